@@ -1,4 +1,4 @@
-"""The effects of an additive model: what each value of each column adds, with the error that noise leaves in it."""
+"""Effects of an additive model (GAM): one curve for each column, with error bars."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .task import Fitted, Task
 
 @frozen
 class Effect:
-    """What one column adds: a value for each of its bins, and how far each is off (one deviation).
+    """Effect of one column: a value for each of its bins, with its standard deviation.
 
     The mean of a column's effects is moved to the constant: only differences between bins mean anything.
     """
@@ -33,31 +33,31 @@ class Effects:
 
     @classmethod
     def of(cls, task: Task, fitted: Fitted, unit: float = 1.0, place: int = 0) -> Self:
-        """Read the effects off the coefficients; `place` is which class's."""
-        values, spread = fitted["coefficients"][:, place] * unit, fitted["deviations"][:, 0] * unit
-        found = []
+        """Return the effects that the coefficients hold; `place` is the index of the class."""
+        values = fitted["coefficients"][:, place] * unit
+        spread = fitted["deviations"][:, 0] * unit
+        effects = []
         for feature, start in zip(task.design.features, task.design.starts, strict=True):
-            part = slice(start, start + feature.width)
-            mean = float(values[part].mean())
-            numbers = tuple(float(value) - mean for value in values[part])
-            deviations = tuple(map(float, spread[part]))
-            found.append(
-                Effect(feature.name, feature.labels, numbers, deviations, isinstance(feature, Bins))
-            )
-        return cls(tuple(found))
+            block = slice(start, start + feature.width)
+            # The constant absorbs the mean: only differences are identified.
+            mean = float(values[block].mean())
+            centred = tuple(float(value) - mean for value in values[block])
+            deviations = tuple(map(float, spread[block]))
+            ordered = isinstance(feature, Bins)
+            effects.append(Effect(feature.name, feature.labels, centred, deviations, ordered))
+        return cls(tuple(effects))
 
     def __str__(self) -> str:
-        lines = [
-            (label, f"{value:+.3f}", f"± {2 * deviation:.3f}")
-            for effect in self.columns
-            for label, value, deviation in zip(
-                effect.labels, effect.values, effect.deviations, strict=True
-            )
-        ]
+        lines = []
+        for effect in self.columns:
+            bins = zip(effect.labels, effect.values, effect.deviations, strict=True)
+            for label, value, deviation in bins:
+                # Two deviations hold about 95 % of a normal distribution.
+                lines.append((label, f"{value:+.3f}", f"± {2 * deviation:.3f}"))
         return text_table([("column", "effect", "about 95 %"), *lines])
 
     def plot(self) -> Any:  # noqa: ANN401 matplotlib's own type
-        """Draw one panel for each column: a stepped line with a band for numbers, bars with whiskers for values."""
+        """Draw one panel for each column: a step curve with a band, or bars with whiskers."""
         pyplot = load("matplotlib.pyplot", "plot")
         rows = -(-len(self.columns) // 3)
         figure, axes = pyplot.subplots(
@@ -72,20 +72,19 @@ class Effects:
 
 
 def _draw(axis: Any, effect: Effect) -> None:  # noqa: ANN401 matplotlib's own type
-    places, reach = range(len(effect.values)), [2 * deviation for deviation in effect.deviations]
+    positions = range(len(effect.values))
+    reach = [2 * deviation for deviation in effect.deviations]
     if effect.ordered:
         low = [value - wide for value, wide in zip(effect.values, reach, strict=True)]
         high = [value + wide for value, wide in zip(effect.values, reach, strict=True)]
-        axis.step(places, effect.values, where="mid")
-        axis.fill_between(places, low, high, step="mid", alpha=0.25)
+        axis.step(positions, effect.values, where="mid")
+        axis.fill_between(positions, low, high, step="mid", alpha=0.25)
     else:
-        axis.bar(places, effect.values, yerr=reach)
-    shown = list(places)[:: max(1, len(effect.labels) // 6)]
-    axis.set_xticks(
-        shown,
-        [effect.labels[place].removeprefix(effect.name) for place in shown],
-        fontsize=6,
-        rotation=30,
-    )
+        axis.bar(positions, effect.values, yerr=reach)
+    # About six labels fit under a panel.
+    stride = max(1, len(effect.labels) // 6)
+    shown = list(positions)[::stride]
+    labels = [effect.labels[index].removeprefix(effect.name) for index in shown]
+    axis.set_xticks(shown, labels, fontsize=6, rotation=30)
     axis.set_title(effect.name, fontsize=9)
     axis.axhline(0, linewidth=0.5)

@@ -1,4 +1,4 @@
-"""A private sum of vectors, for people who train with torch or jax: clip, round, add up exactly, add noise."""
+"""Private sum of clipped vectors (one DP-SGD step) for training with torch, jax or others."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..privacy.neighbours import ADD_REMOVE, Neighbours
 from .coding.column_cells import read_doubles
 
 FINE = 1 << 20
-"""The clipping norm in whole steps: 2^20 of them are finer than any noise that protects anybody."""
+"""Steps of the grid in one clipping norm: finer than any noise that protects anybody."""
 
 
 @frozen(eq=False)
 class NoisySum:
-    """A noisy sum, and the event that a ledger is to be charged with."""
+    """Noisy sum, and the event to charge a ledger with."""
 
     value: NDArray[np.float64]
     event: Event
@@ -36,46 +36,52 @@ def noisy_sum(
     neighbours: Neighbours = ADD_REMOVE,
     bits: Bits | None = None,
 ) -> NoisySum:
-    """Return Σ clip(v, norm) + noise of `multiplier`·norm over the rows v of a matrix: one step of DP-SGD.
+    """Return Σ clip(v, norm) + noise of `multiplier`·norm over the rows v of a matrix.
 
-    Rows are scaled down to the norm, rounded towards zero onto a grid of norm/2^20, and their whole norms are checked;
-    the sum is exact, and the noise discrete Gaussian. Nothing is charged here: charge `event` (with `Sampled` and
-    `Repeated` for mini-batches, see `dp.dp_sgd`) before you call it.
+    This is one step of DP-SGD. Rows are scaled down to the norm, rounded towards zero onto a grid of
+    norm/2^20, and their integer norms are checked. The sum is exact, the noise discrete Gaussian.
+    Nothing is charged here: charge `event` before the call. For mini-batches charge it with
+    `Sampled` and `Repeated`; see `dp.dp_sgd`.
+
+    Guarantee: no row adds a vector longer than the norm, checked in integers.
+    Refuses: `InvalidArgument` for anything but a matrix. Entries that are not finite numbers count
+        as 0.
+    Law: tests/learn/test_neighbours.py::TestNoisySum
 
     >>> import numpy as np
     >>> from discreet.learn import noisy_sum
     >>> found = noisy_sum(np.ones((1000, 4)), norm=1, multiplier=2)
     >>> bool(np.abs(found.value - 500).max() < 20), found.event.squared_sensitivity == 2**40
     (True, True)
-
-    Refuses what is no matrix; entries that are not finite, or no numbers, count as 0.
     """
-    given = _matrix(vectors)
-    if given.ndim != 2:
+    matrix = _matrix(vectors)
+    if matrix.ndim != 2:
         raise InvalidArgument(
-            f"noisy_sum takes a matrix with a vector in each row, got {given.ndim} dimensions"
+            f"noisy_sum takes a matrix with a vector in each row, got {matrix.ndim} dimensions"
         )
-    whole = _clipped(
-        np.nan_to_num(given, nan=0.0, posinf=0.0, neginf=0.0), float(positive(norm, "norm"))
-    )
+    finite = np.nan_to_num(matrix, nan=0.0, posinf=0.0, neginf=0.0)
+    steps = _clipped(finite, float(positive(norm, "norm")))
+    # Replacing a row removes one clipped vector and adds another.
     factor = 1 if neighbours == ADD_REMOVE else 2
     scale = positive(multiplier, "multiplier") * FINE
-    noise = DiscreteGaussian(scale, factor * FINE, neighbours=neighbours, dimension=given.shape[1])
-    released = np.asarray(noise.release(whole.sum(axis=0), bits=bits), dtype=np.float64)
+    width = matrix.shape[1]
+    noise = DiscreteGaussian(scale, factor * FINE, neighbours=neighbours, dimension=width)
+    noisy = noise.release(steps.sum(axis=0), bits=bits)
+    released = np.asarray(noisy, dtype=np.float64)
     return NoisySum(released * float(norm) / FINE, noise.event)
 
 
 def _matrix(vectors: Any) -> NDArray[np.float64]:  # noqa: ANN401
-    """Return an array of any library as doubles; one of Python objects entry by entry, NaN for what is no number.
+    """Return an array of any library as doubles; Python objects entry by entry, NaN for no number.
 
-    Refuses rows of different lengths, in words that carry none of them.
+    Refuses: rows of different lengths, in a text that contains no entry.
     """
     try:
-        given = (
-            np.asarray(vectors)
-            if hasattr(vectors, "__array__")
-            else np.asarray(vectors, dtype=object)
-        )
+        if hasattr(vectors, "__array__"):
+            given = np.asarray(vectors)
+        else:
+            # As objects: a type that NumPy infers from all entries would let one change another.
+            given = np.asarray(vectors, dtype=object)
     except ValueError:
         raise InvalidArgument(
             "noisy_sum takes a matrix: rows of one length, each a vector of numbers"
@@ -86,15 +92,18 @@ def _matrix(vectors: Any) -> NDArray[np.float64]:  # noqa: ANN401
 
 
 def _clipped(rows: NDArray[np.float64], norm: float) -> NDArray[np.int64]:
-    """Return rows as whole steps with norms of at most FINE, checked in whole numbers."""
+    """Return rows as integer steps with norms of at most FINE, checked in integers."""
     with np.errstate(over="ignore"):
         scaled = rows / norm
-    near = np.clip(scaled, -(2.0**60), 2.0**60)  # so that no square overflows
+    # Bounded first, so that no square overflows.
+    near = np.clip(scaled, -(2.0**60), 2.0**60)
     lengths = np.sqrt((near**2).sum(axis=1))
     shrunk = near / np.maximum(lengths, 1.0)[:, None]
-    whole = np.trunc(np.clip(shrunk, -1.0, 1.0) * FINE).astype(np.int64)
-    over = (whole**2).sum(axis=1) > FINE**2
-    while over.any():  # a float rounded the wrong way: one part in a thousand less is enough
-        whole[over] = (whole[over] * 1023) // 1024 + (whole[over] < 0)
-        over = (whole**2).sum(axis=1) > FINE**2
-    return np.asarray(whole)
+    # Truncation rounds towards zero: no row becomes longer.
+    steps = np.trunc(np.clip(shrunk, -1.0, 1.0) * FINE).astype(np.int64)
+    too_long = (steps**2).sum(axis=1) > FINE**2
+    # A double was rounded the wrong way: 1/1,024 less is enough, again towards zero.
+    while too_long.any():
+        steps[too_long] = (steps[too_long] * 1023) // 1024 + (steps[too_long] < 0)
+        too_long = (steps**2).sum(axis=1) > FINE**2
+    return np.asarray(steps)

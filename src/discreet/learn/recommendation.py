@@ -1,11 +1,12 @@
-"""Which model, for so many rows and so large a spend: one public rule, said before anything is spent.
+"""Model recommendation by one public rule, from the number of rows, columns, classes and the budget.
 
-What counts is how many rows there are for each column and how much noise hides one of them. With μ the Gaussian
-promise that the spend buys,
+The rule compares the rows for each column with the noise that hides one row. With μ of Gaussian DP
+that the budget buys,
 
     s = n·μ/(columns + 1)
 
-compares them. The thresholds were read off Adult, digits, breast cancer and wine (benchmarks/learn.py):
+is the signal. The thresholds were fitted on Adult, digits, breast cancer and wine
+(benchmarks/learn.py):
 
     s ≥ 300           AdditiveClassifier, 32 bins      rows enough for effects of any shape
     s ≥ 50            AdditiveClassifier, 16 bins, 30 steps clipped to a tenth of √d
@@ -39,7 +40,7 @@ _LINES, _SHAPES, _FINE = 20, 50, 300
 
 @frozen
 class Recommendation:
-    """A kind of model with its parameters, and why."""
+    """Recommended kind of model, its parameters, and the reason."""
 
     kind: type[Estimator]
     words: Mapping[str, int | float]
@@ -51,12 +52,13 @@ class Recommendation:
         return self.kind(schema, target, spend, **self.words)  # type: ignore[call-arg]
 
     def __str__(self) -> str:
-        words = "".join(f", {name}={value}" for name, value in self.words.items())
-        return f"{self.kind.__name__}{words}: {self.why} (rows against noise for each column: {self.signal:.3g})"
+        parameters = "".join(f", {name}={value}" for name, value in self.words.items())
+        signal = f"rows against noise for each column: {self.signal:.3g}"
+        return f"{self.kind.__name__}{parameters}: {self.why} ({signal})"
 
 
 def recommend(n: int, features: int, classes: int | None, spend: Measure) -> Recommendation:
-    """Name the model for `n` rows with so many columns and classes; `classes=None` predicts a number.
+    """Recommend a model for `n` rows with so many columns and classes; None predicts a number.
 
     >>> import discreet as dp
     >>> from discreet.learn import recommend
@@ -65,17 +67,20 @@ def recommend(n: int, features: int, classes: int | None, spend: Measure) -> Rec
     >>> recommend(1_400, 64, 10, dp.ApproxDP(1, 1e-6)).kind.__name__
     'NearestCentroid'
     """
-    mu = 1 / float(least_scale(lambda scale: GaussianNoise.of(scale, 1), spend, start=4))
-    signal = whole(n, "n", least=1) * mu / (whole(features, "features", least=1) + 1)
+    scale = least_scale(lambda scale: GaussianNoise.of(scale, 1), spend, start=4)
+    # μ of Gaussian DP is the sensitivity over the scale, here with sensitivity 1.
+    mu = 1 / float(scale)
+    rows = whole(n, "n", least=1)
+    columns = whole(features, "features", least=1)
+    signal = rows * mu / (columns + 1)
     if classes is None:
         return _number(signal)
     if signal >= _SHAPES:
-        words: dict[str, int | float] = (
-            {"bins": 32} if signal >= _FINE else {"bins": 16, "steps": 30, "clip": 0.1}
-        )
-        return Recommendation(
-            AdditiveClassifier, words, signal, "rows enough for effects of any shape"
-        )
+        parameters: dict[str, int | float] = {"bins": 32}
+        if signal < _FINE:
+            parameters = {"bins": 16, "steps": 30, "clip": 0.1}
+        why = "rows enough for effects of any shape"
+        return Recommendation(AdditiveClassifier, parameters, signal, why)
     if signal < 1:
         why = "noise drowns nearly all; more rows, fewer columns or a larger spend would help"
         return Recommendation(CategoricalNB, {"bins": 8}, signal, why)

@@ -1,4 +1,7 @@
-"""Models as JSON: what was said, what is public, what was learned. Floats are written so that they read back alike."""
+"""JSON format of fitted models: parameters, public domains and trained arrays.
+
+Floats are written with `repr`, so that they read back to the same bits. The format only grows.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,11 @@ from .estimator import Estimator
 from .task import Fitted
 
 _DOMAINS = {"whole": Whole, "truth": Truth, "texts": Texts, "day": Day, "second": Second}
-_SAID_APART = ("schema", "spend")
+_STORED_APART = ("schema", "spend")
 
 
 def arrays_to_json(found: Fitted) -> dict[str, object]:
-    """Return what was learned as nested lists of numbers."""
+    """Return trained arrays as nested lists of numbers."""
     return {name: array.tolist() for name, array in found.items()}
 
 
@@ -31,9 +34,13 @@ def arrays_from_json(data: object) -> Fitted:
 
 
 def params_to_json(model: Estimator) -> dict[str, object]:
-    """Return what a model was made with, but for its schema and spend, as plain values."""
-    said = {name: value for name, value in model.get_params().items() if name not in _SAID_APART}
-    return {name: json.loads(json.dumps(value, default=str)) for name, value in said.items()}
+    """Return a model's parameters, without its schema and spend, as plain values."""
+    plain: dict[str, object] = {}
+    for name, value in model.get_params().items():
+        if name not in _STORED_APART:
+            # Through JSON, so that tuples compare equal to lists that were read back.
+            plain[name] = json.loads(json.dumps(value, default=str))
+    return plain
 
 
 def model_to_json(model: Estimator) -> str:
@@ -53,11 +60,14 @@ def model_to_json(model: Estimator) -> str:
 def model_from_json(text: str, kinds: Mapping[str, type[Estimator]]) -> Estimator:
     """Read a model that `model_to_json` wrote.
 
-    Refuses other text.
+    Refuses: other text, with `InvalidArgument`.
+    Law: tests/learn/test_models.py::TestManners
     """
     try:
         data = json.loads(text)
-        model = {1: kinds}[data["model"]][data["kind"]](**data["params"])
+        # Version 1 is the only one; another raises KeyError.
+        kinds_of_version = {1: kinds}[data["model"]]
+        model = kinds_of_version[data["kind"]](**data["params"])
         domains = {name: _domain_from_json(given) for name, given in data["columns"].items()}
         return model.restore(domains, arrays_from_json(data["fitted"]))
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -66,14 +76,12 @@ def model_from_json(text: str, kinds: Mapping[str, type[Estimator]]) -> Estimato
 
 def _domain_to_json(domain: Domain) -> dict[str, Any]:
     kind = next(name for name, known in _DOMAINS.items() if isinstance(domain, known))
-    fields = {name: getattr(domain, name) for name in type(domain).__dataclass_fields__}
-    return {
-        "kind": kind,
-        **{
-            name: str(value) if isinstance(value, Fraction) else value
-            for name, value in fields.items()
-        },
-    }
+    stored: dict[str, Any] = {"kind": kind}
+    for name in type(domain).__dataclass_fields__:
+        value = getattr(domain, name)
+        # JSON has no fractions; their text is exact.
+        stored[name] = str(value) if isinstance(value, Fraction) else value
+    return stored
 
 
 def _domain_from_json(given: dict[str, Any]) -> Domain:

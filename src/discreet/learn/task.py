@@ -1,4 +1,4 @@
-"""What is to be learned, what that costs, and what came of it: three frozen values that every model shares."""
+"""Values that every model shares: the task, the planned training and the trained arrays."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .training.source import Source
 
 Floats = NDArray[float64]
 Fitted = Mapping[str, Floats]
-"""What was learned: arrays by name. It is made from noisy sums alone, so it may be shown and stored."""
+"""Trained arrays by name: post-processing of noisy sums, so that they may be shown and stored."""
 
 
 @frozen
 class Task:
-    """Predict a label from a design; or, with no label, describe the rows."""
+    """Prediction of a label from a design; without a label, a description of the rows."""
 
     design: ModelDesign
     label: Label | None
@@ -33,22 +33,22 @@ class Task:
 
 @frozen
 class Training:
-    """All the noise of one fit, decided before any row is read."""
+    """Noise of every release of one fit, decided before any row is read."""
 
     releases: tuple[Release, ...]
     influence: Influence
 
     @property
     def event(self) -> Event:
-        """What the fit costs."""
+        """The privacy event of the whole fit."""
         return events_of(self.releases)
 
 
 class TrainingRecipe(Protocol):
-    """How one kind of model is trained."""
+    """Training procedure of one kind of model."""
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
-        """Decide all the noise; refuses what cannot be trained. No row is read."""
+        """Return the noise of every release; refuses tasks that cannot be trained. Reads no row."""
         ...
 
     def train(

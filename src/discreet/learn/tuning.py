@@ -1,19 +1,20 @@
-"""Choosing between models at the price of one: each learns from people of its own, and one private choice follows.
+"""Private hyperparameter tuning at the cost of one fit: disjoint training sets, then one selection.
 
-Every row goes, by a secret draw of its own, to one of K + 1 parts: candidate k learns from part k with the whole spend,
-and the last part decides by an exponential choice over how many of its rows each candidate gets right, or how near to
-them it comes. One row is in one part only, so the price is the largest of the parts'; one row more draws its own part
-and moves no other. The choice alone would not pay for the training: the parts do.
+Every row is assigned, by a secret draw of its own, to one of K + 1 disjoint subsets. Candidate k
+learns from subset k with the whole budget. The last subset selects by the exponential mechanism,
+scored by the rows that each candidate predicts right, or by its distance from them. One row is in
+one subset only, so that the cost is the largest of the subsets' (parallel composition). A further
+row draws its own subset and moves no other.
 
-Each row of the last part is scored by itself, in one and the same place of memory: a product over many rows may change
-a row's last bit with its company, and so the class of another row than the one that was added.
+Guarantee: the whole of `tune` costs the `Parallel` event that is charged before any row is used.
+Law: tests/learn/test_models.py::TestTune
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import compress, product
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -39,7 +40,7 @@ from .task import Floats, Task
 from .training.source import Arrays
 
 MOST = 2 * UNIT
-"""As far as a prediction may be from a number: the width of the declared bounds."""
+"""Largest distance of a prediction from a number: the width of the declared bounds."""
 
 Model = TypeVar("Model", bound=Estimator)
 
@@ -54,11 +55,13 @@ def tune(
     who: str = "analyst",
     bits: Bits | None = None,
 ) -> Model:
-    """Return the best of the models that a grid of parameters makes, fitted, for the price of one fit.
+    """Return the best of a grid of models, fitted, for the cost of one fit.
 
-    Classifiers are chosen by the rows they find right, regressions by their distance from rows, within the declared
-    bounds (a quantile's by its own loss). Refuses models that predict nothing, a schema of people, and grids of more
-    than 64 models.
+    Classifiers are scored by rows predicted right. Regressions are scored by their distance from
+    rows within the declared bounds, quantile regressions by the pinball loss.
+
+    Refuses: models that predict nothing, a schema of people, neighbours other than add-remove, and
+        grids of fewer than 2 or more than 64 models.
     """
     candidates = _candidates(model, grid)
     schema = model.declared()
@@ -66,49 +69,52 @@ def tune(
         raise InvalidArgument(
             "tune needs a ledger (or ledger=None, which warns) and a schema whose unit is a row"
         )
-    domains, price = columns_of(Scan(schema)), model.price(None)
+    domains = columns_of(Scan(schema))
+    price = model.price(None)
     task = model.task(domains)
     if task.label is None:
         raise InvalidArgument(
             f"{type(model).__name__} predicts nothing; tune needs a target to be near to"
         )
-    plans, choice = (
-        [one.plan() for one in candidates],
-        _choice(price, 1 if isinstance(task.label, Classes) else MOST),
-    )
+    plans = [candidate.plan() for candidate in candidates]
+    sensitivity = 1 if isinstance(task.label, Classes) else MOST
+    selection = _choice(price, sensitivity)
     columns = read_columns(task, domains, X, y)
     relation = neighbours_of(Scan(schema))
     if relation != "add-remove":
         raise InvalidArgument(
             "tune divides rows among parts; it needs a schema with add-remove neighbours"
         )
-    _charge(ledger, Parallel([*(plan.event for plan in plans), choice.event]), who)
-    parts = np.asarray(uniform(len(candidates) + 1, _count(columns), bits=bits))
-    for place, (one, plan) in enumerate(zip(candidates, plans, strict=True)):
-        own = Arrays({name: _part(cells, parts == place) for name, cells in columns.items()})
-        one.keep(
-            one.task(domains),
-            domains,
-            plan,
-            one.recipe().train(one.task(domains), plan, own, bits),
-            None,
-        )
-    last = {name: _part(cells, parts == len(candidates)) for name, cells in columns.items()}
-    chosen = choice.release([_worth(one, last) for one in candidates], bits=bits)
+    # Charged before the first draw: rows are used only below.
+    events = [plan.event for plan in plans]
+    _charge(ledger, Parallel([*events, selection.event]), who)
+    subsets = np.asarray(uniform(len(candidates) + 1, _count(columns), bits=bits))
+    for index, (candidate, plan) in enumerate(zip(candidates, plans, strict=True)):
+        own = Arrays(_subset(columns, subsets == index))
+        own_task = candidate.task(domains)
+        fitted = candidate.recipe().train(own_task, plan, own, bits)
+        candidate.keep(own_task, domains, plan, fitted, None)
+    held_out = _subset(columns, subsets == len(candidates))
+    scores = [_worth(candidate, held_out) for candidate in candidates]
+    chosen = selection.release(scores, bits=bits)
     return candidates[int(chosen)]
 
 
 def _candidates(model: Model, grid: Mapping[str, Sequence[Any]]) -> list[Model]:
-    words = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    settings = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if "at" in grid:
         raise InvalidArgument(
             "at says which quantile is asked; models of different ones cannot be compared"
         )
-    if not 2 <= len(words) <= 64:
+    if not 2 <= len(settings) <= 64:
         raise InvalidArgument(
-            f"a grid makes 2 to 64 models to choose from, this one makes {len(words)}"
+            f"a grid makes 2 to 64 models to choose from, this one makes {len(settings)}"
         )
-    return [type(model)(**model.get_params()).set_params(**said) for said in words]
+    candidates = []
+    for changed in settings:
+        copy = type(model)(**model.get_params())
+        candidates.append(copy.set_params(**changed))
+    return candidates
 
 
 def _choice(spend: Measure, sensitivity: int) -> Exponential:
@@ -123,41 +129,52 @@ def _charge(ledger: Ledger | None, event: Event, who: str) -> None:
         ledger.charge(event, who=who, why="tune a model")
 
 
+def _subset(columns: Mapping[str, Cells], kept: Any) -> dict[str, Cells]:  # noqa: ANN401 a mask
+    return {name: _part(cells, kept) for name, cells in columns.items()}
+
+
 def _part(cells: Cells, kept: Any) -> Cells:  # noqa: ANN401 a mask
     if isinstance(cells, Steps):
         return Steps(cells.steps[kept], cells.missing[kept])
-    return Listed([value for value, keep in zip(cells.values, kept.tolist(), strict=True) if keep])
+    return Listed(list(compress(cells.values, kept.tolist())))
 
 
 def _count(columns: Mapping[str, Cells]) -> int:
     cells = next(iter(columns.values()))
-    return len(cells.steps if isinstance(cells, Steps) else cells.values)
+    if isinstance(cells, Steps):
+        return len(cells.steps)
+    return len(cells.values)
 
 
 def _worth(model: Estimator, columns: Mapping[str, Cells]) -> int:
-    """Return how good a model is for rows, in whole numbers: a row adds 0 or 1 for a class, 0 to MOST for a number."""
+    """Return the score of a model on rows: a row adds 0 or 1 for a class, 0 to MOST for a number."""
     task: Task = model.task_
-    label, found = cast("Label", task.label), _alone(model, task.design.code(columns).dense())
+    label = cast("Label", task.label)
+    predicted = _alone(model, task.design.code(columns).dense())
     wanted = label.code(columns[label.name])
     if isinstance(label, Classes):
-        return int(np.sum(found == wanted))
-    apart = wanted - found
+        return int(np.sum(predicted == wanted))
+    error = wanted - predicted
+    # Pinball loss; at the median it is half the absolute error.
     at = getattr(model, "at", 0.5)
-    far = np.floor(np.where(apart >= 0, at * apart, (at - 1) * apart)).astype(np.int64)
-    return int(np.where(wanted < -UNIT, 0, MOST - far).sum())
+    loss = np.floor(np.where(error >= 0, at * error, (at - 1) * error)).astype(np.int64)
+    # A row without a number is coded below −UNIT and adds nothing.
+    return int(np.where(wanted < -UNIT, 0, MOST - loss).sum())
 
 
 def _alone(model: Estimator, image: Floats) -> NDArray[np.int64]:
-    """Return the class, or the number in −UNIT..UNIT, that a model says of each row, as if there were no other."""
-    one = np.empty((1, image.shape[1]))
-    found = np.empty(len(image), dtype=np.int64)
-    classes = isinstance(model.task_.label, Classes)
-    for place, row in enumerate(image):
-        one[0] = row
-        scores = model.scores_of(one)
-        found[place] = (
-            chances_of(scores).argmax()
-            if classes
-            else int(UNIT * min(1.0, max(-1.0, scores[0, 0])))
-        )
-    return found
+    """Return the predicted class, or number in −UNIT..UNIT, of each row scored by itself."""
+    # One row at a time, in one buffer: in a product over many rows the last bit of a score may
+    # depend on the other rows, and so one added row could change the class of another.
+    buffer = np.empty((1, image.shape[1]))
+    predicted = np.empty(len(image), dtype=np.int64)
+    is_classifier = isinstance(model.task_.label, Classes)
+    for index, row in enumerate(image):
+        buffer[0] = row
+        scores = model.scores_of(buffer)
+        if is_classifier:
+            predicted[index] = chances_of(scores).argmax()
+        else:
+            score = min(1.0, max(-1.0, scores[0, 0]))
+            predicted[index] = int(UNIT * score)
+    return predicted

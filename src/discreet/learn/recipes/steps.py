@@ -38,7 +38,8 @@ _START = Fraction(1, 5)
 class Descent:
     """Logistic regression (two classes or several) or quantile regression by noisy whitened steps.
 
-    `steps`, `clip` (in units of √d) and `rate` are public and flat: half or twice of each loses little.
+    `steps`, `clip` (in units of √d) and `rate` are public.
+    Half or twice of each loses little.
     """
 
     steps: int = 60
@@ -89,7 +90,7 @@ class Descent:
         }
 
     def _loss(self, task: Task, found: Whole64) -> tuple[Whole64, Residual, float]:
-        """Return the labels, the residual function, and the factor from least squares to a start."""
+        """Return labels, residual function, and the factor from least squares to a start."""
         match task.label:
             case Amount():
                 at = 0.5 if self.at is None else self.at

@@ -1,8 +1,8 @@
 """Ridge regression from noisy second moments, with a penalty that follows from the noise alone.
 
 The noise is a symmetric Gaussian matrix, whose operator norm is about σ√(2d) (Wigner). An
-eigenvalue below that may be noise only, and its inverse arbitrary. λ + c·σ√(2d) in place of λ is ridge
-regression with a public penalty. Everything here is post-processing.
+eigenvalue below that may be noise only, and its inverse arbitrary. λ + c·σ√(2d) in place of λ
+is ridge regression with a public penalty. Everything here is post-processing.
 """
 
 from __future__ import annotations

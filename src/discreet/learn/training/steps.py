@@ -8,8 +8,8 @@ residual r for each class. Clipping its norm to C is clipping r: |r|·‖Px‖ �
 
 is one discrete Gaussian release a step. The sum over rows is exact, P is an integer matrix, and no
 float decides how much one row adds. In this space the loss is round, so that a few steps of one
-size suffice (Avella-Medina, Bradshaw, Loh 2021; Ganesh, Haghifam, Steinke, Thakurta 2023). The estimate
-is the mean of the second half of the steps.
+size suffice (Avella-Medina, Bradshaw, Loh 2021; Ganesh, Haghifam, Steinke, Thakurta 2023).
+The estimate is the mean of the second half of the steps.
 
 Guarantee: one row changes the exact gradient of a step by at most C.
 Law: tests/learn/test_neighbours.py::TestStepsMoveByAtMostTheClip
