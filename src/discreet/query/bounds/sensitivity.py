@@ -117,7 +117,7 @@ def joint_influence(tally: Tally, most: int) -> Sensitivity:
     people), where the terms of one person could add up to more; and replace neighbours, under
     which a row moves twice as much.
     """
-    clips_each_total = tally.people or isinstance(tally.share, GroupShare)
+    clips_each_total = tally.people or isinstance(tally.share, GroupShare | KeptKeys)
     if clips_each_total or neighbours_of(tally.rows) != ADD_REMOVE:
         raise UnboundedSensitivity(
             "totals are bounded together only where rows are added or removed and count in full"
