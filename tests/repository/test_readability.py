@@ -27,11 +27,11 @@ METAPHORS = {
 """Words for furniture and people that named components before; modules are named after their purpose."""
 
 MEDIAN_NODES = 12
-P90_NODES = 24
-CONDITIONAL_EXPRESSIONS = 58.0
-COMPREHENSIONS_PER_1000 = 86.0
-COMMENTS_PER_1000 = 1.0
-OPENINGS = 217
+P90_NODES = 23
+CONDITIONAL_EXPRESSIONS = 21.0
+COMPREHENSIONS_PER_1000 = 44.5
+COMMENTS_PER_1000 = 55.0
+OPENINGS = 0
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Who is protected: one row, all rows of one person, or one person's rows within a window of time.
+"""Privacy unit: one row, all rows of one person, or one person's rows within a window of time.
 
 The bounds of `People` are enforced, not believed: whatever a person's rows, at most so many of them count in an answer.
 """

@@ -1,4 +1,4 @@
-"""From a store to noisy whole numbers: one exact table for each pair that is measured, contrasts, discrete noise.
+"""Measurement of a synthetic table: one exact table for each measured pair, contrasts, discrete noise.
 
 The store groups and counts; no row leaves it. A unit is in one cell of each table with each of its rows, so a table
 moves by at most `change.size` in all, and so each block by at most its own sensitivity, whatever the other tables say:

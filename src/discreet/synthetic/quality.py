@@ -1,4 +1,4 @@
-"""How near records are to the tables they were made from. Free: both are released, no data is touched."""
+"""Quality of synthetic records: distance to the released tables. Free: no data is read."""
 
 from __future__ import annotations
 

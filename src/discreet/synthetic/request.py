@@ -1,4 +1,4 @@
-"""What is to be made: which columns of which rows, as which cells, for which tables. Read and refused without data."""
+"""Request for a synthetic table: columns, cells and sets of tables. Read and refused without data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a synthetic table is: noisy whole numbers that were paid for, and all that is made from them for free."""
+"""Synthetic table: noisy whole numbers that were paid for, and free post-processing of them."""
 
 from __future__ import annotations
 

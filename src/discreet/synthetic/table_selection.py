@@ -1,4 +1,4 @@
-"""Which tables are worth measuring, and how the budget is divided among them: by expected error, from public facts.
+"""Selection of the tables to measure, and budget allocation among them by expected error; data-independent.
 
 Measured are contrasts ("residuals") of the total, of single columns and of pairs (`workloads.residual`). Of a budget
 Σ p_A/σ_A² = μ² each gets √(p_A·energy_A), the optimum for tables weighed alike; the energies of single columns count

@@ -1,4 +1,4 @@
-"""What a model sees of a row: its features as columns of whole numbers, and a constant one."""
+"""Design matrix of a model: features of a row as columns of whole numbers, with a constant one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model predicts: one of several classes, or an amount between public bounds."""
+"""Label of a model: one of several classes, or an amount between public bounds."""
 
 from __future__ import annotations
 

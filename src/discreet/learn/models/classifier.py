@@ -1,4 +1,4 @@
-"""What every classifier says of a row: scores, chances, a class."""
+"""Base of all classifiers: scores, probabilities and a class for each row."""
 
 from __future__ import annotations
 

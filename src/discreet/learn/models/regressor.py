@@ -1,4 +1,4 @@
-"""What every regression says of a row: a number within the declared bounds."""
+"""Base of all regressions: predicts a number within the declared bounds."""
 
 from __future__ import annotations
 

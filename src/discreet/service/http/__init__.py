@@ -1,1 +1,1 @@
-"""What every request passes: host, size, person, session, rate."""
+"""HTTP layer: middleware, authentication, sessions and rate limits of every request."""

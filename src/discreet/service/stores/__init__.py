@@ -1,1 +1,1 @@
-"""What the service keeps: people, receipts, data sets."""
+"""Stores of the service: users, receipts, data sets."""
