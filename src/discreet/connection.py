@@ -46,6 +46,13 @@ _PAIRED = re.compile(rf"(?:^|[\s'\";,])(?:{_KNOWN}|{_ALIKE})\s*=", re.IGNORECASE
 _PAIR = re.compile(
     r"\s*(\w+)\s*=\s*(?:'((?:\\.|[^'\\])*)'|((?:\\.|[^\s\\'])(?:\\.|[^\s\\])*)?)(?=\s|$)", re.DOTALL
 )
+_DISGUISED = re.compile(
+    rf"://|:\\\\|\bpostgres(?:ql)?:|:[^\s]*@|(?:{_ALIKE})\W{{0,3}}=", re.IGNORECASE
+)
+"""An address or a password in a spelling that libpq does not read: never the name of a file."""
+_SECRET_PAIR = re.compile(rf"(?:{_ALIKE})\W{{0,3}}=", re.IGNORECASE)
+_SAFE = re.compile(r"[\w.,:/\[\]-]*")
+"""Letters of a host, a port and a database that may be shown; others may hide a secret."""
 _HOST = re.compile(r"(?:\[[^\[\]]*\]|[^:\[\]]*)(?::[0-9]*)?")
 _TABLE = re.compile(r"[\w$]+(?:\.[\w$]+){0,2}")
 
@@ -65,11 +72,25 @@ def server_at(where: object) -> str | None:
         made = f"{url[1].lower()}://{where[url.end() :].rstrip()}"
         _check_url(made)
         return made
+    paired = _PAIRED.search(where) is not None
+    # A whole list of pairs is read as libpq reads it, whatever letters its values hold.
+    if paired and _pairs(where) is not None:
+        return _check_pairs(where)
     if _SCHEME.match(where) or _USERINFO.match(where):
         raise _neither("it looks like an address, but of no PostgreSQL server")
-    if not _PAIRED.search(where):
-        return None
-    return _check_pairs(where)
+    if paired:
+        return _check_pairs(where)
+    if _DISGUISED.search(_decoded(where)):
+        raise _neither(
+            "it looks like an address or a connection string, but libpq does not read it"
+        )
+    return None
+
+
+def _decoded(where: str) -> str:
+    """Return a text without percent-encoding, also twice encoded, and without invisible letters."""
+    visible = "".join(letter for letter in where if letter.isprintable())
+    return unquote(unquote(visible))
 
 
 def is_server(where: object) -> bool:
@@ -130,11 +151,12 @@ def masked(where: object) -> str:
         return text
     if _URL.match(text):
         return _masked_url(text)
-    if _SCHEME.match(text) or _USERINFO.match(text):
+    whole_list = _PAIRED.search(text) is not None and _pairs(text) is not None
+    if not whole_list and (_SCHEME.match(text) or _USERINFO.match(text)):
         # of another kind of server: its parameters may hold a token
         return "(an address)" if "@" in text else re.split(r"[;?]", text, maxsplit=1)[0]
     if not _PAIRED.search(text):
-        return text
+        return "(an address)" if _DISGUISED.search(_decoded(text)) else text
     pairs = _pairs(text)
     if pairs is None:  # what is a password in it, nobody can tell
         return "(a connection string)"
@@ -200,9 +222,9 @@ def _check_pairs(where: str) -> str:
             "it looks like a connection string, but is no list of keyword=value; quote values with spaces"
         )
     for keyword, value in pairs:
-        if keyword != "options" and _PAIRED.search(
-            value
-        ):  # host=db;password=…: libpq would look for such a host
+        # host=db;password=… and host=db#password=…: libpq would look for such a host, and tell it.
+        hidden_pair = _PAIRED.search(value) or _SECRET_PAIR.search(_decoded(value))
+        if keyword != "options" and keyword not in SECRETS and hidden_pair:
             raise _neither(
                 "it looks like a connection string, but its pairs are not separated by spaces"
             )
@@ -222,6 +244,8 @@ def _check_url(where: str) -> None:
     authority = re.split(r"[/#]", rest, maxsplit=1)[0]
     hosts = authority.rpartition("@")[2].split(",")
     ends_early = rest.count("@") > 1 or ("@" in rest and "@" not in authority)
+    # An encoded : or @ would make a password a part of the host, which drivers tell; %2F is a socket.
+    ends_early = ends_early or any("%" in re.sub("%2F", "", host, flags=re.I) for host in hosts)
     if ends_early or not all(_HOST.fullmatch(host) for host in hosts):
         raise InvalidArgument(
             "this postgresql:// address has no host and port that can be read; write user:password@host:5432, "
@@ -236,10 +260,12 @@ def _masked_url(where: str) -> str:
         # up to the last @: a password that is not encoded is hidden as a whole
         user, _, host = before.rpartition("@")
         name, colon, _ = user.partition(":")
+        name = name if _SAFE.fullmatch(name) else HIDDEN
+        host = host if _SAFE.fullmatch(host) else HIDDEN
         before = f"{name}:{HIDDEN}@{host}" if colon else f"{name}@{host}"
     elif not all(
         _HOST.fullmatch(host) for host in re.split(r"[/#]", before, maxsplit=1)[0].split(",")
-    ):
+    ) or not _SAFE.fullmatch(before):
         before = HIDDEN
     shown = [_masked_parameter(one) for one in query.split("&")]
     return f"{begin}://{before}{mark}{'&'.join(shown)}"
@@ -248,12 +274,15 @@ def _masked_url(where: str) -> str:
 def _masked_parameter(said: str) -> str:
     name, mark, value = said.partition("=")
     keyword = unquote(name).strip().casefold()
-    return f"{name}{mark}{_shown(keyword, value)}" if mark else said
+    if not mark or not _SAFE.fullmatch(name):
+        # A raw & in a password ends up here.
+        return HIDDEN if said else said
+    return f"{name}{mark}{_shown(keyword, value)}"
 
 
 def _shown(keyword: str, value: str) -> str:
     """Return a value as it may be shown; that of an unknown keyword, or one that may hold more pairs, is hidden."""
-    if keyword in SECRETS or keyword not in KEYWORDS or re.search(r"[=;@]", value):
+    if keyword in SECRETS or keyword not in KEYWORDS or re.search(r"[=;@#&?%]", value):
         return HIDDEN
     return f"'{value}'" if " " in value or not value else value
 

@@ -81,6 +81,16 @@ REFUSED = (
     f"jdbc:postgresql://127.0.0.1/d?password={S}",
     f"mysql://ann:{S}@127.0.0.1/d",
     f"ann:{S}@127.0.0.1/d",
+    f"DATABASE_URL=postgresql://ann:{S}@127.0.0.1/d",
+    f"postgresql%3A%2F%2Fann%3A{S}%40db%2Fc",
+    f"postgresql:\\\\ann:{S}@db\\c",
+    f"host%3Ddb%20password%3D{S}",
+    f"--password={S}",
+    f"people.ledger?password={S}",
+    f"'password'={S}",
+    f"\u200bpassword={S}",
+    f"postgresql://ann%3A{S}%40localhost/c",
+    f"host=db#password={S}",
 )
 PATHS = (
     "people.ledger",

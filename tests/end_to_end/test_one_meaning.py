@@ -249,3 +249,19 @@ def test_rows_without_a_key_count_where_it_is_not_asked():
         == sum(whole.table("o").column("n"))
         == whole.table().column("n")[0]
     )
+
+
+@pytest.mark.parametrize(
+    "key", ["CASE WHEN x < 10 THEN 'low' WHEN x < 20 THEN 'mid' END", "NULLIF(x, 29)"]
+)
+@pytest.mark.parametrize("form", ["GROUPING SETS ((x), ({}))", "ROLLUP (x, {})", "CUBE (x, {})"])
+def test_a_key_that_some_values_make_null_takes_no_row_from_the_other_table(key, form):
+    """Such keys form no hierarchy: x = 29 is in a cell of x and in none of the other key."""
+    schema = dp.Schema("t", dp.Rows(), {"x": dp.Integer(0, 29, default=0)})
+    store = dp.Memory({"t": [{"x": value} for value in (5, 15, 29, 29)]})
+    curator = dp.Curator(store, [schema], dp.open_ledger(":memory:", dp.PureDP(10**9)))
+    sql = f"SELECT x AS x, {key} AS k, COUNT(*) AS n FROM t GROUP BY {form.format(key)}"
+    table = curator.sql(sql, spend=dp.PureDP(10**6)).table("x")
+    counts = dict(zip(table.column("x"), table.column("n"), strict=True))
+    assert {value: count for value, count in counts.items() if count} == {5: 1, 15: 1, 29: 2}
+    assert len(counts) == 30

@@ -41,6 +41,10 @@ def one_more(found, plain):
 
 
 class TestFilesWithoutHeader:
+    def test_an_empty_delimiter_is_none(self):
+        with pytest.raises(dp.InvalidArgument, match="delimiter must be one ASCII character"):
+            dp.Csv("people.csv", header=False, names=("a", "b"), delimiter="")
+
     def test_the_delimiter_must_be_said(self, tmp_path):
         with pytest.raises(InvalidArgument, match="header=False needs delimiter=, such as"):
             dp.Csv(tmp_path / "t.csv", header=False, names=NAMES)

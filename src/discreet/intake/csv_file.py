@@ -58,7 +58,9 @@ class Csv:
     on_bad_record: BadRecord = "refuse"
 
     def __post_init__(self) -> None:
-        for name, letter in (("delimiter", self.delimiter or ","), ("quote", self.quote)):
+        # An empty text is no delimiter; only None asks for the one of the line of names.
+        delimiter = "," if self.delimiter is None else self.delimiter
+        for name, letter in (("delimiter", delimiter), ("quote", self.quote)):
             if len(letter) != 1 or not letter.isascii() or letter in "\r\n\0":
                 raise InvalidArgument(f"{name} must be one ASCII character, got {letter!r}")
         if self.delimiter == self.quote:

@@ -63,6 +63,9 @@ def _nest(question: Question, name: str, positions: Sequence[int], values: Row) 
     columns = columns_of(question.rows)
     expressions = [question.keys[position].expression for position in positions]
     lists = [values_of(expression, name, values, columns) for expression in expressions]
+    # A key that is NULL for some value beside one that is not (CASE without ELSE, NULLIF): a row may
+    # be in a cell of one and in none of the other, so they form no hierarchy.
+    partly_null = _partly_null(lists)
     nulls: list[Scalar] = []
     if not always_present(Field(name), question.rows):
         # A row where the column is NULL is one more possible combination.
@@ -71,7 +74,7 @@ def _nest(question: Question, name: str, positions: Sequence[int], values: Row) 
             own_values.append(null)
     question = _fill(question, positions, lists)
     # COALESCE beside the column itself: a row may be in a cell of one and in none of the other.
-    if len({null is None for null in nulls}) > 1:
+    if partly_null or _partly_null([[null] for null in nulls]):
         return question
     rows = _listed_rows(question, positions, lists)
     if len(positions) < 2 or not rows:
@@ -79,10 +82,18 @@ def _nest(question: Question, name: str, positions: Sequence[int], values: Row) 
     return _nest_rows(question, positions, rows)
 
 
+def _partly_null(lists: Sequence[Sequence[Scalar]]) -> bool:
+    """Return whether some value of the column makes one key NULL and another not."""
+    for row in zip(*lists, strict=True):
+        if len({value is None for value in row}) > 1:
+            return True
+    return False
+
+
 def _fill(
     question: Question, positions: Sequence[int], lists: Sequence[Sequence[Scalar]]
 ) -> Question:
-    """Give keys the values that the column has, where they were too many to list before."""
+    """Return the question with its keys filled with the values of the column, where they were too many to list before."""
     keys = list(question.keys)
     for position, own_values in zip(positions, lists, strict=True):
         if keys[position].values is None:
