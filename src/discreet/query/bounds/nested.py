@@ -93,7 +93,7 @@ def _partly_null(lists: Sequence[Sequence[Scalar]]) -> bool:
 def _fill(
     question: Question, positions: Sequence[int], lists: Sequence[Sequence[Scalar]]
 ) -> Question:
-    """Return the question with its keys filled with the values of the column, where they were too many to list before."""
+    """Fill the keys with the values of the column, where they were too many to list before."""
     keys = list(question.keys)
     for position, own_values in zip(positions, lists, strict=True):
         if keys[position].values is None:
