@@ -1,0 +1,49 @@
+"""Rows without a key: which tables of a question count the same rows, from public facts alone."""
+
+from __future__ import annotations
+
+import pytest
+
+import discreet as dp
+from discreet.query.bounds.missing_keys import absent_keys, same_rows, table_parts
+
+PEOPLE = dp.Schema(
+    "people",
+    dp.Rows(),
+    {
+        "age": dp.Integer(0, 29),
+        "size": dp.Integer(0, 29, default=0),
+        "sex": dp.Category(["f", "m"], default="f"),
+    },
+)
+HALF = "CASE WHEN size < 10 THEN 'low' END"
+
+
+def question(keys, form="CUBE"):
+    sql = f"SELECT {keys}, COUNT(*) AS n FROM people GROUP BY {form} ({keys})"
+    return dp.parse_sql(sql, {"people": PEOPLE})
+
+
+@pytest.mark.parametrize(
+    ("keys", "absent", "parts"),
+    [
+        ("size, sex", (), 1),
+        ("age, sex", ("age",), 2),
+        ("FLOOR(size / 10), size", (), 1),
+        ("FLOOR(age / 10), age", ("floor", "age"), 2),
+        (f"size, {HALF}", ("case",), 2),
+        (f"COALESCE(age, 0), age, {HALF}", ("age", "case"), 4),
+        (f"sex, {HALF}, NULLIF(size, 3)", ("case", "nullif"), 4),
+    ],
+)
+def test_tables_of_different_rows_are_told_apart(keys, absent, parts):
+    asked = question(keys)
+    assert len(absent_keys(asked, None)) == len(absent)
+    assert len(table_parts(asked, None)) == parts
+    assert (same_rows(asked, None) is None) == (parts > 1)
+
+
+def test_levels_of_one_column_are_a_hierarchy_unless_a_value_makes_one_null():
+    assert question("FLOOR(size / 10), size", "ROLLUP").nested is not None
+    assert question(f"{HALF}, size", "ROLLUP").nested is None
+    assert question("COALESCE(age, 0), age", "ROLLUP").nested is None
