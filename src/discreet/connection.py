@@ -46,11 +46,10 @@ _PAIRED = re.compile(rf"(?:^|[\s'\";,])(?:{_KNOWN}|{_ALIKE})\s*=", re.IGNORECASE
 _PAIR = re.compile(
     r"\s*(\w+)\s*=\s*(?:'((?:\\.|[^'\\])*)'|((?:\\.|[^\s\\'])(?:\\.|[^\s\\])*)?)(?=\s|$)", re.DOTALL
 )
-_DISGUISED = re.compile(
-    rf"://|:\\\\|\bpostgres(?:ql)?:|:[^\s]*@|(?:{_ALIKE})\W{{0,3}}=", re.IGNORECASE
-)
+_SECRET = rf"(?:{_ALIKE})\W{{0,3}}="
+_SECRET_PAIR = re.compile(_SECRET, re.IGNORECASE)
+_DISGUISED = re.compile(rf"://|:\\\\|\bpostgres(?:ql)?:|:[^\s]*@|{_SECRET}", re.IGNORECASE)
 """An address or a password in a spelling that libpq does not read: never the name of a file."""
-_SECRET_PAIR = re.compile(rf"(?:{_ALIKE})\W{{0,3}}=", re.IGNORECASE)
 _SAFE = re.compile(r"[\w.,:/\[\]-]*")
 """Letters of a host, a port and a database that may be shown; others may hide a secret."""
 _HOST = re.compile(r"(?:\[[^\[\]]*\]|[^:\[\]]*)(?::[0-9]*)?")
