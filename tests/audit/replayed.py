@@ -14,7 +14,7 @@ import pytest
 from discreet.answer import ask, run_plan
 from discreet.answer.fresh_noise import draw
 from discreet.engines.memory.engine import Memory
-from discreet.mechanisms.selection.quantile_interval import Reach, depths, ranks_beyond
+from discreet.mechanisms.selection.quantile_interval import IntervalSelection, depths, ranks_beyond
 from discreet.mechanisms.selection.quantiles import SplitQuantiles
 from discreet.plan.selection import Selection
 from discreet.plan.thresholded_count import CountSelection
@@ -91,7 +91,7 @@ def recorded_choice(recorder):
 
 def recorded_reach(recorder):
     """How far an interval reaches: all distances are scored."""
-    plain = Reach.release
+    plain = IntervalSelection.release
 
     def released(self, rows, where, centre, aims, scale, beta, *, bits=None):  # noqa: PLR0917
         low, high = ranks_beyond(rows, where, centre, aims, scale)
@@ -163,7 +163,7 @@ def program(plan, universe=(), store=Memory):
                 "discreet.mechanisms.selection.quantiles._PARTS", 4
             )  # all places are scored: few will do
             patch.setattr(SplitQuantiles, "_draw", recorded_choice(recorder))
-            patch.setattr(Reach, "release", recorded_reach(recorder))
+            patch.setattr(IntervalSelection, "release", recorded_reach(recorder))
             patch.setattr(parts, "_noisy", recorded_counts(recorder))
             patch.setattr(
                 "discreet.statistics.releases.quantile_release.uniform",

@@ -10,15 +10,15 @@ import discreet as dp
 from discreet.client.decode import make_answer
 from discreet.client.http import Line, _retry_after
 from discreet.plan import Plan
-from service.house import COUNT, GROUPED, build, free_port, serving
+from service.deployment import COUNT, GROUPED, build, free_port, serving
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     with serving(
         build(tmp_path_factory.mktemp("client"), port=free_port(), service='grid = "0.1"')
-    ) as house:
-        yield house
+    ) as deployment:
+        yield deployment
 
 
 @pytest.fixture(scope="module")
@@ -43,13 +43,13 @@ class TestConnecting:
         assert "dsc_" not in repr(ana)
 
     def test_one_of_several_data_sets_must_be_named(self, server):
-        house = server
+        deployment = server
         with pytest.raises(dp.InvalidArgument, match="people, other"):
-            dp.connect(house.url, token=house.tokens["bob"])
-        with dp.connect(house.url, token=house.tokens["bob"], dataset="other") as remote:
+            dp.connect(deployment.url, token=deployment.tokens["bob"])
+        with dp.connect(deployment.url, token=deployment.tokens["bob"], dataset="other") as remote:
             assert remote.left() == dp.PureDP(1)
         with pytest.raises(dp.InvalidArgument, match="not among your data sets"):
-            dp.connect(house.url, token=house.tokens["ana"], dataset="other")
+            dp.connect(deployment.url, token=deployment.tokens["ana"], dataset="other")
 
     def test_a_wrong_token_is_not_allowed(self, server):
         with pytest.raises(dp.NotAllowed, match="no entry"):

@@ -17,8 +17,8 @@ from discreet.curator.receipt_check import verify_receipt
 from discreet.learn.estimator import Estimator
 from discreet.wire.models import KINDS, MODEL, model_to_words
 from discreet.wire.product_request import read_bounds, read_learn, read_synthesis
+from service.deployment import SCHEMA, build, free_port, serving, start
 from service.described import check_reply
-from service.house import SCHEMA, build, free_port, serving, start
 from service.test_scheduler import DEADLY
 
 SPEND = dp.ApproxDP(1, "1e-6")
@@ -31,7 +31,7 @@ minutes = { type = "integer", low = 0, high = 1000 }
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
+def deployment(tmp_path_factory):
     made = build(
         tmp_path_factory.mktemp("making"), port=free_port(), service='grid = "0.1"',
         budget='{ epsilon = "300", delta = "1e-3" }', limits="cells = 5000",
@@ -47,10 +47,10 @@ def house(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def server(house):
-    with serving(house):
-        yield house
-    assert '"status":500' not in (house.folder / "audit.log").read_text()
+def server(deployment):
+    with serving(deployment):
+        yield deployment
+    assert '"status":500' not in (deployment.folder / "audit.log").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +73,9 @@ def post(server):
 
 
 @pytest.fixture(scope="module")
-def at_hand(house):
+def at_hand(deployment):
     """A curator of the same data with a ledger of its own, to compare with."""
-    folder = house.folder
+    folder = deployment.folder
     tables = {name: str(folder / f"{name}.csv") for name in ("people", "wards", "visits")}
     ledger = dp.open_ledger(":memory:", dp.ApproxDP(300, "1e-3"))
     return dp.Curator(dp.DuckDB(tables), dp.read_schemas(folder / "people.toml"), ledger, who="ana")
@@ -92,14 +92,14 @@ def gives(remote, ask):
 
 
 class TestAModel:
-    def test_is_learned_there_and_used_here(self, ana, at_hand, house):
+    def test_is_learned_there_and_used_here(self, ana, at_hand, deployment):
         model = learn.LinearRegression(target="income", features=["age", "region"])
         first, second = gives(
             ana, lambda: ana.learn(ROWS, model, dp.ApproxDP(20, "1e-6"), why="incomes")
         )
         assert not hasattr(model, "fitted_") and first.coef_.tolist() == second.coef_.tolist()
         assert first.receipt_.who == "ana" and first.receipt_.why == "incomes"
-        with dp.open_ledger(house.folder / "people.ledger") as ledger:
+        with dp.open_ledger(deployment.folder / "people.ledger") as ledger:
             assert verify_receipt(first.receipt_, ledger=ledger).number == first.receipt_.number
         beside = at_hand.learn(ROWS, model, dp.ApproxDP(20, "1e-6"))
         assert first.event_ == beside.event_ and first.columns_ == beside.columns_
@@ -236,7 +236,7 @@ class TestBoundsAndCaps:
         first, second = gives(ana, lambda: ana.suggest_caps("visits", dp.PureDP(5)))
         assert first == second and math.log2(first.max_rows) % 1 == 0
 
-    def test_what_a_cap_cuts_is_estimated_as_at_hand(self, ana, at_hand, house):
+    def test_what_a_cap_cuts_is_estimated_as_at_hand(self, ana, at_hand, deployment):
         first, second = gives(
             ana, lambda: ana.estimate_cut("visits", dp.PureDP(5), up_to=20, of="minutes")
         )
@@ -250,7 +250,7 @@ class TestBoundsAndCaps:
             one.text for one in beside.receipt.asked
         ]
         assert first.plan.events == beside.plan.events
-        with dp.open_ledger(house.folder / "people.ledger") as ledger:
+        with dp.open_ledger(deployment.folder / "people.ledger") as ledger:
             assert verify_receipt(first.receipt, ledger=ledger).number == first.receipt.number
 
     @pytest.mark.parametrize(("path", "body", "why"), [
@@ -349,18 +349,18 @@ class TestFaults:
     ):
         """The client goes on asking under its key; whoever takes over trains under the same charge."""
         budget = '{ epsilon = "3", delta = "1e-5" }'
-        house = build(
+        deployment = build(
             tmp_path, port=free_port(), service='grid = "0.1"\nlease = "1"', budget=budget
         )
-        dying = start(house, script=DEADLY, environment={"DIE_AT": "charge:after"})
+        dying = start(deployment, script=DEADLY, environment={"DIE_AT": "charge:after"})
         model, told = learn.LinearRegression(target="income"), []
-        with dp.connect(house.url, token=house.tokens["ana"], dataset="people") as remote:
+        with dp.connect(deployment.url, token=deployment.tokens["ana"], dataset="people") as remote:
             asking = threading.Thread(target=lambda: told.append(remote.learn(ROWS, model, SPEND)))
             asking.start()
             dying.process.wait(60)
-            with serving(house):
+            with serving(deployment):
                 asking.join()
-        with dp.open_ledger(house.folder / "people.ledger") as ledger:
+        with dp.open_ledger(deployment.folder / "people.ledger") as ledger:
             assert [entry.kind for entry in ledger.history()] == ["open", "charge", "answer"]
             assert (
                 verify_receipt(told[0].receipt_, ledger=ledger).who == "ana"

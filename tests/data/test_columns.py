@@ -18,7 +18,7 @@ from data.strategies import AMOUNTS, cells, columns, dates, given, integers, rea
 from discreet.arithmetic.rational import rational
 from discreet.data import Boolean, Category, Column, Date, Integer, Ordered, Real, Text, Timestamp
 from discreet.data.columns.amount import plain
-from discreet.data.columns.numeric import MOST_STEPS, default_step
+from discreet.data.columns.numeric import MAX_STEPS, default_step
 from discreet.errors import InvalidArgument
 
 NUMBERS = st.one_of(st.floats(allow_nan=False), st.integers(), AMOUNTS.map(float))
@@ -106,7 +106,7 @@ class TestOrdered:
     def test_the_bounds_are_its_ends(self, column):
         low, high = column.ends
         assert 0 < high - low == column.width()
-        assert -MOST_STEPS * 2 <= low < high < MOST_STEPS * 2
+        assert -MAX_STEPS * 2 <= low < high < MAX_STEPS * 2
         if not isinstance(column, Real):
             assert (column.at(low), column.at(high)) == (column.low, column.high)
 

@@ -13,9 +13,9 @@ from discreet.local import Choice, Randomizer
 from discreet.local.choose import choose
 from discreet.local.designs.subset import subset_facts
 from discreet.local.estimates.consistent import project
-from discreet.local.estimates.inversion import at_least, holders
+from discreet.local.estimates.inversion import at_least, frequency_intervals
 from discreet.local.law import TwoLevelLaw
-from discreet.mechanisms.response.count import holders as one_by_one
+from discreet.mechanisms.response.count import frequency_intervals as one_by_one
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits
 
@@ -70,7 +70,7 @@ class TestIntervals:
     )
     @pytest.mark.parametrize("beta", [0.05, 0.3])
     def test_exact_coverage(self, n, p, q, beta):
-        low, high = holders(np.arange(n + 1), n, p, q, beta)
+        low, high = frequency_intervals(np.arange(n + 1), n, p, q, beta)
         for t in range(n + 1):
             tails = [1.0, *(at_least(c, n, t, p, q) for c in range(1, n + 1)), 0.0]
             chance = -np.diff(tails)
@@ -86,16 +86,18 @@ class TestIntervals:
     def test_agrees_with_the_bisection(self, n, share, chances):
         count = round(share * n)
         expected = one_by_one(count, n, *chances, 0.05)
-        low, high = (float(x[0]) * n for x in holders(np.array([count]), n, *chances, 0.05))
+        low, high = (
+            float(x[0]) * n for x in frequency_intervals(np.array([count]), n, *chances, 0.05)
+        )
         slack = 0.01 * math.sqrt(n) / (chances[0] - chances[1]) + 1
         assert expected[0] - slack <= low <= expected[0] + 1e-6
         assert expected[1] - 1e-6 <= high <= expected[1] + slack
 
     def test_runs_of_counts_are_never_narrower(self):
         counts = np.arange(2400, 2700, 3)
-        low, high = holders(counts, 10_000, 0.5, 0.25, 0.05)
+        low, high = frequency_intervals(counts, 10_000, 0.5, 0.25, 0.05)
         for count, a, b in zip(counts[::17], low[::17], high[::17], strict=True):
-            one, two = holders(np.array([count]), 10_000, 0.5, 0.25, 0.05)
+            one, two = frequency_intervals(np.array([count]), 10_000, 0.5, 0.25, 0.05)
             assert a <= one[0] and two[0] <= b
             assert b - a <= 1.05 * (two[0] - one[0]) + 1e-3
 

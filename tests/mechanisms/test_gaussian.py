@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from discreet import noise
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.additive.gaussian import MAX_COORDINATES as MOST_COORDINATES
-from discreet.mechanisms.additive.gaussian import Gaussian, classic_gaussian
+from discreet.mechanisms.additive.gaussian import MAX_COORDINATES, Gaussian, classic_gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.additive.lattice import root_up
 from discreet.mechanisms.additive.lattice import round_to_lattice as placed
@@ -83,7 +82,7 @@ class TestCalibration:
         assert Fraction(1, 10) <= root < Fraction(1, 10) + made.event.step
         assert (root / made.event.step).denominator == 1
         assert (made.event.dimension, made.event.neighbours) == (7, "replace")
-        assert Gaussian(3, 1).event.dimension == MOST_COORDINATES
+        assert Gaussian(3, 1).event.dimension == MAX_COORDINATES
         assert Gaussian(3, counting_queries(5)).event.squared_sensitivity == 5
         assert Gaussian(3, counting_queries(5)).event.dimension == 5
         assert Gaussian(3, counting_queries(5), dimension=3).event.dimension == 3

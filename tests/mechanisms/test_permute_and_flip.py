@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.mechanisms.selection.exponential import Exponential
-from discreet.mechanisms.selection.permute_and_flip import MAX_LISTED as MOST_LISTED
-from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.permute_and_flip import MAX_LISTED, PermuteAndFlip
 from discreet.noise import permute_and_flip
 from discreet.privacy.measures import ZCDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits
@@ -33,10 +32,10 @@ class TestLaw:
         assert law.sum() == pytest.approx(1, abs=1e-12)
 
     def test_many_candidates_sum_to_one(self):
-        law = PermuteAndFlip(1, 1).probabilities(np.arange(MOST_LISTED) % 17)
+        law = PermuteAndFlip(1, 1).probabilities(np.arange(MAX_LISTED) % 17)
         assert law.sum() == pytest.approx(1, abs=1e-10)
         with pytest.raises(InvalidArgument, match="release has no such limit"):
-            PermuteAndFlip(1, 1).probabilities(np.zeros(MOST_LISTED + 1))
+            PermuteAndFlip(1, 1).probabilities(np.zeros(MAX_LISTED + 1))
 
     def test_release_draws_from_the_sampler_at_this_rate(self):
         scores = np.arange(50)

@@ -13,13 +13,18 @@ from discreet import PureDP
 from discreet.audit import exact
 from discreet.mechanisms.laws.exponentials import exponential_sum, exponential_tail
 from discreet.mechanisms.selection.exponential import worst_gap as gap_of
-from discreet.mechanisms.selection.quantile_interval import Reach, depths, distances, ranks_beyond
-from discreet.mechanisms.selection.ranks import Aim, RankedRows, Stretch
+from discreet.mechanisms.selection.quantile_interval import (
+    IntervalSelection,
+    depths,
+    distances,
+    ranks_beyond,
+)
+from discreet.mechanisms.selection.ranks import PlaceRange, RankedRows, RankTarget
 from discreet.privacy.events import ExponentialSelection
 from support.profile import examples
 
 EPSILON = Fraction(2)
-WHERE = Stretch(0, 6, 7)
+WHERE = PlaceRange(0, 6, 7)
 tables = st.dictionaries(st.integers(0, 6), st.integers(1, 30), max_size=7)
 quantiles = st.sampled_from(
     [Fraction(1, 2), Fraction(1, 4), Fraction(9, 10), Fraction(0), Fraction(1)]
@@ -27,14 +32,14 @@ quantiles = st.sampled_from(
 
 
 def made_of(at, neighbours="add-remove"):
-    aim = Aim(at)
+    aim = RankTarget(at)
     moved = aim.moved(1) if neighbours == "add-remove" else aim.scale
-    return Reach(EPSILON, moved, neighbours)
+    return IntervalSelection(EPSILON, moved, neighbours)
 
 
 def aims_of(at, rows):
     """The ranks that the ends must not pass: half a row beside the quantile; no outer end of MIN and MAX."""
-    middle = Aim(at).between(rows.before[-1], 1)
+    middle = RankTarget(at).between(rows.before[-1], 1)
     return (
         None if at == 0 else middle - at.denominator,
         None if at == 1 else middle + at.denominator,
@@ -44,7 +49,7 @@ def aims_of(at, rows):
 def law(made, at, counts, centre, beta):
     """The probabilities of all outcomes, and which of them hold, from ranks counted one by one."""
     rows = RankedRows(counts)
-    low, high = ranks_beyond(rows, WHERE, centre, aims_of(at, rows), Aim(at).scale)
+    low, high = ranks_beyond(rows, WHERE, centre, aims_of(at, rows), RankTarget(at).scale)
     many = 1 + len(low or high) * (3 if low and high else 1)
     found = depths(low, high, made.error(many, beta))
     assert len(found) == many
@@ -78,7 +83,7 @@ class TestItHolds:
     @settings(max_examples=examples(100), deadline=None)
     @given(tables, quantiles, st.integers(0, 6))
     def test_what_is_drawn_is_an_outcome(self, counts, at, centre):
-        rows, aim = RankedRows(counts), Aim(at)
+        rows, aim = RankedRows(counts), RankTarget(at)
         low, high = made_of(at).release(rows, WHERE, centre, aims_of(at, rows), aim.scale, 0.05)
         assert (low is None or 0 <= low <= centre, high is None or centre <= high <= 6) == (
             True,
@@ -88,7 +93,10 @@ class TestItHolds:
 
     def test_few_rows_reach_nowhere(self):
         rows = RankedRows({3: 1})
-        assert Reach(Fraction(50), 2).release(rows, WHERE, 3, (0, 4), 4, 1e-9) == (None, None)
+        assert IntervalSelection(Fraction(50), 2).release(rows, WHERE, 3, (0, 4), 4, 1e-9) == (
+            None,
+            None,
+        )
 
 
 class TestThePrice:
@@ -114,7 +122,7 @@ class TestThePrice:
         assert worst > EPSILON / 4
 
     def test_a_twin_at_twice_the_rate_is_refuted(self):
-        twin, caught = Reach(2 * EPSILON, 2), False
+        twin, caught = IntervalSelection(2 * EPSILON, 2), False
         for data in combinations_with_replacement((0, 2, 5), 3):
             pair = [
                 law(twin, Fraction(1, 2), Counter(rows), 3, 0.6)[0] for rows in (data, (*data, 2))

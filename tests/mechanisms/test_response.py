@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.response.count import at_least, at_most, holders
+from discreet.mechanisms.response.count import at_least, at_most, frequency_intervals
 from discreet.mechanisms.response.randomized import RandomizedResponse, read_answers
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.privacy.compose import compose
@@ -192,7 +192,7 @@ class TestIntervals:
     @pytest.mark.parametrize(("p", "q"), [(0.75, 0.25), (0.6, 0.1), (0.2, 0.8), (1.0, 0.3)])
     def test_exact_coverage(self, p, q):
         n, beta = 60, 0.1
-        found = [holders(c, n, p, q, beta) for c in range(n + 1)]
+        found = [frequency_intervals(c, n, p, q, beta) for c in range(n + 1)]
         for t in range(n + 1):
             law = np.convolve(binomial(t, p), binomial(n - t, q))
             missed = sum(
@@ -225,7 +225,7 @@ class TestIntervals:
             covered = [
                 c
                 for c in likely
-                if (ends := holders(int(c), n, rr.p, rr.q, 0.1))[0] <= t <= ends[1]
+                if (ends := frequency_intervals(int(c), n, rr.p, rr.q, 0.1))[0] <= t <= ends[1]
             ]
             assert 0.9 <= law[covered].sum() <= 0.92
 

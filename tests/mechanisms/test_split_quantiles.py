@@ -15,7 +15,7 @@ from discreet.mechanisms.laws.exponentials import exponential_sum
 from discreet.mechanisms.selection import quantiles
 from discreet.mechanisms.selection.place_weights import PlaceWeights
 from discreet.mechanisms.selection.quantiles import SplitQuantiles
-from discreet.mechanisms.selection.ranks import Aim, RankedRows, Stretch
+from discreet.mechanisms.selection.ranks import PlaceRange, RankedRows, RankTarget
 from discreet.mechanisms.selection.score_runs import Piece, choose_piece
 from discreet.privacy.events import ExponentialSelection, Repeated
 from support.profile import draws, examples
@@ -49,14 +49,14 @@ def own_law(made, counts, last):
             for i in range(piece.length)
         }
         for place, weight in weights.items():
-            below = walk(start, middle, Stretch(where.low, place, place), level + 1)
-            above = walk(middle + 1, stop, Stretch(place, where.high, where.end), level + 1)
+            below = walk(start, middle, PlaceRange(where.low, place, place), level + 1)
+            above = walk(middle + 1, stop, PlaceRange(place, where.high, where.end), level + 1)
             for left, p in below.items():
                 for right, q in above.items():
                     found[*left, place, *right] = weight / sum(weights.values()) * p * q
         return found
 
-    return walk(0, len(made.ats), Stretch(0, last * parts + parts - 1, (last + 1) * parts), 0)
+    return walk(0, len(made.ats), PlaceRange(0, last * parts + parts - 1, (last + 1) * parts), 0)
 
 
 def plain_law(made, data, last, *, by_rank=False):
@@ -175,10 +175,10 @@ class TestThePrice:
         for rows in ({0: 3, 5: 1}, {0: 3, 5: 1, 7: 1}):
             pieces = [
                 part
-                for piece in RankedRows(rows).pieces(Stretch(0, 7, 8), 5, 2)
+                for piece in RankedRows(rows).pieces(PlaceRange(0, 7, 8), 5, 2)
                 for part in PlaceWeights(7, 2, 2).cut(piece)
             ]
-            rate = made.rate(Aim(Fraction(1)), 0)
+            rate = made.rate(RankTarget(Fraction(1)), 0)
             mass = {
                 p.start + i: p.each * math.exp(-rate * p.depth)
                 for p in pieces
@@ -227,7 +227,7 @@ class TestPlaces:
            st.sampled_from([1, 4]), st.integers(0, 3), st.integers(0, 3))  # fmt: skip
     def test_pieces_are_all_places_the_best_first(self, counts, aim, parts, low, cut):
         rows = RankedRows(counts, parts)
-        where = Stretch(low, 6 * parts + cut, 6 * parts + cut + (0 if cut else 1))
+        where = PlaceRange(low, 6 * parts + cut, 6 * parts + cut + (0 if cut else 1))
         pieces = list(rows.pieces(where, aim, 2))
         listed = {piece.start + i: piece.depth for piece in pieces for i in range(piece.length)}
         span = range(where.low, where.high + 1)
@@ -236,9 +236,19 @@ class TestPlaces:
         assert all(a.depth <= b.depth for a, b in pairwise(pieces))
 
     def test_the_outermost_value_is_aimed_at_with_all_rows(self):
-        assert [Aim(Fraction(1), beyond=True).rank(rows, 1) for rows in (0, 2, 20)] == [0, 4, 40]
-        assert [Aim(Fraction(0), beyond=True).rank(rows, 3) for rows in (0, 2, 20)] == [0, 0, 0]
-        assert Aim(Fraction(1)).between(20, 1) == 39  # half a row inside: the quantile itself
+        assert [RankTarget(Fraction(1), beyond=True).rank(rows, 1) for rows in (0, 2, 20)] == [
+            0,
+            4,
+            40,
+        ]
+        assert [RankTarget(Fraction(0), beyond=True).rank(rows, 3) for rows in (0, 2, 20)] == [
+            0,
+            0,
+            0,
+        ]
+        assert (
+            RankTarget(Fraction(1)).between(20, 1) == 39
+        )  # half a row inside: the quantile itself
 
     def test_a_draw_reads_few_pieces_and_more_where_it_must(self):
         read = []

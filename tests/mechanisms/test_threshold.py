@@ -17,7 +17,7 @@ from discreet.mechanisms.keys.threshold import (
     LaplaceThreshold,
     laplace_threshold,
 )
-from discreet.mechanisms.laws.tails import gaussian_tail, laplace_tail, least_above
+from discreet.mechanisms.laws.tails import gaussian_tail, laplace_tail, least_with_tail
 from discreet.noise import gaussian, laplace
 from discreet.privacy.calibrate import fits
 from discreet.privacy.compose import compose
@@ -120,7 +120,7 @@ class TestTails:
 
     @given(st.floats(1e-9, 0.999))
     def test_least(self, chance):
-        z = least_above(lambda x: 0.7**x, chance)
+        z = least_with_tail(lambda x: 0.7**x, chance)
         assert 0.7**z <= chance
         assert z == 0 or 0.7 ** (z - 1) > chance
 

@@ -20,7 +20,7 @@ from discreet.mechanisms import (
     PartitionSelection,
 )
 from discreet.mechanisms.selection.place_weights import ALIKE
-from discreet.mechanisms.selection.ranks import RankedRows, Stretch
+from discreet.mechanisms.selection.ranks import PlaceRange, RankedRows
 from discreet.plan import Selection, plan_question, routes, split
 from discreet.plan.plan import public_tuples
 from discreet.plan.selection import selection_of
@@ -85,7 +85,7 @@ def check_places(release, keys, tables):
     rows = [
         [RankedRows(table.get(key, {}), parts, made.weight) for table in tables] for key in keys
     ]
-    whole = Stretch(
+    whole = PlaceRange(
         ladder.first * parts, ladder.last * parts + parts - 1, (ladder.last + 1) * parts
     )
     todo = [(pair, 0, len(made.ats), whole, 0) for pair in rows]
@@ -97,7 +97,7 @@ def check_places(release, keys, tables):
         moved[level] = moved.get(level, Fraction()) + far
         apart[level] = apart.get(level, Fraction()) + (most - least) * made.rate(aim, level)
         place = made._draw(pair[0], where, aim, level, ALIKE, bits=None)
-        below, above = Stretch(where.low, place, place), Stretch(place, where.high, where.end)
+        below, above = PlaceRange(where.low, place, place), PlaceRange(place, where.high, where.end)
         sides = ((start, middle, below), (middle + 1, stop, above))
         todo += [(pair, a, b, part, level + 1) for a, b, part in sides if a < b]
     assert all(far <= 1 for far in moved.values())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.arithmetic.numeral import read_number
 from discreet.errors import InvalidArgument
-from discreet.privacy.budget_text import budget_from_words, budget_to_words
+from discreet.privacy.budget_text import budget_to_table, parse_budget
 
 amounts = st.fractions(0, 10**6, max_denominator=10**9)
 measures = st.one_of(
@@ -29,7 +29,7 @@ measures = st.one_of(
 
 @given(measures)
 def test_what_was_written_is_read_back_exactly(measure):
-    assert budget_from_words(budget_to_words(measure)) == measure
+    assert parse_budget(budget_to_table(measure)) == measure
 
 
 @given(amounts)
@@ -51,7 +51,7 @@ def test_numbers_are_read_exactly_as_text(amount):
     ],
 )
 def test_the_words_of_the_lectures(words, budget):
-    assert budget_from_words(words) == budget
+    assert parse_budget(words) == budget
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_the_words_of_the_lectures(words, budget):
 )
 def test_everything_else_is_refused(words):
     with pytest.raises(InvalidArgument):
-        budget_from_words(words)
+        parse_budget(words)
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_everything_else_is_refused(words):
 )
 def test_numbers_whose_exact_value_would_fill_the_memory_are_refused_at_once(number):
     with pytest.raises(InvalidArgument):
-        budget_from_words({"epsilon": number})
+        parse_budget({"epsilon": number})
 
 
 def test_a_square_beyond_the_floats_is_written_as_a_square():
     huge = dp.GaussianDP.of_square(10**301)
-    assert budget_to_words(huge) == {"mu_squared": str(10**301)}
+    assert budget_to_table(huge) == {"mu_squared": str(10**301)}

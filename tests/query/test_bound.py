@@ -3,7 +3,7 @@ from discreet.query import parse
 from discreet.query.algebra.tally import FINE, Free, GroupShare, RowShare
 from discreet.query.algebra.tree import Scan
 from discreet.query.bounds.contribution_bounds import (
-    MOST_ROWS,
+    MAX_ROWS,
     most_groups,
     people_share,
     row_share,
@@ -71,4 +71,4 @@ def test_bounds_of_joined_tables_multiply_and_of_united_ones_add_up():
     )
     united = "SELECT id, minutes AS x FROM visits UNION ALL SELECT id, age AS x FROM users"
     assert shares(f"({united}) t") == (RowShare(7), GroupShare(3, 1))
-    assert row_share(scan(People("id", max_rows=2 * MOST_ROWS))) == RowShare(MOST_ROWS)
+    assert row_share(scan(People("id", max_rows=2 * MAX_ROWS))) == RowShare(MAX_ROWS)

@@ -22,7 +22,7 @@ from discreet.query.domains.arithmetic import (
     whole_part,
 )
 from discreet.query.domains.domain import (
-    MOST_STEPS,
+    MAX_STEPS,
     Day,
     Second,
     Texts,
@@ -126,13 +126,13 @@ class TestArithmetic:
 
     def test_rounding_needs_room_for_twice_the_number(self):
         half = Fraction(1, 2)
-        assert whole_part(Whole(half, 0, MOST_STEPS - 2), floor).high == MOST_STEPS // 2 - 1
+        assert whole_part(Whole(half, 0, MAX_STEPS - 2), floor).high == MAX_STEPS // 2 - 1
         with pytest.raises(UnsupportedQuery, match="coarser"):
-            whole_part(Whole(half, 0, MOST_STEPS - 1), floor)
+            whole_part(Whole(half, 0, MAX_STEPS - 1), floor)
 
     def test_the_last_step_that_fits(self):
-        Whole(Fraction(1), -MOST_STEPS, MOST_STEPS)
-        for low, high in ((-MOST_STEPS - 1, 0), (0, MOST_STEPS + 1)):
+        Whole(Fraction(1), -MAX_STEPS, MAX_STEPS)
+        for low, high in ((-MAX_STEPS - 1, 0), (0, MAX_STEPS + 1)):
             with pytest.raises(UnsupportedQuery, match="64-bit"):
                 Whole(Fraction(1), low, high)
 

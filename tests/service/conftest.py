@@ -9,35 +9,35 @@ import pytest
 
 from discreet.service.app import build_app
 from discreet.service.config import read_config
+from service.deployment import build
 from service.described import check_reply
-from service.house import build
 from service.inside import inside
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
-    return build(tmp_path_factory.mktemp("house"), service='grid = "0.1"')
+def deployment(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("deployment"), service='grid = "0.1"')
 
 
 @pytest.fixture(scope="module")
-def client(house):
+def client(deployment):
     """The application without a network."""
-    with inside(build_app(read_config(house.config)), house.url) as opened:
+    with inside(build_app(read_config(deployment.config)), deployment.url) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def as_who(house, client):
+def as_who(deployment, client):
     """Send a request as somebody: as_who("ana", "GET", "/me")."""
 
     def send(who, method, path, body=None, **headers):
-        auth = {"Authorization": f"Bearer {house.tokens[who]}"} if who else {}
+        auth = {"Authorization": f"Bearer {deployment.tokens[who]}"} if who else {}
         marks = {name.replace("_", "-"): text for name, text in headers.items()}
         response = client.request(method, "/api/v1" + path, json=body, headers=auth | marks)
         check_reply(method, path, response)
         return response
 
-    send.tokens = house.tokens
+    send.tokens = deployment.tokens
     return send
 
 

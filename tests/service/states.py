@@ -6,16 +6,16 @@ import json
 import time
 
 from discreet.service.config import read_config
-from service.house import COUNT
+from service.deployment import COUNT
 
 BODY = json.dumps(
     {"sql": COUNT, "spend": {"epsilon": "1/10"}, "level": "0.95", "nonnegative": False, "why": ""}
 )
 
 
-def edited(house, **limits):
-    """Change limits in the configuration of a house."""
-    text = house.config.read_text()
+def edited(deployment, **limits):
+    """Change limits in the configuration of a deployment."""
+    text = deployment.config.read_text()
     for name, value in limits.items():
         text = text.replace("[limits]\n", f"[limits]\n{name} = {value}\n")
         text = "\n".join(
@@ -23,8 +23,8 @@ def edited(house, **limits):
             for line in text.splitlines()
             if line == f"{name} = {value}" or not line.startswith(f"{name} =")
         )
-    house.config.write_text(text)
-    return read_config(house.config)
+    deployment.config.write_text(text)
+    return read_config(deployment.config)
 
 
 def ended(state, job, patience=30):

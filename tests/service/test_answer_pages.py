@@ -19,7 +19,7 @@ from discreet.service.pages.downloads.chart_file import LOOKS, drawing
 from discreet.service.pages.downloads.parquet import answer_parquet
 from discreet.service.pages.downloads.question_code import fields_of, sql_code
 from discreet.service.state import open_state
-from service.house import build
+from service.deployment import build
 from service.inside import inside
 
 SQL = "SELECT region, COUNT(*) AS n, AVG(income) AS income\nFROM people\nGROUP BY region"
@@ -37,12 +37,18 @@ FILES = (
 class Person:
     """Somebody at the pages: their cookie and their second secret."""
 
-    def __init__(self, opened, house, who):
-        self.opened, self.url = opened, house.url
+    def __init__(self, opened, deployment, who):
+        self.opened, self.url = opened, deployment.url
         reply = opened.request(
-            "POST", "/sign-in", data={"token": house.tokens[who]}, headers={"Origin": house.url}
+            "POST",
+            "/sign-in",
+            data={"token": deployment.tokens[who]},
+            headers={"Origin": deployment.url},
         )
-        self.heads = {"Cookie": reply.headers["Set-Cookie"].partition(";")[0], "Origin": house.url}
+        self.heads = {
+            "Cookie": reply.headers["Set-Cookie"].partition(";")[0],
+            "Origin": deployment.url,
+        }
         self.csrf = re.search(r'name="csrf" value="([^"]+)"', self.get("/history").text)[1]
 
     def get(self, path) -> httpx.Response:
@@ -66,11 +72,11 @@ class Person:
 @contextmanager
 def office(folder, **options):
     """A service without a network, its state, and a way to let people in."""
-    house = build(folder, service='grid = "0.05"', **options)
-    config = read_config(house.config)
+    deployment = build(folder, service='grid = "0.05"', **options)
+    config = read_config(deployment.config)
     state = open_state(config)
-    with inside(build_app(config, state), house.url) as opened:
-        yield state, lambda who: Person(opened, house, who)
+    with inside(build_app(config, state), deployment.url) as opened:
+        yield state, lambda who: Person(opened, deployment, who)
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from discreet.service.config import read_config
 from discreet.service.jobs.job import new_job
 from discreet.service.pages.history import asked_of
 from discreet.service.stores.datasets import DataSets
-from service.house import COUNT, GROUPED, ONE, build
+from service.deployment import COUNT, GROUPED, ONE, build
 from service.inside import inside
 
 ASK = {"sql": GROUPED, "spend": ONE, "why": "a secret plan"}
@@ -91,12 +91,17 @@ def test_a_steward_may_share_questions_of_a_data_set(tmp_path):
 
 
 def test_how_tables_were_read_is_shown_to_stewards_where_the_configuration_says_so(tmp_path):
-    house = build(tmp_path, dataset="show_intake = true", csv="age,income,region\n1,?,N\n,5,Z\n")
-    with inside(build_app(read_config(house.config)), house.url) as opened:
+    deployment = build(
+        tmp_path, dataset="show_intake = true", csv="age,income,region\n1,?,N\n,5,Z\n"
+    )
+    with inside(build_app(read_config(deployment.config)), deployment.url) as opened:
 
         def get(who, path):
             signed = opened.request(
-                "POST", "/sign-in", data={"token": house.tokens[who]}, headers={"Origin": house.url}
+                "POST",
+                "/sign-in",
+                data={"token": deployment.tokens[who]},
+                headers={"Origin": deployment.url},
             )
             cookie = signed.headers["Set-Cookie"].partition(";")[0]
             return opened.request("GET", path, headers={"Cookie": cookie})
@@ -117,15 +122,15 @@ def test_how_tables_were_read_is_shown_to_stewards_where_the_configuration_says_
     assert '"verb":"intake"' in (tmp_path / "audit.log").read_text().replace(" ", "")
 
 
-def test_the_steward_s_room_shows_what_was_asked(house, client, ask):
+def test_the_steward_s_room_shows_what_was_asked(deployment, client, ask):
     ask(
         "ana",
         "/datasets/people/sql",
         {**ASK, "sql": "SELECT COUNT(*) AS n FROM people WHERE age > 61 AND region = 'N'"},
     )
-    token = house.tokens["stella"]
+    token = deployment.tokens["stella"]
     signed = client.request(
-        "POST", "/sign-in", data={"token": token}, headers={"Origin": house.url}
+        "POST", "/sign-in", data={"token": token}, headers={"Origin": deployment.url}
     )
     cookie = signed.headers["Set-Cookie"].partition(";")[0]
     page = client.request("GET", "/steward/people", headers={"Cookie": cookie})

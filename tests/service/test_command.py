@@ -13,11 +13,11 @@ from discreet.cli.commands import serve as serve_room
 from discreet.service.config import read_config
 from discreet.service.stores.people import Members
 from discreet.service.stores.store import open_store
-from service.house import build
+from service.deployment import build
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
+def deployment(tmp_path_factory):
     return build(tmp_path_factory.mktemp("command"))
 
 
@@ -25,8 +25,8 @@ def run(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
-def holder(house, token):
-    kept = open_store(read_config(house.config).store)
+def holder(deployment, token):
+    kept = open_store(read_config(deployment.config).store)
     try:
         return Members(kept).holder(token)
     finally:
@@ -34,31 +34,57 @@ def holder(house, token):
 
 
 class TestPeople:
-    def test_add_prints_a_token_that_opens_and_nothing_else(self, house):
+    def test_add_prints_a_token_that_opens_and_nothing_else(self, deployment):
         made = run(
-            "people", "add", "kim", "--config", house.config, "--dataset", "people", "--days", "30"
+            "people",
+            "add",
+            "kim",
+            "--config",
+            deployment.config,
+            "--dataset",
+            "people",
+            "--days",
+            "30",
         )
         assert made.exit_code == 0
-        assert holder(house, made.stdout.strip()).name == "kim"
+        assert holder(deployment, made.stdout.strip()).name == "kim"
 
-    def test_renew_and_revoke(self, house):
+    def test_renew_and_revoke(self, deployment):
         first = run(
-            "people", "add", "lee", "--config", house.config, "--role", "steward", "--dataset", "*"
+            "people",
+            "add",
+            "lee",
+            "--config",
+            deployment.config,
+            "--role",
+            "steward",
+            "--dataset",
+            "*",
         ).stdout.strip()
-        second = run("people", "renew", "lee", "--config", house.config).stdout.strip()
-        assert holder(house, first) is None
-        assert holder(house, second).role == "steward"
-        assert "shut out" in run("people", "revoke", "lee", "--config", house.config).stdout
-        assert holder(house, second) is None
+        second = run("people", "renew", "lee", "--config", deployment.config).stdout.strip()
+        assert holder(deployment, first) is None
+        assert holder(deployment, second).role == "steward"
+        assert "shut out" in run("people", "revoke", "lee", "--config", deployment.config).stdout
+        assert holder(deployment, second) is None
 
-    def test_list(self, house):
-        run("people", "add", "zoe", "--config", house.config, "--dataset", "people", "--days", "3")
-        run("people", "revoke", "bob", "--config", house.config)
-        text = run("people", "list", "--config", house.config).stdout
+    def test_list(self, deployment):
+        run(
+            "people",
+            "add",
+            "zoe",
+            "--config",
+            deployment.config,
+            "--dataset",
+            "people",
+            "--days",
+            "3",
+        )
+        run("people", "revoke", "bob", "--config", deployment.config)
+        text = run("people", "list", "--config", deployment.config).stdout
         assert "ana  analyst  people  no end" in text
         assert "bob  analyst  people, other  revoked" in text
         assert "zoe  analyst  people  until " in text
-        people = json.loads(run("people", "list", "--config", house.config, "--json").stdout)
+        people = json.loads(run("people", "list", "--config", deployment.config, "--json").stdout)
         assert {"ana", "stella"} <= {person["name"] for person in people}
         assert "dsc_" not in text
 
@@ -72,8 +98,8 @@ class TestPeople:
             ["revoke", "none"],
         ],
     )
-    def test_refusals_are_one_line(self, house, words):
-        refused = run("people", *words, "--config", house.config)
+    def test_refusals_are_one_line(self, deployment, words):
+        refused = run("people", *words, "--config", deployment.config)
         assert refused.exit_code in (2, 3)
         assert refused.stderr.startswith("discreet: ")
         assert refused.stderr.count("\n") == 1
@@ -93,8 +119,8 @@ class TestServe:
         monkeypatch.setenv("DISCREET_CONFIG", "")
         return told
 
-    def test_it_believes_no_header_and_says_nothing_about_itself(self, house, served):
-        done = run("serve", "--config", house.config, "--workers", "3")
+    def test_it_believes_no_header_and_says_nothing_about_itself(self, deployment, served):
+        done = run("serve", "--config", deployment.config, "--workers", "3")
         assert done.exit_code == 0, done.output
         assert served["workers"] == 3
         assert (served["host"], served["port"]) == ("127.0.0.1", 8000)
@@ -103,10 +129,10 @@ class TestServe:
         assert served["access_log"] is False
 
     def test_a_named_proxy_is_believed(self, tmp_path, served):
-        house = build(tmp_path, service='proxies = ["10.0.0.1"]')
+        deployment = build(tmp_path, service='proxies = ["10.0.0.1"]')
         assert (
             run(
-                "serve", "--config", house.config, "--host", "127.0.0.2", "--port", "9000"
+                "serve", "--config", deployment.config, "--host", "127.0.0.2", "--port", "9000"
             ).exit_code
             == 0
         )
@@ -123,22 +149,22 @@ class TestServe:
         assert done.stdout.count("dsc_") == 2
         assert "http://127.0.0.1:8765" in done.stdout
 
-    def test_one_of_config_and_demo(self, house, served):
-        for words in ([], ["--demo", "--config", house.config]):
+    def test_one_of_config_and_demo(self, deployment, served):
+        for words in ([], ["--demo", "--config", deployment.config]):
             refused = run("serve", *words)
             assert refused.exit_code == 2
             assert "one of the two" in refused.stderr
         assert not served
 
     def test_what_is_missing_is_said_before_anything_is_served(self, tmp_path, served):
-        house = build(tmp_path)
+        deployment = build(tmp_path)
         (tmp_path / "people.csv").unlink()
-        refused = run("serve", "--config", house.config)
+        refused = run("serve", "--config", deployment.config)
         assert refused.exit_code == 2
         assert "people.csv" in refused.stderr
         assert not served
 
-    def test_packages_that_are_missing_are_named(self, house, served, monkeypatch):
+    def test_packages_that_are_missing_are_named(self, deployment, served, monkeypatch):
         monkeypatch.setattr(serve_room, "find_spec", lambda name: None)
-        refused = run("serve", "--config", house.config)
+        refused = run("serve", "--config", deployment.config)
         assert "pip install 'discreet[service]'" in refused.stderr

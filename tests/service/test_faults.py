@@ -33,7 +33,7 @@ from discreet.service.jobs.paced_engine import pace
 from discreet.service.jobs.timing_grid import TimingGrid
 from discreet.service.state import open_state
 from discreet.service.stores import postgres_store
-from service.house import COUNT, ONE, build, free_port, serving
+from service.deployment import COUNT, ONE, build, free_port, serving
 from service.inside import inside
 from service.own_postgres import SETUP, own_postgres
 from service.states import BODY, edited, ended
@@ -178,15 +178,17 @@ class TestSilentDatabases:
         base.say(
             "CREATE TABLE people AS SELECT 7 AS age, 7 AS income, 'N' AS region FROM generate_series(1, 50)"
         )
-        house = build(tmp_path, service='grid = "0.05"', limits="query_seconds = 1\nthreads = 1")
-        text = house.config.read_text().replace(
+        deployment = build(
+            tmp_path, service='grid = "0.05"', limits="query_seconds = 1\nthreads = 1"
+        )
+        text = deployment.config.read_text().replace(
             '{ people = "people.csv", wards = "wards.csv" }', f'"{base.dsn}"'
         )
-        house.config.write_text(text.replace("duckdb =", "postgres ="))
+        deployment.config.write_text(text.replace("duckdb =", "postgres ="))
         (tmp_path / "people.toml").write_text(
             (tmp_path / "people.toml").read_text().partition("[tables.wards]")[0]
         )
-        state = open_state(read_config(house.config))
+        state = open_state(read_config(deployment.config))
         state.jobs.start()
         wait_for(lambda: ended(state, state.jobs.put("ana", "people", "sql", BODY)).state == "done")
         with base.paused():
@@ -198,8 +200,8 @@ class TestSilentDatabases:
         state.close()
 
     def test_a_server_that_becomes_read_only_stops_no_thread(self, base, tmp_path, hasty):
-        house = build(tmp_path, service='grid = "0.05"\nlease = "0.6"', store=base.dsn)
-        state = open_state(read_config(house.config))
+        deployment = build(tmp_path, service='grid = "0.05"\nlease = "0.6"', store=base.dsn)
+        state = open_state(read_config(deployment.config))
         state.jobs.start()
         with base.read_only():
             wait_for(lambda: health_of(state)[0]["store"] == "failing")
@@ -344,11 +346,11 @@ class TestFairShare:
         )
 
     def test_a_retry_of_an_answered_request_is_not_refused_however_much_is_asked(self, tmp_path):
-        house = build(tmp_path, service='grid = "0.05"')
-        state = open_state(edited(house, jobs_per_person=1, requests_per_minute=3))
-        headers = {"Authorization": f"Bearer {house.tokens['ana']}", "Idempotency-Key": "k"}
+        deployment = build(tmp_path, service='grid = "0.05"')
+        state = open_state(edited(deployment, jobs_per_person=1, requests_per_minute=3))
+        headers = {"Authorization": f"Bearer {deployment.tokens['ana']}", "Idempotency-Key": "k"}
         ask = {"sql": COUNT, "spend": ONE}
-        with inside(build_app(state.config, state), house.url) as client:
+        with inside(build_app(state.config, state), deployment.url) as client:
             send = lambda key: client.request(  # noqa: E731
                 "POST",
                 "/api/v1/datasets/people/sql",
@@ -408,12 +410,12 @@ class _Away(dict):
 
 class TestFreeWork:
     def test_it_ends_when_its_time_is_over_while_others_are_answered(self, tmp_path):
-        house = build(tmp_path)
-        state = open_state(edited(house, free_seconds=1, jobs_per_person=2))
-        with inside(build_app(state.config, state), house.url) as client:
+        deployment = build(tmp_path)
+        state = open_state(edited(deployment, free_seconds=1, jobs_per_person=2))
+        with inside(build_app(state.config, state), deployment.url) as client:
 
             def send(who, verb, sql, **more):
-                headers = {"Authorization": f"Bearer {house.tokens[who]}"}
+                headers = {"Authorization": f"Bearer {deployment.tokens[who]}"}
                 asked = {"sql": sql, "spend": ONE, **more}
                 return client.request(
                     "POST", f"/api/v1/datasets/people/{verb}", json=asked, headers=headers
@@ -454,8 +456,8 @@ class TestFreeWork:
         wait_for(lambda: not _conflict(lambda: state.desk.ask("ana", "people", explain, ask)))
 
     def test_a_page_counts_as_a_request_and_strangers_have_their_measure(self, tmp_path):
-        house = build(tmp_path)
-        with inside(build_app(edited(house, requests_per_minute=2)), house.url) as client:
+        deployment = build(tmp_path)
+        with inside(build_app(edited(deployment, requests_per_minute=2)), deployment.url) as client:
             found = [client.request("GET", "/learn/noise").status_code for _ in range(3)]
             assert found == [200, 200, 429]
             assert client.request("GET", "/sign-in").status_code == 200
@@ -463,8 +465,8 @@ class TestFreeWork:
 
 class TestStrangers:
     def test_a_valid_token_is_never_locked_out(self, tmp_path):
-        house = build(tmp_path)
-        with inside(build_app(edited(house, failures_per_minute=1)), house.url) as client:
+        deployment = build(tmp_path)
+        with inside(build_app(edited(deployment, failures_per_minute=1)), deployment.url) as client:
             wrong = [
                 client.request(
                     "GET", "/api/v1/me", headers={"Authorization": "Bearer dsc_x"}
@@ -472,11 +474,11 @@ class TestStrangers:
                 for _ in range(3)
             ]
             right = client.request(
-                "GET", "/api/v1/me", headers={"Authorization": f"Bearer {house.tokens['ana']}"}
+                "GET", "/api/v1/me", headers={"Authorization": f"Bearer {deployment.tokens['ana']}"}
             )
             form = {"Content-Type": "application/x-www-form-urlencoded"}
             signed = client.request(
-                "POST", "/sign-in", content=f"token={house.tokens['ana']}", headers=form
+                "POST", "/sign-in", content=f"token={deployment.tokens['ana']}", headers=form
             )
             unsigned = client.request("POST", "/sign-in", content="token=dsc_x", headers=form)
         assert (wrong, right.status_code, signed.status_code) == ([401, 429, 429], 200, 303)
@@ -487,25 +489,25 @@ class TestHalfSentRequests:
     def test_lines_on_which_no_whole_request_comes_are_closed(self, tmp_path, monkeypatch):
         for room, name in ((guard, "BODY_SECONDS"), (prompt, "HEAD_SECONDS")):
             monkeypatch.setattr(room, name, 0.5)
-        house = build(tmp_path, port=free_port(), service='grid = "0.05"')
-        place = house.url.removeprefix("http://")
-        head = f"Host: {place}\r\nAuthorization: Bearer {house.tokens['ana']}\r\n"
+        deployment = build(tmp_path, port=free_port(), service='grid = "0.05"')
+        place = deployment.url.removeprefix("http://")
+        head = f"Host: {place}\r\nAuthorization: Bearer {deployment.tokens['ana']}\r\n"
         begun = (
             f"POST /api/v1/datasets/people/explain HTTP/1.1\r\n{head}Content-Length: 90\r\n\r\n{{"
         )
         page = f"POST /sign-in HTTP/1.1\r\nHost: {place}\r\nContent-Length: 90\r\n\r\ntok"
         whole = f"GET /api/v1/me HTTP/1.1\r\n{head}\r\n"
-        with serving(house):
-            assert _heard(house, "") == ""
-            assert _heard(house, "GET /api/v1/me HTTP/1.1\r\nHos") == ""
-            assert _heard(house, whole + "GET /api/v1/me HT").startswith("HTTP/1.1 200")
+        with serving(deployment):
+            assert _heard(deployment, "") == ""
+            assert _heard(deployment, "GET /api/v1/me HTTP/1.1\r\nHos") == ""
+            assert _heard(deployment, whole + "GET /api/v1/me HT").startswith("HTTP/1.1 200")
             for half in (begun, page):
-                assert _heard(house, half).startswith("HTTP/1.1 408")
+                assert _heard(deployment, half).startswith("HTTP/1.1 408")
 
 
-def _heard(house, text):
+def _heard(deployment, text):
     """Send a text and listen until the other end hangs up."""
-    host, port = house.url.removeprefix("http://").split(":")
+    host, port = deployment.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=20) as line:
         line.sendall(text.encode())
         heard = b""

@@ -13,7 +13,7 @@ import pytest
 
 import discreet as dp
 from discreet.arithmetic.canonical import canonical_json
-from service.house import COUNT, GROUPED, build, free_port, serving
+from service.deployment import COUNT, GROUPED, build, free_port, serving
 
 GENERATOR = Path(os.environ.get("DISCREET_GENERATOR", Path(sys.prefix) / "generator"))
 """Where `make` puts the packages of the group `generate`: they ask for other versions than the program."""
@@ -35,8 +35,8 @@ def server(tmp_path_factory):
     if not (GENERATOR / "openapi_python_client").is_dir():
         pytest.skip("the generator is not installed; `make test` installs the group `generate`")
     folder, port = tmp_path_factory.mktemp("generated"), free_port()
-    with serving(build(folder, port=port, service='grid = "0.05"', dataset=MODELS)) as house:
-        yield house
+    with serving(build(folder, port=port, service='grid = "0.05"', dataset=MODELS)) as deployment:
+        yield deployment
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from discreet.service.jobs.executor import patiently as _patiently
 from discreet.service.jobs.job_store import JobStore
 from discreet.service.state import open_state
 from discreet.service.stores.datasets import open_engine
-from service.house import COUNT, ONE, build
+from service.deployment import COUNT, ONE, build
 from service.inside import inside
 from service.states import BODY, edited, ended
 
@@ -43,8 +43,8 @@ def slow(tmp_path):
             "CREATE VIEW people AS SELECT (range * 7919) % 90 AS age FROM range(30000000000)"
         )
     extra = '[datasets.slow]\nschema = "slow.toml"\nledger = "slow.ledger"\nbudget = { epsilon = "9" }\nduckdb = "slow.duckdb"\ntrusted = ["people"]'
-    house = build(tmp_path, service='grid = "0.05"\nlease = "0.6"', dataset=extra)
-    made = open_state(edited(house, query_seconds=1, threads=1))
+    deployment = build(tmp_path, service='grid = "0.05"\nlease = "0.6"', dataset=extra)
+    made = open_state(edited(deployment, query_seconds=1, threads=1))
     yield made
     made.close()
 
@@ -204,16 +204,16 @@ def _job(now):
 
 class TestTheApplication:
     def test_too_many_requests_must_wait(self, tmp_path):
-        house = build(tmp_path)
-        with inside(build_app(edited(house, requests_per_minute=2)), house.url) as client:
-            headers = {"Authorization": f"Bearer {house.tokens['ana']}"}
+        deployment = build(tmp_path)
+        with inside(build_app(edited(deployment, requests_per_minute=2)), deployment.url) as client:
+            headers = {"Authorization": f"Bearer {deployment.tokens['ana']}"}
             found = [client.request("GET", "/api/v1/me", headers=headers) for _ in range(3)]
         assert [response.status_code for response in found] == [200, 200, 429]
         assert 1 <= int(found[-1].headers["Retry-After"]) <= 30
 
     def test_an_address_that_guesses_must_wait_whatever_it_says_it_is(self, tmp_path):
-        house = build(tmp_path)
-        with inside(build_app(edited(house, failures_per_minute=2)), house.url) as client:
+        deployment = build(tmp_path)
+        with inside(build_app(edited(deployment, failures_per_minute=2)), deployment.url) as client:
             statuses = [
                 client.request(
                     "GET",
@@ -225,10 +225,10 @@ class TestTheApplication:
         assert statuses == [401, 401, 429, 429]
 
     def test_what_breaks_says_nothing(self, tmp_path):
-        house = build(tmp_path)
-        config = read_config(house.config)
+        deployment = build(tmp_path)
+        config = read_config(deployment.config)
         broken = replace(open_state(config), people=None)
-        with inside(build_app(config, broken), house.url) as client:
+        with inside(build_app(config, broken), deployment.url) as client:
             response = client.request(
                 "GET", "/api/v1/me", headers={"Authorization": "Bearer dsc_x"}
             )
@@ -237,12 +237,12 @@ class TestTheApplication:
         assert "AttributeError at authentication.py" in (tmp_path / "audit.log").read_text()
 
     def test_a_page_that_is_away_is_asked_again(self, tmp_path, monkeypatch):
-        house = build(tmp_path)
-        state = open_state(read_config(house.config))
+        deployment = build(tmp_path)
+        state = open_state(read_config(deployment.config))
         monkeypatch.setattr(
             state.people, "holder", lambda _: (_ for _ in ()).throw(dp.ServiceUnavailable("busy"))
         )
-        with inside(build_app(state.config, state), house.url) as client:
+        with inside(build_app(state.config, state), deployment.url) as client:
             response = client.request(
                 "GET", "/api/v1/me", headers={"Authorization": "Bearer dsc_x"}
             )
@@ -258,9 +258,9 @@ class TestTheApplication:
         state.close()
 
     def test_planning_over_http(self, tmp_path):
-        house = build(tmp_path)
-        with inside(build_app(read_config(house.config)), house.url) as client:
-            headers = {"Authorization": f"Bearer {house.tokens['ana']}"}
+        deployment = build(tmp_path)
+        with inside(build_app(read_config(deployment.config)), deployment.url) as client:
+            headers = {"Authorization": f"Bearer {deployment.tokens['ana']}"}
             body = {"sql": COUNT, "error": 5, "queries": 10}
             found = client.request(
                 "POST", "/api/v1/datasets/people/plan", json=body, headers=headers

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from service.house import COUNT, GROUPED, build, free_port, rows, serving
+from service.deployment import COUNT, GROUPED, build, free_port, rows, serving
 
 QUESTIONS = [
     {"sql": GROUPED, "spend": {"epsilon": "1"}},
@@ -68,9 +68,9 @@ def pair(tmp_path_factory):
         yield made
 
 
-def seen(house, body):
+def seen(deployment, body):
     """Ask, and follow the job if there is one; its outcome is compared, headers and all."""
-    with house.client("ana") as client:
+    with deployment.client("ana") as client:
         response = client.post("/datasets/people/sql", json=body)
         if "location" in response.headers:
             place = response.headers["location"].removeprefix("/api/v1")
@@ -82,7 +82,7 @@ def seen(house, body):
 
 def both(pair, body):
     with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(lambda house: seen(house, body), pair))
+        return list(pool.map(lambda deployment: seen(deployment, body), pair))
 
 
 @pytest.mark.parametrize("body", QUESTIONS, ids=[f"question {k}" for k in range(len(QUESTIONS))])
@@ -95,8 +95,8 @@ def test_answers_and_refusals_differ_in_noisy_numbers_only(pair, body):
 def test_what_is_free_is_the_same_to_the_last_byte(pair, verb):
     for body in QUESTIONS[:6]:
         answers = []
-        for house in pair:
-            with house.client("ana") as client:
+        for deployment in pair:
+            with deployment.client("ana") as client:
                 found = client.post(f"/datasets/people/{verb}", json=body)
                 answers.append(
                     re.sub(r'"left.*?fits', "", found.text) if verb == "explain" else found.text
@@ -107,8 +107,8 @@ def test_what_is_free_is_the_same_to_the_last_byte(pair, verb):
 
 
 def test_a_file_that_was_read_is_not_missed(pair):
-    for house in pair:
-        (house.folder / "people.csv").unlink()
+    for deployment in pair:
+        (deployment.folder / "people.csv").unlink()
     one, other = both(pair, {"sql": COUNT + " WHERE age < 99", "spend": {"epsilon": "1/10"}})
     assert one == other
     assert "done" in one[2]

@@ -33,8 +33,8 @@ from discreet.wire.product_request import (
     read_truncation,
 )
 from discreet.wire.request import ASK, PLAN, REHEARSAL, RELEASE, read_ask, read_plan, read_release
+from service.deployment import build, free_port, serving
 from service.described import COMPONENTS
-from service.house import build, free_port, serving
 from support.profile import DEEP
 
 CHECKS = [
@@ -50,8 +50,8 @@ def running(tmp_path_factory):
     """A server of its own, since what is sent here takes in people and gives allowances."""
     with serving(
         build(tmp_path_factory.mktemp("fuzz"), port=free_port(), service='grid = "0.01"')
-    ) as house:
-        yield house
+    ) as deployment:
+        yield deployment
 
 
 @pytest.fixture(scope="module")

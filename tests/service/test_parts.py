@@ -109,7 +109,7 @@ class TestLimits:
         assert bucket.wait("a") > 0
 
     def test_the_longest_unused_are_forgotten(self, monkeypatch):
-        monkeypatch.setattr(limits_room, "MOST_KEYS", 2)
+        monkeypatch.setattr(limits_room, "MAX_KEYS", 2)
         bucket = TokenBuckets(1)
         for key in ("a", "b", "c"):
             bucket.wait(key)

@@ -10,7 +10,7 @@ import pytest
 import discreet as dp
 from discreet.service.app import build_app
 from discreet.service.config import read_config
-from service.house import COUNT, GROUPED, ONE, build
+from service.deployment import COUNT, GROUPED, ONE, build
 from service.inside import inside
 
 
@@ -60,10 +60,10 @@ class TestFree:
         assert found["plan"]["rows"]
         assert "Nothing was touched" in found["text"]
 
-    def test_explain_does_not_say_where_the_files_are(self, as_who, house):
+    def test_explain_does_not_say_where_the_files_are(self, as_who, deployment):
         found = as_who("ana", "POST", "/datasets/people/explain", {"sql": COUNT, "spend": ONE})
         assert 'FROM \\"people\\"' in found.text
-        assert str(house.folder) not in found.text
+        assert str(deployment.folder) not in found.text
 
     def test_explain_by_error_finds_the_price(self, as_who):
         found = as_who("ana", "POST", "/datasets/people/explain", {"sql": COUNT, "error": 5}).json()
@@ -183,9 +183,9 @@ class TestCharged:
         assert as_who("ana", "GET", f"/datasets/people/history?last={odd}").status_code == 422
 
     def test_an_answer_that_would_be_too_large_is_refused_by_its_plan(self, tmp_path):
-        house = build(tmp_path, limits="cells = 5")
-        with inside(build_app(read_config(house.config)), house.url) as client:
-            headers = {"Authorization": f"Bearer {house.tokens['ana']}"}
+        deployment = build(tmp_path, limits="cells = 5")
+        with inside(build_app(read_config(deployment.config)), deployment.url) as client:
+            headers = {"Authorization": f"Bearer {deployment.tokens['ana']}"}
             for verb, body in [
                 ("sql", {"sql": GROUPED, "spend": ONE}),
                 ("release", {"questions": {"a": GROUPED, "b": COUNT}, "spend": ONE}),

@@ -36,8 +36,8 @@ def shown(client):
     return page.text
 
 
-def test_everything_that_is_described_stands_there(shown, house):
-    described = document(WAYS, ROOT, read_config(house.config))
+def test_everything_that_is_described_stands_there(shown, deployment):
+    described = document(WAYS, ROOT, read_config(deployment.config))
     ways = [
         (method.upper(), path, way)
         for path, ways in described["paths"].items()

@@ -19,7 +19,7 @@ import discreet as dp
 from discreet.ledger import open_ledger
 from discreet.service.config import read_config
 from discreet.service.state import open_state
-from service.house import COUNT, build, free_port, serving, start
+from service.deployment import COUNT, build, free_port, serving, start
 from service.states import BODY, ended
 
 SLOW_SET = """
@@ -61,8 +61,8 @@ def slow_house(folder, *, rows, service="", **options):
     )
 
 
-def charges(house, name="slow"):
-    with open_ledger(house.folder / f"{name}.ledger") as ledger:
+def charges(deployment, name="slow"):
+    with open_ledger(deployment.folder / f"{name}.ledger") as ledger:
         entries = ledger.history()
         return [
             entry.kind for entry in entries if entry.kind != "open"
@@ -97,7 +97,7 @@ def slow(tmp_path_factory):
 
 class TestLongQueries:
     def test_a_long_query_is_a_job_that_can_be_cancelled_and_stays_charged(self, slow):
-        with slow.house.client("stella") as client:
+        with slow.deployment.client("stella") as client:
             response = post(client, ask(10), "cancel")
             assert response.status_code == 202
             place = response.headers["Location"].removeprefix("/api/v1")
@@ -111,7 +111,7 @@ class TestLongQueries:
             assert (seen["state"], seen["status"]) == ("cancelled", 409)
             again = post(client, ask(10), "cancel")
             assert (again.status_code, again.json()) == (409, seen["reply"])
-        kinds, _ = charges(slow.house)
+        kinds, _ = charges(slow.deployment)
         assert kinds[-2:] == ["charge", "fail"]
 
     def test_a_query_that_takes_too_long_is_stopped(self, tmp_path):
@@ -125,7 +125,7 @@ class TestLongQueries:
         assert (seen.state, json.loads(seen.reply)["error"]["kind"]) == ("failed", "TooSlow")
 
     def test_others_are_answered_meanwhile(self, slow):
-        with slow.house.client("stella") as client:
+        with slow.deployment.client("stella") as client:
             place = post(client, ask(30), "meanwhile").headers["Location"].removeprefix("/api/v1")
             quick = post(client, ask(31), "quick", "people")
             if quick.status_code == 202:
@@ -140,7 +140,7 @@ class TestRaces:
         found = []
 
         def send():
-            with slow.house.client("ana") as client:
+            with slow.deployment.client("ana") as client:
                 response = post(client, ask(44), "same", "people")
                 place = response.headers["Location"].removeprefix("/api/v1")
                 found.append((place, str(follow(client, place)["reply"])))
@@ -152,8 +152,8 @@ class TestRaces:
             thread.join()
         assert len(found) == 12
         assert len(set(found)) == 1
-        kinds, _ = charges(slow.house, "people")
-        with open_ledger(slow.house.folder / "people.ledger") as ledger:
+        kinds, _ = charges(slow.deployment, "people")
+        with open_ledger(slow.deployment.folder / "people.ledger") as ledger:
             assert (
                 sum(entry.kind == "charge" and entry.who == "ana" for entry in ledger.history())
                 == 1
@@ -164,7 +164,7 @@ class TestRaces:
         statuses = []
 
         def send(k):
-            with slow.house.client("bob") as client:
+            with slow.deployment.client("bob") as client:
                 place = (
                     client.post("/datasets/other/sql", json=ask(50 + k))
                     .headers["Location"]
@@ -178,7 +178,7 @@ class TestRaces:
         for thread in threads:
             thread.join()
         assert sorted(statuses) == [200] * 10 + [409] * 4
-        with open_ledger(slow.house.folder / "other.ledger") as ledger:
+        with open_ledger(slow.deployment.folder / "other.ledger") as ledger:
             assert ledger.spent() == dp.PureDP(1)
             ledger.verify()
 
@@ -203,26 +203,26 @@ class TestDeath:
         self, tmp_path, step
     ):
         """Outside deep, the death after the charge is that of tests/client/test_making.py."""
-        house = build(tmp_path, port=free_port(), service='grid = "0.1"\nlease = "1"')
-        dying = start(house, script=DEADLY, environment={"DIE_AT": step})
+        deployment = build(tmp_path, port=free_port(), service='grid = "0.1"\nlease = "1"')
+        dying = start(deployment, script=DEADLY, environment={"DIE_AT": step})
         with (
-            house.client("ana") as client,
+            deployment.client("ana") as client,
             suppress(httpx.TransportError),
         ):  # the answer may be lost with the worker
             post(client, ask(40), "once", "people")
         assert dying.process.wait(30) == -signal.SIGKILL
-        kinds, _ = charges(house, "people")
+        kinds, _ = charges(deployment, "people")
         assert kinds == {"finish:after": ["charge", "answer"]}.get(step, ["charge"])
-        with serving(house), house.client("ana") as client:
+        with serving(deployment), deployment.client("ana") as client:
             response = post(client, ask(40), "once", "people")
             seen = follow(client, response.headers["Location"].removeprefix("/api/v1"))
         assert seen["state"] == "done"
-        assert charges(house, "people")[0] == ["charge", "answer"]
+        assert charges(deployment, "people")[0] == ["charge", "answer"]
 
 
-def wait_until_charged(house):
+def wait_until_charged(deployment):
     end = time.monotonic() + 60
-    with open_ledger(house.folder / "slow.ledger") as ledger:
+    with open_ledger(deployment.folder / "slow.ledger") as ledger:
         while ledger.spent() == dp.PureDP(0):
             assert time.monotonic() < end
             time.sleep(0.05)
@@ -230,29 +230,29 @@ def wait_until_charged(house):
 
 class TestShutdown:
     def test_a_running_query_is_finished_before_the_server_ends(self, tmp_path):
-        house = slow_house(tmp_path, rows=8_000_000)
-        running = start(house)
-        with house.client("stella") as client:
+        deployment = slow_house(tmp_path, rows=8_000_000)
+        running = start(deployment)
+        with deployment.client("stella") as client:
             place = post(client, ask(40)).headers["Location"].removeprefix("/api/v1")
-        wait_until_charged(house)
+        wait_until_charged(deployment)
         assert running.stop() in (0, -signal.SIGTERM)
-        assert charges(house)[0] == ["charge", "answer"]
-        with serving(house), house.client("stella") as client:
+        assert charges(deployment)[0] == ["charge", "answer"]
+        with serving(deployment), deployment.client("stella") as client:
             assert follow(client, place)["state"] == "done"
 
     def test_a_query_that_is_too_long_to_wait_for_goes_on_after_a_restart_under_the_same_charge(
         self, tmp_path
     ):
         """The table has no end while the first server lives, so that no machine is fast enough for it."""
-        house = slow_house(tmp_path, rows=ENDLESS, service='drain_seconds = "0.2"')
-        running = start(house)
-        with house.client("stella") as client:
+        deployment = slow_house(tmp_path, rows=ENDLESS, service='drain_seconds = "0.2"')
+        running = start(deployment)
+        with deployment.client("stella") as client:
             place = post(client, ask(40)).headers["Location"].removeprefix("/api/v1")
-        wait_until_charged(house)
+        wait_until_charged(deployment)
         running.stop()
         assert "failed" not in (tmp_path / "server.txt").read_text()
-        assert charges(house)[0] == ["charge"]
+        assert charges(deployment)[0] == ["charge"]
         write_slow(tmp_path / f"slow{ENDLESS}.duckdb", 1_000)
-        with serving(house), house.client("stella") as client:
+        with serving(deployment), deployment.client("stella") as client:
             assert follow(client, place, 120)["state"] == "done"
-        assert charges(house)[0] == ["charge", "answer"]
+        assert charges(deployment)[0] == ["charge", "answer"]

@@ -12,7 +12,7 @@ from discreet.service.config import read_config
 from discreet.service.http.session import Sessions, cookie_name
 from discreet.service.stores.people import Members
 from discreet.service.stores.store import open_store
-from service.house import COUNT, ONE
+from service.deployment import COUNT, ONE
 
 ASK = {"sql": COUNT, "spend": ONE}
 INJECTIONS = [
@@ -80,14 +80,16 @@ class TestTheDoor:
             "Bearer ' OR 1=1 --",
         ],
     )
-    def test_what_only_looks_like_a_token_does_not_open(self, client, house, header):
-        text = header.replace("{token}", house.tokens["ana"])
+    def test_what_only_looks_like_a_token_does_not_open(self, client, deployment, header):
+        text = header.replace("{token}", deployment.tokens["ana"])
         assert (
             client.request("GET", ROOT + "/me", headers={"Authorization": text}).status_code == 401
         )
 
-    def test_a_token_in_the_address_does_not_open(self, client, house):
-        assert client.request("GET", f"{ROOT}/me?token={house.tokens['ana']}").status_code == 401
+    def test_a_token_in_the_address_does_not_open(self, client, deployment):
+        assert (
+            client.request("GET", f"{ROOT}/me?token={deployment.tokens['ana']}").status_code == 401
+        )
 
     def test_bytes_that_are_no_text_do_not_open(self, client):
         assert (
@@ -97,8 +99,8 @@ class TestTheDoor:
             == 401
         )
 
-    def test_the_scheme_may_be_written_in_any_case(self, client, house):
-        headers = {"Authorization": f"bEARER {house.tokens['ana']}"}
+    def test_the_scheme_may_be_written_in_any_case(self, client, deployment):
+        headers = {"Authorization": f"bEARER {deployment.tokens['ana']}"}
         assert client.request("GET", ROOT + "/me", headers=headers).json()["name"] == "ana"
 
     @pytest.mark.parametrize("way", STEWARD, ids=way_ids(STEWARD))
@@ -115,30 +117,30 @@ class TestTheDoor:
         assert real.status_code == none.status_code == 403
         assert real.text.replace(other, "x" * len(other)) == none.text
 
-    def test_revoked_is_shut_out_at_once(self, as_who, house):
-        house.tokens["rob"] = as_who(
+    def test_revoked_is_shut_out_at_once(self, as_who, deployment):
+        deployment.tokens["rob"] = as_who(
             "stella", "POST", "/people", {"name": "rob", "datasets": ["people"]}
         ).json()["token"]
         assert as_who("rob", "GET", "/me").status_code == 200
         assert as_who("stella", "DELETE", "/people/rob").json()["revoked"] is True
         assert as_who("rob", "GET", "/me").status_code == 401
 
-    def test_expired_is_shut_out(self, as_who, house):
+    def test_expired_is_shut_out(self, as_who, deployment):
         body = {"name": "eve", "datasets": ["people"], "days": "1/86400"}
         made = as_who("stella", "POST", "/people", body)
         assert made.status_code == 201
-        house.tokens["eve"] = made.json()["token"]
-        kept = open_store(read_config(house.config).store)
+        deployment.tokens["eve"] = made.json()["token"]
+        kept = open_store(read_config(deployment.config).store)
         kept.ask("UPDATE discreet_people SET expires = 1 WHERE name = ?", "eve")
         kept.close()
         assert as_who("eve", "GET", "/me").status_code == 401
 
-    def test_a_new_token_ends_the_old_one(self, as_who, house):
+    def test_a_new_token_ends_the_old_one(self, as_who, deployment):
         first = as_who("stella", "POST", "/people", {"name": "tom", "datasets": ["people"]}).json()[
             "token"
         ]
         second = as_who("stella", "POST", "/people/tom/token", {"days": 7}).json()["token"]
-        house.tokens |= {"tom-old": first, "tom": second}
+        deployment.tokens |= {"tom-old": first, "tom": second}
         assert as_who("tom-old", "GET", "/me").status_code == 401
         assert as_who("tom", "GET", "/me").json()["expires"] is not None
 
@@ -169,9 +171,9 @@ class TestStewards:
             p["name"] for p in as_who("stella", "GET", "/people").json()["people"]
         }
 
-    def test_no_list_holds_a_token(self, as_who, house):
+    def test_no_list_holds_a_token(self, as_who, deployment):
         text = as_who("stella", "GET", "/people").text
-        assert not any(token in text for token in house.tokens.values())
+        assert not any(token in text for token in deployment.tokens.values())
 
     @pytest.mark.parametrize(
         "body",
@@ -182,15 +184,15 @@ class TestStewards:
 
 
 @pytest.fixture(scope="module")
-def session(house):
-    kept = open_store(read_config(house.config).store)
-    yield Sessions(kept, Members(kept), 1).open(house.tokens["stella"])
+def session(deployment):
+    kept = open_store(read_config(deployment.config).store)
+    yield Sessions(kept, Members(kept), 1).open(deployment.tokens["stella"])
     kept.close()
 
 
 @pytest.fixture(scope="module")
-def cookie(house, session):
-    return {"Cookie": f"{cookie_name(read_config(house.config))}={session.id}"}
+def cookie(deployment, session):
+    return {"Cookie": f"{cookie_name(read_config(deployment.config))}={session.id}"}
 
 
 class TestSessionsAndForgery:
@@ -226,8 +228,8 @@ class TestSessionsAndForgery:
         headers = cookie | {"X-CSRF-Token": session.csrf, "Origin": origin}
         assert client.request("DELETE", ROOT + "/people/ana", headers=headers).status_code == 403
 
-    def test_a_change_from_the_own_page_is_done(self, client, cookie, session, house):
-        headers = cookie | {"X-CSRF-Token": session.csrf, "Origin": house.url}
+    def test_a_change_from_the_own_page_is_done(self, client, cookie, session, deployment):
+        headers = cookie | {"X-CSRF-Token": session.csrf, "Origin": deployment.url}
         body = {"name": "may", "datasets": ["other"]}
         assert (
             client.request("POST", ROOT + "/people", json=body, headers=headers).status_code == 201
@@ -242,8 +244,8 @@ class TestOddRequests:
     @pytest.mark.parametrize(
         "host", ["evil.example", "127.0.0.1", "127.0.0.1:8000.evil", "localhost:8000", ""]
     )
-    def test_another_host_is_refused(self, client, house, host):
-        headers = {"Host": host, "Authorization": f"Bearer {house.tokens['ana']}"}
+    def test_another_host_is_refused(self, client, deployment, host):
+        headers = {"Host": host, "Authorization": f"Bearer {deployment.tokens['ana']}"}
         assert client.request("GET", ROOT + "/me", headers=headers).status_code == 400
 
     def test_a_header_that_claims_another_host_changes_nothing(self, as_who):
@@ -254,9 +256,9 @@ class TestOddRequests:
         assert "evil" not in response.text
 
     @pytest.mark.parametrize("path", TRAVERSALS)
-    def test_no_path_leads_out(self, client, house, path):
+    def test_no_path_leads_out(self, client, deployment, path):
         response = client.request(
-            "GET", path, headers={"Authorization": f"Bearer {house.tokens['ana']}"}
+            "GET", path, headers={"Authorization": f"Bearer {deployment.tokens['ana']}"}
         )
         assert response.status_code in (400, 403, 404)
         assert "root:" not in response.text and "import" not in response.text
@@ -312,36 +314,36 @@ class TestOddRequests:
         ],
     )
     @pytest.mark.parametrize("verb", ["explain", "sql", "plan", "rehearse", "release"])
-    def test_a_malformed_body_is_refused_in_words(self, client, house, verb, body):
-        headers = {"Authorization": f"Bearer {house.tokens['ana']}"}
+    def test_a_malformed_body_is_refused_in_words(self, client, deployment, verb, body):
+        headers = {"Authorization": f"Bearer {deployment.tokens['ana']}"}
         response = client.request(
             "POST", f"{ROOT}/datasets/people/{verb}", content=body, headers=headers
         )
         assert response.status_code == 422, response.text
         assert response.json()["error"]["message"]
 
-    def test_a_body_that_is_announced_too_large_is_not_read(self, client, house):
-        headers = {"Authorization": f"Bearer {house.tokens['ana']}"}
+    def test_a_body_that_is_announced_too_large_is_not_read(self, client, deployment):
+        headers = {"Authorization": f"Bearer {deployment.tokens['ana']}"}
         response = client.request(
             "POST", f"{ROOT}/datasets/people/sql", content=b"x" * 70_000, headers=headers
         )
         assert response.status_code == 413
 
-    def test_a_body_that_grows_too_large_is_not_read_to_the_end(self, client, house):
+    def test_a_body_that_grows_too_large_is_not_read_to_the_end(self, client, deployment):
         async def endless():
             for _ in range(1000):
                 yield b"x" * 1000
 
-        headers = {"Authorization": f"Bearer {house.tokens['ana']}"}
+        headers = {"Authorization": f"Bearer {deployment.tokens['ana']}"}
         response = client.request(
             "POST", f"{ROOT}/datasets/people/sql", content=endless(), headers=headers
         )
         assert response.status_code == 413
 
     @pytest.mark.parametrize("length", [b"-1", b"1, 1", b"0x10", b"9" * 40])
-    def test_an_odd_length_is_refused(self, client, house, length):
+    def test_an_odd_length_is_refused(self, client, deployment, length):
         headers = {
-            b"Authorization": f"Bearer {house.tokens['ana']}".encode(),
+            b"Authorization": f"Bearer {deployment.tokens['ana']}".encode(),
             b"Content-Length": length,
         }
         response = client.request("POST", f"{ROOT}/datasets/people/sql", headers=headers)
@@ -364,10 +366,10 @@ class TestOddRequests:
             assert "default-src 'none'" in response.headers["Content-Security-Policy"]
             assert "Server" not in response.headers
 
-    def test_odd_idempotency_keys_are_refused(self, client, house):
+    def test_odd_idempotency_keys_are_refused(self, client, deployment):
         for key in (b"\xff", b"x" * 201, b"a\tb"):
             headers = {
-                b"Authorization": f"Bearer {house.tokens['ana']}".encode(),
+                b"Authorization": f"Bearer {deployment.tokens['ana']}".encode(),
                 b"Idempotency-Key": key,
             }
             response = client.request(
@@ -375,13 +377,13 @@ class TestOddRequests:
             )
             assert response.status_code == 422
 
-    def test_the_audit_log_holds_no_question_and_no_token(self, as_who, house):
+    def test_the_audit_log_holds_no_question_and_no_token(self, as_who, deployment):
         as_who(
             "ana",
             "POST",
             "/datasets/people/explain",
             {"sql": "SELECT 'Ada Lovelace'", "spend": ONE},
         )
-        text = (house.folder / "audit.log").read_text()
+        text = (deployment.folder / "audit.log").read_text()
         assert '"who":"ana"' in text
         assert "Lovelace" not in text and "dsc_" not in text and "SELECT" not in text

@@ -16,7 +16,7 @@ from discreet.service.api.handlers import SHOWN
 from discreet.service.config import read_config
 from discreet.service.jobs.paced_engine import pace
 from discreet.service.stores.datasets import DataSets
-from service.house import COUNT, ONE, build, free_port, serving
+from service.deployment import COUNT, ONE, build, free_port, serving
 
 TABLES = [PEOPLE, VISITS, WARDS]
 SOME = "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
@@ -122,19 +122,21 @@ class TestWhoStopsAQuestion:
 class TestWhoHangsUp:
     def test_leaves_no_free_work_behind(self, tmp_path):
         """One clerk, who would have ten minutes for it: the next person is answered all the same."""
-        house = build(tmp_path, port=free_port(), limits="free_seconds = 600\nfree_processes = 1")
-        with serving(house):
-            self.explain_as_bob(house)  # the clerk is there when ana asks
+        deployment = build(
+            tmp_path, port=free_port(), limits="free_seconds = 600\nfree_processes = 1"
+        )
+        with serving(deployment):
+            self.explain_as_bob(deployment)  # the clerk is there when ana asks
             for verb, more in (("explain", {}), ("rehearse", {"rows": 100_000}), ("plan", {})):
-                with house.client("ana") as ana:
+                with deployment.client("ana") as ana:
                     ana.timeout = 0.7
                     with pytest.raises(httpx.TimeoutException):
                         ana.post(
                             f"/datasets/people/{verb}", json={"sql": ENDLESS, "spend": ONE, **more}
                         )
-                self.explain_as_bob(house)
+                self.explain_as_bob(deployment)
 
-    def explain_as_bob(self, house):
-        with house.client("bob") as bob:
+    def explain_as_bob(self, deployment):
+        with deployment.client("bob") as bob:
             found = bob.post("/datasets/people/explain", json={"sql": COUNT, "spend": ONE})
         assert found.status_code == 200

@@ -26,7 +26,7 @@ import discreet as dp
 from discreet.ledger import open_ledger
 from discreet.service.stores.people import Members
 from discreet.service.stores.store import open_store
-from service.house import COUNT, build, free_port, start
+from service.deployment import COUNT, build, free_port, start
 from service.own_postgres import SETUP, own_postgres
 from service.proxy import set_up
 
@@ -50,34 +50,34 @@ threading.Thread(target=watch, daemon=True).start()
 
 
 class Storm:
-    """A house on fire: two workers behind a proxy, a database of their own, 32 people."""
+    """A deployment on fire: two workers behind a proxy, a database of their own, 32 people."""
 
     def __init__(self, folder, base, budget):
         self.base, self.budget, self.outside, inside = base, budget, free_port(), free_port()
-        self.house = build(
-            folder / "house",
+        self.deployment = build(
+            folder / "deployment",
             port=self.outside,
             budget=f'{{ epsilon = "{budget}" }}',
             store=base.dsn,
             ledger=base.dsn,
             service='grid = "0.1"\nlease = "2"\nproxies = ["127.0.0.1"]',
         )
-        text = self.house.config.read_text().replace(
+        text = self.deployment.config.read_text().replace(
             'budget = { epsilon = "1" }', f'budget = {{ epsilon = "{budget}" }}'
         )
-        self.house.config.write_text(text)
+        self.deployment.config.write_text(text)
         kept = open_store(base.dsn)
         for k in range(CLIENTS + 1):
-            self.house.tokens[f"p{k}"] = Members(kept).add(f"p{k}", "analyst", ["people", "other"])[
-                1
-            ]
+            self.deployment.tokens[f"p{k}"] = Members(kept).add(
+                f"p{k}", "analyst", ["people", "other"]
+            )[1]
         kept.close()
         self.step = folder / "step"
         (folder / "sitecustomize.py").write_text(STEPPING)
         self.proxy = set_up(folder / "nginx", self.outside, inside).start()
         path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
         environment = {"STEP": str(self.step), "PYTHONPATH": path}
-        self.server = start(self.house, workers=2, environment=environment, port=inside)
+        self.server = start(self.deployment, workers=2, environment=environment, port=inside)
 
     def workers(self):
         main = self.server.process.pid
@@ -121,9 +121,9 @@ class Storm:
     @contextmanager
     def no_log(self):
         """Lead the log into a folder that is not there, in one step: a worker may write at any moment."""
-        log = self.house.folder / "audit.log"
+        log = self.deployment.folder / "audit.log"
         away = log.with_suffix(".away")
-        away.symlink_to(self.house.folder / "nowhere" / "audit.log")
+        away.symlink_to(self.deployment.folder / "nowhere" / "audit.log")
         away.replace(log)
         try:
             yield
@@ -136,7 +136,7 @@ class Storm:
         sql = f"{COUNT} WHERE age < {key % 110} AND income < {1000 + key // 110}"
         body = {"sql": sql, "spend": {"epsilon": "1/100"}}
         end = time.monotonic() + PATIENCE
-        with self.house.client(who) as client:
+        with self.deployment.client(who) as client:
             while time.monotonic() < end:
                 try:
                     found = client.post(
@@ -155,7 +155,7 @@ class Storm:
                 waits = found is not None and found.status_code == 202
                 time.sleep(
                     1.0 if waits else 0.2
-                )  # to be asked again and again would keep the house from answering
+                )  # to be asked again and again would keep the deployment from answering
         raise AssertionError(
             f"a request without an end: {found if found is None else (found.status_code, found.text)}"
         )
@@ -200,10 +200,10 @@ def _weather(storm, each, seconds):
         found += [one.result() for one in asked]
     for dataset, place in (
         ("people", storm.base.dsn),
-        ("other", storm.house.folder / "other.ledger"),
+        ("other", storm.deployment.folder / "other.ledger"),
     ):
         check_books(dataset, place, [one for one in found if one[0] == dataset], storm.budget)
-    with storm.house.client() as line:
+    with storm.deployment.client() as line:
         wait_for_health(line)
     assert storm.step.with_name("step.here").exists(), "no clock was ever stepped"
 

@@ -30,7 +30,7 @@ from discreet.statistics.catalogue import recipe_of
 from discreet.statistics.releases.addend import middle_of, range_of
 from discreet.statistics.releases.basis import Basis
 from discreet.statistics.releases.product import (
-    MOST_ROOT,
+    MAX_ROOT,
     blur_of,
     coarse_of,
     cross_addends,
@@ -134,7 +134,7 @@ def test_products_are_of_coarser_values():
     wide = Scan(Schema("wide", People("id", max_rows=2), {"x": column}))
     columns = columns_of(wide)
     squares, total, _ = square_addends(X, wide, columns)
-    assert squares.high <= (MOST_ROOT + 1) ** 2
+    assert squares.high <= (MAX_ROOT + 1) ** 2
     assert coarse_of(columns["x"]) == 2 * blur_of(columns["x"]) == total.step == 2**21
     for x in (0, 1, 2**39, 2**40 - 5, 2**40):
         rounded = contribution(Term(total.expression, 1, total.low, total.high), {"x": x}, columns)
@@ -144,7 +144,7 @@ def test_products_are_of_coarser_values():
             Term(squares.expression, 1, squares.low, squares.high), {"x": x}, columns
         )
         assert square * squares.step == (rounded * total.step) ** 2
-    assert cross_addends(X, X, wide, columns)[0].high <= (MOST_ROOT + 1) ** 2
+    assert cross_addends(X, X, wide, columns)[0].high <= (MAX_ROOT + 1) ** 2
     assert range_of(columns["x"]) == (0, 2**40)
 
 

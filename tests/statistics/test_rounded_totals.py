@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.answer import run_plan
 from discreet.answer.tally_batch import gather
-from discreet.statistics.releases.partition import MOST_JOINT, PartitionNeed
+from discreet.statistics.releases.partition import MAX_JOINT, PartitionNeed
 from discreet.statistics.shared_totals import SumWay
 from support.misses import most_misses
 from support.profile import DEEP, examples
@@ -42,7 +42,7 @@ class TestWhatOneRowMoves:
         plan = planned(sql)
         need, keys = plan.releases[0].need, plan.keys or ((),)
         assert isinstance(need, PartitionNeed) and need.shift > 8 and plan.way is not SumWay.APART
-        assert need.sensitivity.l1 <= MOST_JOINT + 1000
+        assert need.sensitivity.l1 <= MAX_JOINT + 1000
         rows = [{"x": x / 100, "y": y / 1000, "k": "ab"[b]} for x, y, b in values]
         exact = [[need.exact(one, key) for key in keys] for one in (gather([need], keys, dp.Memory({"t": data}))[0] for data in (rows, rows[1:]))]  # fmt: skip
         moved = sum(

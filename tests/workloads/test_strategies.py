@@ -26,7 +26,7 @@ from discreet.workloads.choose import strategies
 from discreet.workloads.estimate import STEP
 from discreet.workloads.plan import planned
 from discreet.workloads.residual import ResidualStrategy, residual_error
-from discreet.workloads.workload import MOST_CELLS
+from discreet.workloads.workload import MAX_CELLS
 from support.profile import examples
 
 ADULT = (85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2)
@@ -368,4 +368,4 @@ class TestRefusals:
                 assert float(found.ravel()[0]) == pytest.approx(count * size, rel=1e-9)
 
     def test_there_are_limits_on_cells(self):
-        assert MOST_CELLS == 10_000_000
+        assert MAX_CELLS == 10_000_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..connection import masked
 from ..errors import InvalidArgument
-from ..privacy.budget_text import budget_from_words
+from ..privacy.budget_text import parse_budget
 from ..privacy.measures import Measure
 
 
@@ -30,7 +30,7 @@ def budget_of_flags(
         raise InvalidArgument("--delta belongs to --epsilon; give both")
     if not given:
         return None
-    return budget_from_words(given, "the budget")
+    return parse_budget(given, "the budget")
 
 
 def pairs(said: list[str] | None, what: str) -> dict[str, str]:

@@ -16,8 +16,8 @@ from ..data.files.schema_file import read_schemas
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from ..ledger import Ledger, open_ledger
-from ..plan.asked.terms import SpendWords
-from ..privacy.budget_text import budget_from_words
+from ..plan.asked.terms import SpendOptions
+from ..privacy.budget_text import parse_budget
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from .budget import budget_of_flags, pairs
 from .flags import (
@@ -67,7 +67,7 @@ class TermFlags:
             return given[0].strip()
         return pairs(given, "--error") or None
 
-    def words(self, *, nonnegative: bool = False, intervals: bool = True) -> SpendWords:
+    def words(self, *, nonnegative: bool = False, intervals: bool = True) -> SpendOptions:
         """Return the terms as the library's keyword arguments.
 
         Refuses: a question with neither a spend nor an error, by `InvalidArgument`.
@@ -80,7 +80,7 @@ class TermFlags:
         size = None
         if self.size is not None:
             size = whole(self.size, "size", least=1)
-        return SpendWords(
+        return SpendOptions(
             spend=self.spend,
             error=self.errors,
             weights=weights,
@@ -150,7 +150,7 @@ def open_curator(
 def _ledger(place: PlaceFlags, spend: Measure | None, *, spends: bool, quiet: bool) -> Ledger:
     budget = None
     if place.budget is not None:
-        budget = budget_from_words(place.budget, "--budget")
+        budget = parse_budget(place.budget, "--budget")
     if place.ledger is None and spends:
         raise InvalidArgument(
             "what is spent must be kept: give --ledger FILE, and --budget if it is new"

@@ -27,9 +27,9 @@ from ..learn.estimator import Estimator
 from ..learn.explanation import TrainingExplanation
 from ..ledger.review.history import History
 from ..plan import Plan, Tradeoff, Workload
-from ..plan.asked.terms import TermWords
-from ..plan.planner import Planner, QuestionWords
-from ..privacy.budget_text import budget_from_words
+from ..plan.asked.terms import TermOptions
+from ..plan.planner import Planner, QuestionLike
+from ..privacy.budget_text import parse_budget
 from ..privacy.events import Event
 from ..privacy.filters.filter import Filter
 from ..privacy.filters.remaining import RemainingBudget
@@ -82,7 +82,7 @@ class Remote:
         *,
         why: str = "",
         key: str = "",
-        **terms: Unpack[TermWords],
+        **terms: Unpack[TermOptions],
     ) -> Answer:
         """Answer one SELECT, as `Curator.sql` does.
 
@@ -97,24 +97,24 @@ class Remote:
 
     def ask(
         self,
-        question: QuestionWords,
+        question: QuestionLike,
         spend: Measure | Number | None = None,
         *,
         why: str = "",
         key: str = "",
-        **terms: Unpack[TermWords],
+        **terms: Unpack[TermOptions],
     ) -> Answer:
         """Answer a question built in Python, or SQL; all else as `sql` does."""
         return self.sql(self._text(question), spend, why=why, key=key, **terms)
 
     def release(
         self,
-        questions: Mapping[str, QuestionWords],
+        questions: Mapping[str, QuestionLike],
         spend: Measure | Number | None = None,
         *,
         why: str = "",
         key: str = "",
-        **terms: Unpack[TermWords],
+        **terms: Unpack[TermOptions],
     ) -> dict[str, Answer]:
         """Answer several questions by name with one charge, as `Curator.release` does."""
         checked_terms = self._planner.terms(spend, **terms)
@@ -127,9 +127,9 @@ class Remote:
 
     def explain(
         self,
-        question: QuestionWords,
+        question: QuestionLike,
         spend: Measure | Number | None = None,
-        **terms: Unpack[TermWords],
+        **terms: Unpack[TermOptions],
     ) -> Explanation:
         """Explain a question: its releases, its price and its error; free, reads no rows."""
         checked_terms = self._planner.terms(spend, **terms)
@@ -137,12 +137,12 @@ class Remote:
         found = self.line.post(self._at("explain"), Ask(text, checked_terms).to_json())
         after = None
         if found["after"] is not None:
-            after = budget_from_words(found["after"])
+            after = parse_budget(found["after"])
         return Explanation(
             question=found["question"],
             plan=self._planner.plan(text, checked_terms),
-            price=budget_from_words(found["price"]),
-            left=budget_from_words(found["left"]),
+            price=parse_budget(found["price"]),
+            left=parse_budget(found["left"]),
             fits=found["fits"],
             stored=found["stored"],
             part=found["part"],
@@ -154,11 +154,11 @@ class Remote:
 
     def plan(
         self,
-        question: QuestionWords | Mapping[str, QuestionWords],
+        question: QuestionLike | Mapping[str, QuestionLike],
         spend: Measure | Number | None = None,
         *,
         queries: int | None = None,
-        **terms: Unpack[TermWords],
+        **terms: Unpack[TermOptions],
     ) -> Plan | Workload | Tradeoff:
         """Plan as `Curator.plan` does, here: a plan needs public facts only."""
         checked_terms = self._planner.terms(spend, **terms)
@@ -166,11 +166,11 @@ class Remote:
 
     def rehearse(
         self,
-        question: QuestionWords,
+        question: QuestionLike,
         spend: Measure | Number | None = None,
         *,
         rows: int = 1_000,
-        **terms: Unpack[TermWords],
+        **terms: Unpack[TermOptions],
     ) -> Answer:
         """Answer from made-up rows; free, and marked as a rehearsal."""
         checked_terms = self._planner.terms(spend, **terms)
@@ -277,7 +277,7 @@ class Remote:
     def left(self) -> Measure:
         """Return this person's remaining budget, in the ledger's measure."""
         reply = self.line.get(self._at("left"))
-        return budget_from_words(reply["left"])
+        return parse_budget(reply["left"])
 
     def room(self) -> RemainingBudget:
         """Return the largest pure ε, the largest μ and the δ for keys that fit an (ε, δ) budget now."""
@@ -290,7 +290,7 @@ class Remote:
     def spent(self) -> Measure:
         """Return this person's spending, in the ledger's measure."""
         reply = self.line.get(self._at("spent"))
-        return budget_from_words(reply["spent"])
+        return parse_budget(reply["spent"])
 
     def history(self, last: int = 100) -> History:
         """List the last entries of the ledger with their questions.
@@ -337,7 +337,7 @@ class Remote:
             return self.filter.stated(event)
         return self.filter.price(event)
 
-    def _text(self, question: QuestionWords) -> str:
+    def _text(self, question: QuestionLike) -> str:
         """Return a question as SQL, the form that is sent; refuse questions beyond SQL."""
         if isinstance(question, str):
             return question

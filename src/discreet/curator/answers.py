@@ -11,7 +11,7 @@ from ..arithmetic.canonical import hash_json
 from ..ledger import Entry
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
-from ..plan.text.plan import cut_text
+from ..plan.text.plan import truncation_text
 from ..privacy.events.json import from_json, to_json
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
@@ -86,7 +86,7 @@ def _caption(caption: str, made: Plan | Provenance) -> str:
     """Return the caption, with a note on rows that a person's cap may have truncated."""
     if not isinstance(made, Plan):
         return caption
-    cut = cut_text(made)
+    cut = truncation_text(made)
     if not cut:
         return caption
     return f"{caption}; {cut}"

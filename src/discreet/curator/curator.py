@@ -22,9 +22,9 @@ from ..errors import InvalidArgument
 from ..frozen import field, fill, frozen, replace
 from ..ledger import History, Ledger
 from ..ledger.names import read_who
-from ..plan.asked.terms import Terms, TermWords
+from ..plan.asked.terms import TermOptions, Terms
 from ..plan.plan import Plan
-from ..plan.planner import Planner, QuestionWords
+from ..plan.planner import Planner, QuestionLike
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from . import verbs
@@ -145,7 +145,7 @@ class Curator:
         spend: Measure | Number | None = None,
         *,
         why: str = "",
-        **terms: Unpack[TermWords],
+        **terms: Unpack[TermOptions],
     ) -> Answer:
         """Answer one SELECT, spending as said, or as little as keeps every error within `error`.
 
@@ -166,11 +166,11 @@ class Curator:
 
     def ask(
         self,
-        question: QuestionWords,
+        question: QuestionLike,
         spend: Measure | Number | None = None,
         *,
         why: str = "",
-        **terms: Unpack[TermWords],
+        **terms: Unpack[TermOptions],
     ) -> Answer:
         """Answer a question built in Python, or SQL; all else as `sql` does."""
         read = self.stand.planner.terms(spend, **terms)
@@ -180,11 +180,11 @@ class Curator:
 
     def release(
         self,
-        questions: Mapping[str, QuestionWords],
+        questions: Mapping[str, QuestionLike],
         spend: Measure | Number | None = None,
         *,
         why: str = "",
-        **terms: Unpack[TermWords],
+        **terms: Unpack[TermOptions],
     ) -> dict[str, Answer]:
         """Answer several questions by name, with one charge: all are answered, or nothing is spent.
 
@@ -201,11 +201,11 @@ class Curator:
 
     def plan(
         self,
-        question: QuestionWords | Mapping[str, QuestionWords],
+        question: QuestionLike | Mapping[str, QuestionLike],
         spend: Measure | Number | None = None,
         *,
         queries: int | None = None,
-        **terms: Unpack[TermWords],
+        **terms: Unpack[TermOptions],
     ) -> Plan | Workload | Tradeoff:
         """Plan one question, or several by name, without asking; nothing is touched or spent.
 
@@ -217,9 +217,9 @@ class Curator:
 
     def explain(
         self,
-        question: QuestionWords,
+        question: QuestionLike,
         spend: Measure | Number | None = None,
-        **terms: Unpack[TermWords],
+        **terms: Unpack[TermOptions],
     ) -> Explanation:
         """Show the noise, the cost and the errors of a question, and the queries of the store.
 
@@ -233,11 +233,11 @@ class Curator:
 
     def rehearse(
         self,
-        question: QuestionWords,
+        question: QuestionLike,
         spend: Measure | Number | None = None,
         *,
         rows: int = 1_000,
-        **terms: Unpack[TermWords],
+        **terms: Unpack[TermOptions],
     ) -> Answer:
         """Answer from made-up rows of the declared shape, with the noise of a real answer, for free.
 
@@ -333,7 +333,7 @@ class Curator:
         question = verbs.bounds.cut_of(self.stand.planner, table, up_to, of)
         return self.ask(question, spend, why=why)
 
-    def _plans(self, question: QuestionWords, terms: Terms) -> dict[str, Plan]:
+    def _plans(self, question: QuestionLike, terms: Terms) -> dict[str, Plan]:
         """Plan one question, which has the empty name."""
 
         def make(planner: Planner) -> dict[str, Plan]:

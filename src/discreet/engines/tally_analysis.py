@@ -31,9 +31,9 @@ from ..query.algebra.tree import (
 )
 from ..query.bounds.fanout import check_joins
 from ..query.bounds.relation_facts import columns_of, unit_of
-from ..query.domains.domain import MOST_STEPS, Day, Domain, Second, Truth, Whole
+from ..query.domains.domain import MAX_STEPS, Day, Domain, Second, Truth, Whole
 from ..query.domains.domain_of import domain_of
-from ..query.meaning.like import MOST_WILDCARDS, wildcards
+from ..query.meaning.like import MAX_WILDCARDS, wildcards
 
 MAX_SHARE = 1 << 31
 """Largest number of rows or groups in a share: n·k of a person's n rows must fit into 64 bits."""
@@ -158,7 +158,7 @@ def _term_facts(term: Term, domain: Domain, tally: Tally) -> TermFacts:
     # Both the weighted value before clipping and the clipped sum of all rows have to fit.
     largest_value = term.weight * max(map(abs, ends))
     largest_sum = rows * max(abs(term.low), abs(term.high))
-    if max(largest_value, largest_sum) > MOST_STEPS:
+    if max(largest_value, largest_sum) > MAX_STEPS:
         raise UnsupportedQuery(
             "one person's total could exceed 64-bit integers; clip the expression, or declare tighter bounds, "
             "a coarser step or fewer rows"
@@ -229,10 +229,10 @@ def _check_storable(expression: Expression) -> None:
                     "a text constant holds a character that not every store can hold"
                 )
         case Call(function=Function.LIKE, arguments=(_, Constant(value=str(pattern)))) if (
-            wildcards(pattern) > MOST_WILDCARDS
+            wildcards(pattern) > MAX_WILDCARDS
         ):
             raise UnsupportedQuery(
-                f"a pattern of LIKE may hold at most {MOST_WILDCARDS} of % and _; use fewer"
+                f"a pattern of LIKE may hold at most {MAX_WILDCARDS} of % and _; use fewer"
             )
         case Call(arguments=arguments):
             for argument in arguments:
@@ -250,7 +250,7 @@ def times_of(total: Total, columns: dict[str, Domain]) -> int:
         domain = _number_domain(total, columns)
         step = domain.step if isinstance(domain, Whole) else Fraction(1)
     times = step / total.step
-    if times.denominator != 1 or not 1 <= times <= MOST_STEPS:
+    if times.denominator != 1 or not 1 <= times <= MAX_STEPS:
         raise UnsupportedQuery(
             "a person's total needs the step of what is added up, or one that divides it"
         )

@@ -18,7 +18,7 @@ from ..arithmetic.canonical import canonical_json
 from ..arithmetic.rational import Number
 from ..errors import DiscreetError, InvalidArgument, LedgerCorrupt
 from ..frozen import frozen
-from ..privacy.budget_text import budget_to_words
+from ..privacy.budget_text import budget_to_table
 from ..privacy.events.json import Json
 from ..privacy.filters.filter import Filter, open_filter
 from ..privacy.filters.options import FilterKind as Kind
@@ -146,7 +146,7 @@ def allowance(opened: Filter, share: Measure) -> Filter:
     """
     terms = opened.terms
     if isinstance(share, PureDP) and not isinstance(terms.budget, PureDP):
-        options = budget_to_words(terms.budget).items()
+        options = budget_to_table(terms.budget).items()
         written = ",".join(f"{option}={amount}" for option, amount in options)
         raise InvalidArgument(
             f"an allowance is a part of the budget, in its measure: this ledger's is {terms.budget}, and {share} "

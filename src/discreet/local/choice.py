@@ -25,7 +25,7 @@ from .designs.design import Flags, Integers, read_array
 from .estimates.calibration import near_epsilon
 from .estimates.consistent import project
 from .estimates.estimate import Array, Estimate, Whose, read_level, read_of
-from .estimates.inversion import holders
+from .estimates.inversion import frequency_intervals
 from .family import Family
 from .law import TwoLevelLaw
 from .reports.parameters import fields_of
@@ -277,7 +277,7 @@ def _intervals(
 ) -> tuple[Array, Array, str]:
     """Return both ends of every interval, and the theorem by which they hold."""
     if of == "reporters":
-        low, high = holders(counts, n, law.p, law.q, beta)
+        low, high = frequency_intervals(counts, n, law.p, law.q, beta)
         return low, high, "by the exact law of the counts"
     ends = Frequencies(n, counts, law.p, law.q).interval(beta, sampled=True)
     return ends[:, 0], ends[:, 1], "Clopper and Pearson"

@@ -24,7 +24,7 @@ from .random_words import RandomWords
 from .stirling import stirling
 from .vector_sample import sample
 
-MOST_TRIALS = 1 << 62
+MAX_TRIALS = 1 << 62
 # A cell is 1/64 to 1/32 of the standard deviation.
 _CELL_BITS = 5
 # Below, and where more than N/16 bits are asked for, ratios are whole binomial coefficients.
@@ -131,7 +131,7 @@ class BinomialLaw:
 
 @cached
 def _law(trials: object) -> BinomialLaw:
-    number = whole(trials, "trials", most=MOST_TRIALS)
+    number = whole(trials, "trials", most=MAX_TRIALS)
     deviation_floor = isqrt(number // 4)
     return BinomialLaw(number, max(0, deviation_floor.bit_length() - 1 - _CELL_BITS))
 

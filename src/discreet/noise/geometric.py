@@ -20,7 +20,7 @@ from .random_words import RandomWords
 from .vector_sample import sample
 
 # Largest scale: its noise fits in 64 bits.
-MOST_SCALE = 1 << 50
+MAX_SCALE = 1 << 50
 # A cell is 1/64 to 1/32 of the scale: a table of at most 5,700 cells, and at least 31 of 32
 # proposals are accepted.
 _CELL_BITS = 5
@@ -38,7 +38,7 @@ def scale_of(value: object) -> Fraction:
     Refuses: InvalidArgument for every other scale.
     """
     scale = positive(value, "scale")
-    if scale > MOST_SCALE:
+    if scale > MAX_SCALE:
         raise InvalidArgument(
             "scale must be at most 2**50, so that the noise fits in 64 bits; use a coarser grid"
         )

@@ -18,7 +18,7 @@ from fractions import Fraction
 
 from ..errors import InvalidArgument
 from ..frozen import frozen
-from ..noise.geometric import MOST_SCALE
+from ..noise.geometric import MAX_SCALE
 from ..statistics.laws.noise_sum import LEAST_SCALE, IntegerNoise
 from .layout import Layout, Use
 
@@ -134,7 +134,7 @@ def _capped(scales: dict[int, float], singles: dict[int, Fraction]) -> dict[int,
     """Return exact scales, at most those of `singles` and the largest that can be sampled."""
     capped = dict(singles)
     for place, scale in scales.items():
-        exact = min(Fraction(scale), Fraction(MOST_SCALE))
+        exact = min(Fraction(scale), Fraction(MAX_SCALE))
         capped[place] = min(exact, singles.get(place, exact))
     return capped
 

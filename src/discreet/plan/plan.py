@@ -20,9 +20,9 @@ from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure, PureDP
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
-from ..query.bounds.nested import MOST_LEAVES, count_cells, finest_cells, leaf_question
+from ..query.bounds.nested import MAX_LEAVES, count_cells, finest_cells, leaf_question
 from ..query.bounds.relation_facts import neighbours_of
-from ..query.bounds.wide_sets import MOST_FINEST, is_wide, table_cells, tables_of
+from ..query.bounds.wide_sets import MAX_FINEST, is_wide, table_cells, tables_of
 from ..query.domains.domain import Scalar
 from ..statistics.laws.noise_sum import IntegerNoise, noise_of
 from ..statistics.recipe import ANY_DATA, ROUNDED_DATA, PlannedRelease, Recipe
@@ -278,7 +278,7 @@ def public_tuples(question: Question) -> Keys | None:
         raise UnsupportedQuery("GROUP BY: no public key meets the conditions; ask for others")
     if is_wide(question):
         return table_cells(question, tables_of(question)[0])
-    max_cells = MOST_FINEST if question.nested is None else MOST_LEAVES
+    max_cells = MAX_FINEST if question.nested is None else MAX_LEAVES
     if count_cells(question) > max_cells:
         raise InvalidArgument(
             f"GROUP BY has more than {max_cells:,} combinations of public keys; "

@@ -33,7 +33,7 @@ from ..query.text.question import fingerprint
 from . import several
 from .asked.checked_question import CheckedQuestion, check_question
 from .asked.spend import read_spend
-from .asked.terms import Terms, TermWords, read_terms
+from .asked.terms import TermOptions, Terms, read_terms
 from .plan import Plan
 from .question import check_whole, plan_checked
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .several.tradeoff import Tradeoff
     from .several.workload import Workload
 
-QuestionWords: TypeAlias = str | Question
+QuestionLike: TypeAlias = str | Question
 """A question as a curator takes it: SQL, or built from a Table."""
 
 # Errors that reading a tree of an unknown form may raise; each is refused as an invalid question.
@@ -57,7 +57,7 @@ class Planner:
     public_values: PublicValues
     rows_public: bool = False
 
-    def terms(self, spend: Measure | Number | None = None, **words: Unpack[TermWords]) -> Terms:
+    def terms(self, spend: Measure | Number | None = None, **words: Unpack[TermOptions]) -> Terms:
         """Read the terms of a question; a number is an ε if the filter's budget is a pure ε."""
         epsilon = words.pop("epsilon", None)
         measure = read_spend(spend, epsilon, self.filter.promise())

@@ -10,10 +10,10 @@ from ..privacy.measures import Measure
 from ..query.algebra.tree import Question
 from ..query.bounds.keys import PublicValues
 from ..query.bounds.missing_keys import absent_keys, table_parts
-from ..query.bounds.wide_sets import MOST_FINEST, is_wide
+from ..query.bounds.wide_sets import MAX_FINEST, is_wide
 from .asked.checked_question import CheckedQuestion, check_question
 from .asked.options import read_asked
-from .asked.terms import Terms, TermWords, read_terms
+from .asked.terms import TermOptions, Terms, read_terms
 from .choose import choose
 from .plan import Plan
 
@@ -24,7 +24,7 @@ def plan_question(
     *,
     under: Filter | None = None,
     public_values: PublicValues | None = None,
-    **terms: Unpack[TermWords],
+    **terms: Unpack[TermOptions],
 ) -> Plan:
     """Plan the answer of least predicted error for a spend, or of least price for an error.
 
@@ -86,7 +86,7 @@ def _check_post_processing(checked: CheckedQuestion, terms: Terms) -> None:
     if any(_is_wide_beyond_pairs(part.question) for part in parts):
         raise UnsupportedQuery(
             "GROUPING SETS: tables of three keys or more are made whole or nonnegative from their "
-            f"finest cells, and these have more than {MOST_FINEST:,} combinations; ask for sets "
+            f"finest cells, and these have more than {MAX_FINEST:,} combinations; ask for sets "
             "of at most two keys, for fewer keys or wider bins, or leave it out"
         )
 

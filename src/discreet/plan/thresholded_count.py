@@ -39,7 +39,7 @@ from ..errors import UnsupportedQuery
 from ..frozen import frozen, replace
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.keys.counts import per_key
-from ..mechanisms.laws.tails import gaussian_tail, laplace_tail, least_above
+from ..mechanisms.laws.tails import gaussian_tail, laplace_tail, least_with_tail
 from ..noise import Bits, coin
 from ..privacy.events import Event, KeySelection, Promise
 from ..privacy.measures import ApproxDP, PureDP
@@ -204,7 +204,7 @@ def _threshold_margin(release: NoisyRelease, max_probability: float) -> tuple[in
             return gaussian_tail(scale**2, z)
         return laplace_tail(scale, z)
 
-    margin = least_above(tail, max_probability)
+    margin = least_with_tail(tail, max_probability)
     if not margin:
         return 0, Fraction()
     # Both tails are upper bounds, so the remainder of the probability is rather too small.

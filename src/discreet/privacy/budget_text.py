@@ -29,13 +29,13 @@ _TABLE = 'write {"epsilon": "1"}, {"epsilon": "1", "delta": "1e-6"}, {"rho": "1/
 _TEXT = "write epsilon=1, epsilon=1,delta=1e-6, rho=1/8 or mu=1/2"
 
 
-def budget_from_words(words: object, name: str = "spend") -> Measure:
+def parse_budget(words: object, name: str = "spend") -> Measure:
     """Read a budget from a table (JSON, TOML) or from text (a command-line flag).
 
-    >>> from discreet.privacy.budget_text import budget_from_words
-    >>> budget_from_words({"epsilon": "0.5", "delta": "1e-6"})
+    >>> from discreet.privacy.budget_text import parse_budget
+    >>> parse_budget({"epsilon": "0.5", "delta": "1e-6"})
     ApproxDP(0.5, 1e-06)
-    >>> budget_from_words("rho=1/8"), budget_from_words("2")
+    >>> parse_budget("rho=1/8"), parse_budget("2")
     (ZCDP(0.125), PureDP(2))
 
     Refuses: InvalidArgument for unknown names, several measures at once, a δ without its ε, and
@@ -106,12 +106,12 @@ def _split(text: str, name: str) -> dict[str, str]:
     return amounts
 
 
-def budget_to_words(budget: Measure) -> dict[str, object]:
-    """Write a budget as a table, exactly; `budget_from_words` reads it back.
+def budget_to_table(budget: Measure) -> dict[str, object]:
+    """Write a budget as a table, exactly; `parse_budget` reads it back.
 
     >>> from discreet.privacy import GaussianDP, PureDP
-    >>> from discreet.privacy.budget_text import budget_to_words
-    >>> budget_to_words(PureDP(0.05)), budget_to_words(GaussianDP.of_square(2))
+    >>> from discreet.privacy.budget_text import budget_to_table
+    >>> budget_to_table(PureDP(0.05)), budget_to_table(GaussianDP.of_square(2))
     ({'epsilon': '1/20'}, {'mu_squared': '2'})
     """
     match budget:

@@ -15,7 +15,7 @@ from ..arithmetic.rational import positive, whole
 from ..connection import is_server
 from ..errors import InvalidArgument
 from ..frozen import field, frozen, replace
-from ..privacy.budget_text import budget_from_words
+from ..privacy.budget_text import parse_budget
 from ..privacy.measures import Measure
 
 CONFIG_VARIABLE = "DISCREET_CONFIG"
@@ -225,7 +225,7 @@ def _dataset(name: str, value: object, folder: Path) -> DataSet:
 
 def _term(key: str, value: object, where: str) -> object:
     if key == "budget":
-        return budget_from_words(value, f"{where}.budget")
+        return parse_budget(value, f"{where}.budget")
     if key == "allowances":
         return _allowances(_table(value, f"{where}.allowances"), where)
     if key == "delta":
@@ -237,7 +237,7 @@ def _term(key: str, value: object, where: str) -> object:
 def _allowances(facts: Mapping[str, object], where: str) -> dict[str, Measure]:
     allowances = {}
     for person, budget in facts.items():
-        allowances[person] = budget_from_words(budget, f"{where}.allowances.{person}")
+        allowances[person] = parse_budget(budget, f"{where}.allowances.{person}")
     return allowances
 
 

@@ -23,7 +23,7 @@ class Digits(StrEnum):
 
 
 @frozen
-class NumberWords:
+class NumberText:
     """Number as text, and its error: `± 60`, or the ends of an asymmetric interval."""
 
     value: str
@@ -35,7 +35,7 @@ class NumberWords:
 
 def number_words(
     value: float, low: float, high: float, digits: Digits = Digits.ERROR
-) -> NumberWords:
+) -> NumberText:
     """Write a number to the second digit of its error.
 
     >>> from discreet.show.number import Digits, number_words
@@ -56,7 +56,7 @@ def number_words(
     below = value - low
     above = high - value
     if not (math.isfinite(below) and math.isfinite(above)):
-        return NumberWords(plain_number(value), f"({_end(low)} to {_end(high)})")
+        return NumberText(plain_number(value), f"({_end(low)} to {_end(high)})")
     all_integers = all(x == math.floor(x) for x in (value, low, high))
     integer = digits is Digits.WHOLE or all_integers
     power = _last_power((high - low) / 2, max(abs(low), abs(high)), integer=integer)
@@ -70,13 +70,13 @@ def number_words(
         # Outward: the interval shown contains the true one.
         bottom = _written(_rounded(low, power or 0, ROUND_FLOOR))
         top = _written(_rounded(high, power or 0, ROUND_CEILING))
-        return NumberWords(middle, f"({bottom} to {top})")
+        return NumberText(middle, f"({bottom} to {top})")
     # The distance from the number as shown, which is rounded itself.
     shown = Decimal(middle.replace(",", ""))
     distance_below = _EXACT.subtract(shown, Decimal(low))
     distance_above = _EXACT.subtract(Decimal(high), shown)
     error = _rounded_up(max(distance_below, distance_above), power)
-    return NumberWords(middle, f"± {_written(error)}")
+    return NumberText(middle, f"± {_written(error)}")
 
 
 def plain_number(value: float) -> str:

@@ -26,7 +26,7 @@ from .releases.choice import rows_by
 from .releases.quantile_release import PlaceNeed
 from .releases.stored import StoredForm
 
-MOST_CELLS = 1 << 18
+MAX_CELLS = 1 << 18
 """Approximate limit on keys times cells of a quantile, which a store may have to count."""
 _UNKNOWN_KEYS = 64
 """Number of keys that is supposed where it is not public."""
@@ -41,7 +41,7 @@ def cells_for(keys: int | None) -> int:
     """
     if keys is None:
         keys = _UNKNOWN_KEYS
-    return MOST_CELLS // max(1, keys)
+    return MAX_CELLS // max(1, keys)
 
 
 @frozen

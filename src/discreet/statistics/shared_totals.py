@@ -50,8 +50,8 @@ from .recipe import Recipe
 from .releases.addend import present, whole_of
 from .releases.basis import Basis
 from .releases.partition import (
-    MOST_COUNTED,
-    MOST_JOINT,
+    MAX_COUNTED,
+    MAX_JOINT,
     ROUNDED_DOWN,
     Partition,
     PartitionColumn,
@@ -222,7 +222,7 @@ class _ColumnPartition:
             column = column_of(x, degree, steps[x], null=null, columns=basis.columns)
             columns.append(column)
         partition = Partition(tuple(columns))
-        if partition.most * multiplicity(basis.rows) > MOST_JOINT:
+        if partition.most * multiplicity(basis.rows) > MAX_JOINT:
             # The totals will be rounded down, which counts as a further blur of the values.
             partition = Partition(tuple(map(_rounded_down, columns)))
         if prod(column.places for column in columns) > _MAX_TOTALS:
@@ -276,10 +276,10 @@ def _max_steps(degrees: Mapping[Expression, int], basis: Basis) -> dict[Expressi
     if isinstance(basis.share, RowShare):
         rows = basis.share.rows
     remaining_degrees = sum(degrees.values())
-    limit = MOST_JOINT
+    limit = MAX_JOINT
     # Rows that count in full may be counted in finer steps; their totals are rounded afterwards.
     if remaining_degrees > _FEW_DEGREES and isinstance(basis.share, Free):
-        limit = MOST_COUNTED
+        limit = MAX_COUNTED
     bits = (limit // max(1, rows)).bit_length() - 1.0
     widths: dict[Expression, int] = {}
     for x in degrees:

@@ -25,7 +25,7 @@ from ..query.domains.domain import Day, Domain, Scalar, Second, Whole
 from ..query.domains.type_of import ValueType
 from ..workloads.strategy_norms import Integers
 
-MOST_STEPS_LISTED = 100
+MAX_STEPS_LISTED = 100
 """A column of no more steps is told apart step by step; one of more is cut into bins."""
 _FINEST = 13
 _EQUAL = 32
@@ -153,7 +153,7 @@ def attribute_of(
         )
     step = domain.step if isinstance(domain, Whole) else Fraction(1)
     low, high = domain.low, domain.high
-    if bins is None and high - low < MOST_STEPS_LISTED and step == 1:
+    if bins is None and high - low < MAX_STEPS_LISTED and step == 1:
         return Attribute(name, tuple(range(low, high + 1)), None, step, time, nullable)
     return Attribute(name, None, _edges(low, high, bins), step, time, nullable)
 
@@ -163,7 +163,7 @@ def _edges(low: int, high: int, bins: int | None) -> tuple[int, ...]:
         width = high - low + 1
         inner = {low - (-width * place // bins) for place in range(1, bins)}
         return (low, *sorted(edge for edge in inner if low < edge <= high), high + 1)
-    if high - low < MOST_STEPS_LISTED:
+    if high - low < MAX_STEPS_LISTED:
         return tuple(range(low, high + 2))
     return (low, *public_bins(low, high), high + 1)
 

@@ -37,8 +37,8 @@ class SynthesisWords(TypedDict, total=False):
     size: int | None
 
 
-MOST_COLUMNS = 44
-MOST_CELLS = 4_000_000
+MAX_COLUMNS = 44
+MAX_CELLS = 4_000_000
 SIZE_SUPPOSED = 10_000
 """How many rows are supposed where neither the call nor the schema says; it decides only what is worth measuring."""
 
@@ -108,9 +108,9 @@ def _attributes(
         raise InvalidArgument(
             f"columns are named once each, and are some of {', '.join(domains)}; got {', '.join(unknown or wanted)}"
         )
-    if not 1 <= len(wanted) <= MOST_COLUMNS:
+    if not 1 <= len(wanted) <= MAX_COLUMNS:
         raise InvalidArgument(
-            f"1 to {MOST_COLUMNS} columns can be made together, not {len(wanted)}; name fewer"
+            f"1 to {MAX_COLUMNS} columns can be made together, not {len(wanted)}; name fewer"
         )
     counts = {
         name: whole(count, f"bins of {name}", least=1, most=1000) for name, count in bins.items()
@@ -179,9 +179,9 @@ def _set(one: object, names: list[str]) -> KeySet:
 
 def _refuse_large(attributes: Sequence[Attribute], sets: Sequence[KeySet]) -> None:
     cells = sum(math.prod(attributes[place].size for place in one) for one in sets)
-    if cells > MOST_CELLS:
+    if cells > MAX_CELLS:
         widest = max(attributes, key=lambda one: one.size)
         raise InvalidArgument(
-            f"the tables have {cells:,} cells in all, and at most {MOST_CELLS:,} are released; {widest.name} alone has "
+            f"the tables have {cells:,} cells in all, and at most {MAX_CELLS:,} are released; {widest.name} alone has "
             f"{widest.size:,}: use fewer columns, a coarser list, or wider bins of numbers"
         )

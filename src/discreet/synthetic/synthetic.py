@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 KeySet = tuple[int, ...]
-MOST_ROWS = 10_000_000
+MAX_ROWS = 10_000_000
 
 
 @frozen(eq=False)
@@ -151,8 +151,8 @@ class Synthetic:
                 )
             }
         else:
-            count = self.rows if rows is None else whole(rows, "rows", least=0, most=MOST_ROWS)
-            cells = pick(self._pool, min(count, MOST_ROWS), bits)
+            count = self.rows if rows is None else whole(rows, "rows", least=0, most=MAX_ROWS)
+            cells = pick(self._pool, min(count, MAX_ROWS), bits)
         made = {
             one.name: one.draw(cells[:, place], bits)
             for place, one in enumerate(self.measured.attributes)
@@ -172,7 +172,7 @@ class Synthetic:
     def quality(self) -> SyntheticQuality:
         """Return how far records are from the released tables, pair by pair; no data is touched, nothing is spent."""
         sizes, pool = self.measured.sizes, self._pool
-        whole_ones = pick(pool, min(self.rows, MOST_ROWS))
+        whole_ones = pick(pool, min(self.rows, MAX_ROWS))
         pairs: list[KeySet] = [*combinations(range(len(sizes)), 2)] or [(0,)]
         found = []
         for pair in pairs:

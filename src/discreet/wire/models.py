@@ -28,12 +28,12 @@ from .shape import (
     whole,
 )
 
-MOST_FEATURES = 1000
+MAX_FEATURES = 1000
 _NAME = text(100)
 TARGET = Slot("target", _NAME, required=False, null=True)
 FEATURES = Slot(
     "features",
-    listing(_NAME, "names of columns", least=1, most=MOST_FEATURES),
+    listing(_NAME, "names of columns", least=1, most=MAX_FEATURES),
     required=False,
     null=True,
 )
@@ -42,7 +42,7 @@ BINS = Slot("bins", whole(1000), required=False)
 _EDGES = listing(refer("Number", NUMBER), "numbers", least=1, most=1000)
 EDGES = Slot(
     "edges",
-    mapping(_EDGES, "columns to lists of numbers", most=MOST_FEATURES, longest=100),
+    mapping(_EDGES, "columns to lists of numbers", most=MAX_FEATURES, longest=100),
     required=False,
     null=True,
 )

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ..learn.stored import model_to_json
-from ..privacy.budget_text import budget_to_words
+from ..privacy.budget_text import budget_to_table
 from ..synthetic.stored import measured_to_json
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def training_reply(explained: TrainingExplanation, price: Measure) -> dict[str, 
         "model": explained.model,
         "columns": explained.columns,
         "rows": explained.rows,
-        "price": budget_to_words(price),
+        "price": budget_to_table(price),
         "signal": explained.signal,
         "text": str(explained),
     }
@@ -62,7 +62,7 @@ def synthesis_plan_reply(plan: SyntheticPlan, price: Measure) -> dict[str, objec
     return {
         "tables": len(plan.sets),
         "numbers": numbers,
-        "price": budget_to_words(price),
+        "price": budget_to_table(price),
         "expected": plan.expected,
         "hopeless": plan.hopeless,
         "text": str(plan),
@@ -71,9 +71,9 @@ def synthesis_plan_reply(plan: SyntheticPlan, price: Measure) -> dict[str, objec
 
 def bounds_reply(found: SuggestedBounds, price: Measure) -> dict[str, object]:
     """Return the reply with suggested bounds, as exact numbers, and their price."""
-    return {"low": str(found.low), "high": str(found.high), "price": budget_to_words(price)}
+    return {"low": str(found.low), "high": str(found.high), "price": budget_to_table(price)}
 
 
 def caps_reply(found: SuggestedCaps, price: Measure) -> dict[str, object]:
     """Return the reply with a suggested cap and its price."""
-    return {"max_rows": found.max_rows, "price": budget_to_words(price)}
+    return {"max_rows": found.max_rows, "price": budget_to_table(price)}

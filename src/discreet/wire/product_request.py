@@ -8,16 +8,16 @@ from __future__ import annotations
 from ..arithmetic.rational import Number
 from ..frozen import field, frozen, replace
 from ..learn.estimator import Estimator
-from ..privacy.budget_text import budget_to_words
+from ..privacy.budget_text import budget_to_table
 from ..privacy.measures import Measure
 from ..synthetic.request import SynthesisWords
 from .models import MODEL, model_to_words
 from .record import Record, Slot
-from .request import EXAMPLE, LONGEST_NAME, LONGEST_SQL, MOST_NAMES, SIZE, SPEND, SQL, WHY
+from .request import EXAMPLE, LONGEST_NAME, LONGEST_SQL, MAX_NAMES, SIZE, SPEND, SQL, WHY
 from .shape import NUMBER, choice, listing, mapping, one_or_list, refer, text, whole
 
 _NAME = text(LONGEST_NAME)
-_COLUMNS = listing(_NAME, "names of columns", least=1, most=MOST_NAMES)
+_COLUMNS = listing(_NAME, "names of columns", least=1, most=MAX_NAMES)
 PAID: Slot[Measure] = Slot("spend", SPEND.shape)
 MODEL_SLOT: Slot[Estimator] = Slot("model", refer("Model", MODEL))
 ROWS_ABOUT = Slot("n", whole(10**12))
@@ -30,7 +30,7 @@ WORKLOAD: Slot[str | list[list[str]]] = Slot(
     "workload", one_or_list(choice("pairs", "ones"), _SETS), required=False, default="pairs"
 )
 _BIN_COUNTS = mapping(
-    whole(1000), "columns to numbers of bins", most=MOST_NAMES, longest=LONGEST_NAME
+    whole(1000), "columns to numbers of bins", most=MAX_NAMES, longest=LONGEST_NAME
 )
 BINS = Slot("bins", _BIN_COUNTS, required=False, null=True)
 TAIL = Slot("tail", refer("Number", NUMBER), required=False, null=True)
@@ -83,7 +83,7 @@ class LearnRequest:
         fields: dict[str, object] = {
             "sql": self.sql,
             "model": model_to_words(self.model),
-            "spend": budget_to_words(self.spend),
+            "spend": budget_to_table(self.spend),
         }
         # A training that is only explained has a number of rows and no reason.
         if self.n is None:
@@ -104,7 +104,7 @@ class SynthesisRequest:
 
     def to_json(self) -> dict[str, object]:
         """Return the request as plain JSON; `read_synthesis` reads it back."""
-        fields: dict[str, object] = {"table": self.table, "spend": budget_to_words(self.spend)}
+        fields: dict[str, object] = {"table": self.table, "spend": budget_to_table(self.spend)}
         for name, value in self.words.items():
             if value is not None:
                 fields[name] = _plain(value)
@@ -132,7 +132,7 @@ class BoundsRequest:
     def to_json(self) -> dict[str, object]:
         """Return the request as plain JSON; `read_bounds` reads it back."""
         fields: dict[str, object] = {"table": self.table, "column": self.column}
-        fields["spend"] = budget_to_words(self.spend)
+        fields["spend"] = budget_to_table(self.spend)
         if self.tail is not None:
             fields["tail"] = str(self.tail)
         fields["why"] = self.why
@@ -149,7 +149,7 @@ class CapsRequest:
 
     def to_json(self) -> dict[str, object]:
         """Return the request as plain JSON; `read_caps` reads it back."""
-        return {"table": self.table, "spend": budget_to_words(self.spend), "why": self.why}
+        return {"table": self.table, "spend": budget_to_table(self.spend), "why": self.why}
 
 
 @frozen
@@ -167,7 +167,7 @@ class TruncationRequest:
 
     def to_json(self) -> dict[str, object]:
         """Return the request as plain JSON; `read_truncation` reads it back."""
-        fields: dict[str, object] = {"table": self.table, "spend": budget_to_words(self.spend)}
+        fields: dict[str, object] = {"table": self.table, "spend": budget_to_table(self.spend)}
         fields["up_to"] = self.up_to
         if self.of is not None:
             fields["of"] = self.of

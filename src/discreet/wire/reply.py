@@ -38,7 +38,7 @@ from ..errors import (
     UnsupportedQuery,
 )
 from ..ledger.entry import Entry, read_line, write_line
-from ..privacy.budget_text import budget_from_words, budget_to_words
+from ..privacy.budget_text import budget_to_table, parse_budget
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import GaussianDP, Measure
 
@@ -153,14 +153,14 @@ def refusal_from_json(data: object) -> DiscreetError:
 
 def _measure_or_given(value: object) -> object:
     if isinstance(value, dict):
-        return budget_from_words(value)
+        return parse_budget(value)
     return value
 
 
 def measure_or_text(value: object) -> object:
     """Return a measure as a budget in JSON, any other value as text."""
     if isinstance(value, Measure):
-        return budget_to_words(value)
+        return budget_to_table(value)
     return str(value)
 
 
@@ -233,12 +233,12 @@ def explanation_reply(explanation: Explanation) -> dict[str, object]:
     """Return an explanation as JSON."""
     after = None
     if explanation.after is not None:
-        after = budget_to_words(explanation.after)
+        after = budget_to_table(explanation.after)
     return {
         "question": explanation.question,
         "plan": plain_json(explanation.plan.to_dict()),
-        "price": budget_to_words(explanation.price),
-        "left": budget_to_words(explanation.left),
+        "price": budget_to_table(explanation.price),
+        "left": budget_to_table(explanation.left),
         "after": after,
         "fits": explanation.fits,
         "stored": explanation.stored,
@@ -320,7 +320,7 @@ def plain_json(value: object) -> object:
     if isinstance(value, list | tuple):
         return [plain_json(inner) for inner in value]
     if isinstance(value, Measure):
-        return budget_to_words(value)
+        return budget_to_table(value)
     if isinstance(value, Fraction):
         return str(value)
     return _scalar(value)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from ..errors import InvalidArgument
 from ..frozen import field, frozen, replace
 from ..plan.asked.terms import ExactErrors, Terms
-from ..privacy.budget_text import budget_from_words, budget_to_words
+from ..privacy.budget_text import budget_to_table, parse_budget
 from ..privacy.measures import Measure
 from .record import HowMany, Record, Slot
 from .shape import FLAG, NUMBER, JsonSchema, JsonShape, either, level, mapping, refer, text, whole
@@ -20,9 +20,9 @@ from .shape import FLAG, NUMBER, JsonSchema, JsonShape, either, level, mapping, 
 LONGEST_SQL = 20_000
 LONGEST_WHY = 500
 LONGEST_NAME = 100
-MOST_NAMES = 64
-MOST_QUERIES = 10**9
-MOST_ROWS = 100_000
+MAX_NAMES = 64
+MAX_QUERIES = 10**9
+MAX_ROWS = 100_000
 
 
 @frozen
@@ -81,7 +81,7 @@ def terms_to_json(terms: Terms) -> dict[str, object]:
     """Return the given terms as JSON; the readers below read them back."""
     fields: dict[str, object] = {}
     if terms.spend is not None:
-        fields["spend"] = budget_to_words(terms.spend)
+        fields["spend"] = budget_to_table(terms.spend)
     if terms.error is not None:
         fields["error"] = _number_words(terms.error)
     if terms.weights is not None:
@@ -99,7 +99,7 @@ def terms_to_json(terms: Terms) -> dict[str, object]:
 
 
 NUMBERS = mapping(
-    refer("Number", NUMBER), "columns to numbers", most=MOST_NAMES, longest=LONGEST_NAME
+    refer("Number", NUMBER), "columns to numbers", most=MAX_NAMES, longest=LONGEST_NAME
 )
 
 
@@ -139,7 +139,7 @@ def _read_budget(value: object, name: str) -> Measure:
     # The parser of budgets takes text too, but the schema allows objects only.
     if isinstance(value, str):
         raise InvalidArgument(f'{name} must be a budget in words, such as {{"epsilon": "1"}}')
-    return budget_from_words(value, name)
+    return parse_budget(value, name)
 
 
 BUDGET: JsonShape[Measure] = JsonShape(_read_budget, _budget_schema())
@@ -147,11 +147,11 @@ BUDGET: JsonShape[Measure] = JsonShape(_read_budget, _budget_schema())
 EXAMPLE = "SELECT region, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY region"
 _SQL = text(LONGEST_SQL, blank=False, examples=(EXAMPLE,))
 SQL = Slot("sql", _SQL)
-_TEXTS = mapping(_SQL, "names to SQL", most=MOST_NAMES, longest=LONGEST_NAME)
+_TEXTS = mapping(_SQL, "names to SQL", most=MAX_NAMES, longest=LONGEST_NAME)
 QUESTIONS = Slot("questions", refer("Questions", _TEXTS))
 SPEND = Slot("spend", refer("Budget", BUDGET), required=False, null=True)
 _NUMBER_OR_NUMBERS = either(refer("Number", NUMBER), refer("Numbers", NUMBERS))
-ERRORS = mapping(_NUMBER_OR_NUMBERS, "columns to numbers", most=MOST_NAMES, longest=LONGEST_NAME)
+ERRORS = mapping(_NUMBER_OR_NUMBERS, "columns to numbers", most=MAX_NAMES, longest=LONGEST_NAME)
 ERROR: Slot[ExactErrors | None] = Slot(
     "error", either(refer("Number", NUMBER), refer("Errors", ERRORS)), required=False, null=True
 )
@@ -162,8 +162,8 @@ NONNEGATIVE = Slot("nonnegative", FLAG, required=False, default=False)
 INTERVALS = Slot("intervals", FLAG, required=False, default=True)
 WHOLE = Slot("whole", FLAG, required=False, default=False)
 WHY = Slot("why", text(LONGEST_WHY), required=False, default="")
-ROWS = Slot("rows", whole(MOST_ROWS), required=False, default=1000)
-QUERIES = Slot("queries", whole(MOST_QUERIES), required=False, null=True)
+ROWS = Slot("rows", whole(MAX_ROWS), required=False, default=1000)
+QUERIES = Slot("queries", whole(MAX_QUERIES), required=False, null=True)
 
 _TERMS = (SPEND, ERROR, WEIGHTS, SIZE, LEVEL, NONNEGATIVE, INTERVALS, WHOLE)
 _SPEND_OR_ERROR = HowMany(

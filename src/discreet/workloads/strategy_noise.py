@@ -25,7 +25,7 @@ from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.additive.discrete_laplace import Geometric
 from ..mechanisms.additive.lattice import root_up
 from ..noise.bits import Bits
-from ..noise.geometric import MOST_SCALE
+from ..noise.geometric import MAX_SCALE
 from ..privacy.events import Event
 from ..privacy.measures import ZCDP, GaussianDP, PureDP
 from ..privacy.pricing.gdp import price_gdp
@@ -149,7 +149,7 @@ def calibrate(
 def _laplace(block: Block, change: StrategyNorms, epsilon: Fraction, grid: int) -> Measurement:
     sensitivity = block.times(grid).sensitivity(change)
     scale = sensitivity.l1 / epsilon
-    if scale > MOST_SCALE:
+    if scale > MAX_SCALE:
         raise _too_much_noise()
     return Measurement(block, grid, Geometric(scale, sensitivity))
 
@@ -160,7 +160,7 @@ def _gaussian(
     """Return the block on the grid that makes σ the shared one; if coarse, with its own σ."""
     square = square_of(budget) * share
     variance = block.sensitivity(change).squared_l2 / square
-    if variance >= MOST_SCALE**2:
+    if variance >= MAX_SCALE**2:
         raise _too_much_noise()
     wanted = variance if isinstance(budget, ZCDP) else variance * _DISCRETE_COST
     # Rounded down twice: a coarser grid has more noise in the unit of the totals.

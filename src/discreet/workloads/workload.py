@@ -24,10 +24,10 @@ from ..frozen import field, fill, frozen
 from .strategy_norms import Integers
 
 KeySet: TypeAlias = tuple[int, ...]
-MOST_CELLS = 10_000_000
+MAX_CELLS = 10_000_000
 """Most cells of one table: all of them are kept in memory."""
-MOST_SETS = 1024
-MOST_COUNTED = 1024
+MAX_SETS = 1024
+MAX_COUNTED = 1024
 """Most cells of counts: their strategies are dense matrices."""
 # The optimum of longer running totals takes too long and too much memory.
 _MAX_LENGTH = 4096
@@ -62,12 +62,12 @@ class Tables:
     ) -> None:
         exact = tuple(whole(size, "a size", least=1) for size in sizes)
         asked = tuple(_key_set(key_set, len(exact)) for key_set in sets)
-        if not asked or len(asked) > MOST_SETS or len(set(asked)) < len(asked):
-            raise InvalidArgument(f"a workload has 1 to {MOST_SETS:,} sets of keys, each once")
+        if not asked or len(asked) > MAX_SETS or len(set(asked)) < len(asked):
+            raise InvalidArgument(f"a workload has 1 to {MAX_SETS:,} sets of keys, each once")
         worst = max(_cells(exact, key_set) for key_set in asked)
-        if worst > MOST_CELLS:
+        if worst > MAX_CELLS:
             raise InvalidArgument(
-                f"a table of {worst:,} cells is asked, and at most {MOST_CELLS:,} are kept; "
+                f"a table of {worst:,} cells is asked, and at most {MAX_CELLS:,} are kept; "
                 "use sets of fewer keys, or wider bins"
             )
         fill(self, sizes=exact, sets=asked, weigh=weigh)
@@ -203,9 +203,9 @@ class Hierarchy:
                     "a tree lists the nodes of each level in the order of their parents"
                 )
             above = level.size
-        if not levels or above > MOST_CELLS:
+        if not levels or above > MAX_CELLS:
             raise InvalidArgument(
-                f"a tree has a level below its root, and at most {MOST_CELLS:,} leaves"
+                f"a tree has a level below its root, and at most {MAX_CELLS:,} leaves"
             )
         begins = tuple(np.flatnonzero(np.diff(level, prepend=-1)) for level in levels)
         fill(self, parents=levels, begins=begins)
@@ -240,9 +240,9 @@ class Counts:
         rows = np.asarray(matrix, dtype=np.int64)
         if not _is_binary(rows):
             raise InvalidArgument("counts are rows of 0 and 1, at least one cell in each")
-        if rows.shape[1] > MOST_COUNTED:
+        if rows.shape[1] > MAX_COUNTED:
             raise InvalidArgument(
-                f"counts tell {rows.shape[1]:,} cells apart; at most {MOST_COUNTED:,} are planned"
+                f"counts tell {rows.shape[1]:,} cells apart; at most {MAX_COUNTED:,} are planned"
             )
         fill(self, matrix=rows, mark=(len(rows), rows.astype(np.int8).tobytes()))
 

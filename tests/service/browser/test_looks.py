@@ -11,7 +11,7 @@ from .conftest import SIZES, enter, screen
 from .test_analyst import QUESTION, ask
 
 LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
-MOST_BYTES = 150_000
+MAX_BYTES = 150_000
 """What a page may load in all: itself, its style and its scripts."""
 LOADED = """[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
     .map((one) => [one.name, one.decodedBodySize])"""
@@ -137,7 +137,7 @@ def test_what_pages_may_load(town, window, who):
         loaded = page.evaluate(LOADED)
         assert len(loaded) >= 3 and all(url.startswith(town.url) for url, _ in loaded)
         size = sum(size for _, size in loaded)
-        assert size <= MOST_BYTES, f"{path} loads {size} bytes"
+        assert size <= MAX_BYTES, f"{path} loads {size} bytes"
         assert page.locator("script:not([src]), style, [style], [onclick]").count() == 0
 
 

@@ -14,7 +14,7 @@ from ...plan.plan import Plan
 from ...query.domains.type_of import ValueType
 from ...show.bar import error_bar
 from ...show.markup import Html, element, join
-from ...show.number import Digits, NumberWords, number_words, plain_number
+from ...show.number import Digits, NumberText, number_words, plain_number
 from ...show.scale import ChartScale
 from ...show.table import fitted_table, html_rows, text_table
 from ..computed.window_intervals import why_unbounded
@@ -34,7 +34,7 @@ def cell(
     digits: Digits = Digits.ERROR,
     *,
     key: bool = False,
-) -> NumberWords:
+) -> NumberText:
     """Write one value with its error, or with the ends of its interval; keys are written as they are.
 
     >>> from discreet.answer.text.answer import cell
@@ -44,13 +44,13 @@ def cell(
     ('2024', '3')
     """
     if key or interval is None:
-        return NumberWords(_written(value, sort, key=key))
+        return NumberText(_written(value, sort, key=key))
     low, high = interval
     if isinstance(value, float) and isinstance(low, float) and isinstance(high, float):
         return number_words(value, low, high, digits)
     low_text = _written(low, sort)
     high_text = _written(high, sort)
-    return NumberWords(_written(value, sort), f"({low_text} to {high_text})")
+    return NumberText(_written(value, sort), f"({low_text} to {high_text})")
 
 
 def _written(value: object, sort: ValueType | None, *, key: bool = False) -> str:
@@ -64,7 +64,7 @@ def _written(value: object, sort: ValueType | None, *, key: bool = False) -> str
     return str(shown)
 
 
-def _columns(seen: DisplayFacts) -> Iterator[tuple[str, list[NumberWords]]]:
+def _columns(seen: DisplayFacts) -> Iterator[tuple[str, list[NumberText]]]:
     """Yield the columns by name, with their values as they are written."""
     answer = seen.answer
     noisy = set(answer.noisy)
@@ -206,7 +206,7 @@ def answer_text(answer: Answer, width: int | None = None) -> str:
     return f"{table}\n{below}"
 
 
-def _aligned(words: Sequence[NumberWords]) -> Iterator[str]:
+def _aligned(words: Sequence[NumberText]) -> Iterator[str]:
     """Align values by their last digit."""
     wide = max((len(word.value) for word in words if word.error), default=0)
     return (f"{word.value.rjust(wide)} {word.error}".rstrip() for word in words)

@@ -12,7 +12,7 @@ from rich.progress import Progress
 from ...connection import is_server
 from ...errors import InvalidArgument
 from ...ledger import Ledger, Parts, open_ledger, verify_export
-from ...privacy.budget_text import budget_from_words, budget_to_words
+from ...privacy.budget_text import budget_to_table, parse_budget
 from ...privacy.filters.options import FilterKind
 from ...privacy.neighbours import Neighbours
 from ...wire.reply import entry_to_json
@@ -79,7 +79,7 @@ def create(
             )
         allowances = {}
         for who, amount in pairs(allow, "--allow").items():
-            allowances[who] = budget_from_words(amount, "--allow")
+            allowances[who] = parse_budget(amount, "--allow")
         with open_ledger(
             where,
             budget,
@@ -108,10 +108,10 @@ def _show(ledger: Ledger, *, as_json: bool) -> None:
     spent = ledger.spent()
     left = ledger.left()
     facts = {
-        "budget": budget_to_words(promise),
+        "budget": budget_to_table(promise),
         "kind": kind,
-        "spent": budget_to_words(spent),
-        "left": budget_to_words(left),
+        "spent": budget_to_table(spent),
+        "left": budget_to_table(left),
     }
     text = f"budget  {promise}, counted as {kind}\nspent   {spent}\nleft    {left}"
     echo(text, facts, as_json=as_json)
@@ -213,7 +213,7 @@ def allow(
     with refusals(as_json=as_json), open_existing(where, name) as ledger:
         allowance = None
         if budget != "none":
-            allowance = budget_from_words(budget, "an allowance")
+            allowance = parse_budget(budget, "an allowance")
         entry = ledger.allow(who, allowance)
         facts = {"number": entry.number, "who": who}
         echo(f"entry {entry.number}: {who} may spend {budget}", facts, as_json=as_json)

@@ -9,7 +9,7 @@ import typer
 
 from ...curator import Curator
 from ...curator.verbs.bounds import cut_of
-from ...plan.asked.terms import SpendWords
+from ...plan.asked.terms import SpendOptions
 from ...wire.reply import answer_reply, explanation_reply, plan_reply
 from ..flags import IntervalsFlag, JsonFlag, NonnegativeFlag, SourceArgument, SqlArgument, WhyFlag
 from ..option_group import spread_flags
@@ -85,7 +85,7 @@ def query(
             write_picture(answer, plot, level=price.level)
 
 
-def _warn(curator: Curator, sql: str, words: SpendWords, *, quiet: bool) -> None:
+def _warn(curator: Curator, sql: str, words: SpendOptions, *, quiet: bool) -> None:
     """Print warnings about a question before its charge; a stored answer is free, so has none."""
     if quiet:
         return

@@ -23,7 +23,7 @@ from ..flags import JsonFlag
 from ..interrupt import told_of_charges
 from ..output import can_draw, echo, write_picture, write_text
 from ..publish.release_file import ReleaseFile, read_release
-from ..publish.release_page import MOST_DRAWN, page
+from ..publish.release_page import MAX_DRAWN, page
 from ..refusal import refusals
 from ..source import open_source
 
@@ -114,7 +114,7 @@ def _write(out: Path, asked: ReleaseFile, answers: Mapping[str, Answer], readme:
         ) from None
     for name, answer in answers.items():
         write_text(partial / f"{name}.csv", answer.to_csv(level=asked.level))
-        if can_draw() and len(answer) <= MOST_DRAWN:
+        if can_draw() and len(answer) <= MAX_DRAWN:
             title = asked.questions[name].title
             write_picture(answer, partial / f"{name}.svg", level=asked.level, title=title)
     measurements = _measurements(answers)

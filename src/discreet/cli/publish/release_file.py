@@ -27,7 +27,7 @@ from ...engines.spark.session import is_address
 from ...errors import InvalidArgument
 from ...frozen import field, frozen
 from ...plan.asked.terms import read_terms
-from ...privacy.budget_text import budget_from_words
+from ...privacy.budget_text import parse_budget
 from ...privacy.measures import Measure
 
 _FIELDS = {
@@ -132,7 +132,7 @@ def _tables(data: Mapping[str, Any], where: str | Path, folder: Path) -> dict[st
 def _budget(data: Mapping[str, object], name: str, where: str | Path) -> Measure | None:
     if name not in data:
         return None
-    return budget_from_words(data[name], f"{where}: {name}")
+    return parse_budget(data[name], f"{where}: {name}")
 
 
 def _questions(data: object, where: str) -> dict[str, PublishedTable]:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from ...data.schema import Schema
     from .release_file import ReleaseFile
 
-MOST_DRAWN = 400
+MAX_DRAWN = 400
 """Rows of the largest table with a picture; a larger one is unreadable as a picture."""
 
-MOST_ROWS = 60
+MAX_ROWS = 60
 """Rows of the largest table that the page shows in full."""
 
 
@@ -42,7 +42,7 @@ def page(
         "of one person beyond the most) is in no number.",
     ]
     for name, answer in answers.items():
-        has_picture = drawn and len(answer) <= MOST_DRAWN
+        has_picture = drawn and len(answer) <= MAX_DRAWN
         blocks += _table(name, file, answer, drawn=has_picture)
     check = _how_to_check(file)
     blocks += ["## Checking", f"`receipt.json` says what was charged and where; {check}"]
@@ -83,7 +83,7 @@ def _table(name: str, file: ReleaseFile, answer: Answer, *, drawn: bool) -> list
 
 def _rows(name: str, answer: Answer) -> str:
     """Return the rounded table, or where to find it if it is too long for a page."""
-    if len(answer) > MOST_ROWS:
+    if len(answer) > MAX_ROWS:
         return f"Too long for this page: see `{name}.csv`, or the picture."
     return answer.to_markdown().strip()
 

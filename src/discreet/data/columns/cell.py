@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
 
-LONGEST_NUMERAL = 40
+MAX_NUMERAL_LENGTH = 40
 """Longer numerals are NULL: up to here, no engine's cast to a double can over- or underflow."""
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?")
 # Eighteen digits always fit in 64 bits, so engines agree on them exactly.
@@ -92,7 +92,7 @@ def _numeral(text: str) -> int | float | None:
     if WHOLE.fullmatch(text):
         return int(text)
     # The length comes first: a cell of a megabyte is not matched against the expression.
-    if len(text) <= LONGEST_NUMERAL and NUMERAL.fullmatch(text):
+    if len(text) <= MAX_NUMERAL_LENGTH and NUMERAL.fullmatch(text):
         return float(text)
     return None
 

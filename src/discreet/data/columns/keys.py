@@ -11,7 +11,7 @@ from .cell import native
 
 KeyValue: TypeAlias = str | int | bool
 KeyKind: TypeAlias = Literal["text", "integer", "boolean"]
-MOST_KEYS = 1000
+MAX_KEYS = 1000
 """A range is listed up to this many keys unless more are asked for."""
 KEYS = "keys are text, whole numbers or booleans, such as ['N', 'S', 'E', 'W']"
 

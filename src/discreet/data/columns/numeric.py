@@ -15,11 +15,11 @@ from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from .amount import INT64_HIGH, INT64_LOW, call, plain
 from .cell import nearest, number
-from .keys import MOST_KEYS, few
+from .keys import MAX_KEYS, few
 from .nulls import Nulls, flag, nulls
 from .text_format import check_marks, check_unit, plain_numeral
 
-MOST_STEPS = 2**62
+MAX_STEPS = 2**62
 """Most steps of a value from zero, so that one value fits in 64 bits with a bit to spare."""
 # Range of real bounds: doubles neither overflow nor lose bits there, scaled or not.
 MIN_BOUND = Fraction("1e-290")
@@ -133,7 +133,7 @@ class Integer:
         >>> dp.Integer(1, 3, null_key=True).keys()
         (1, 2, 3, None)
         """
-        few(self.width() + 1, MOST_KEYS if most is None else most, repr(self))
+        few(self.width() + 1, MAX_KEYS if most is None else most, repr(self))
         keys = tuple(range(self.low, self.high + 1))
         if self.null_key:
             return (*keys, None)
@@ -369,7 +369,7 @@ def _check_grid(low: Fraction, high: Fraction, step: Fraction) -> None:
             f"the bounds {plain(low)} and {plain(high)} round to the same multiple of the step {plain(step)}; "
             "use a finer step, or Integer for whole numbers"
         )
-    if max(-bottom, top) > MOST_STEPS:
+    if max(-bottom, top) > MAX_STEPS:
         raise InvalidArgument(
             f"a bound is more than 2^62 steps of {plain(step)} from zero; use a coarser step"
         )

@@ -13,7 +13,7 @@ from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from .amount import call
 from .cell import day, moment
-from .keys import MOST_KEYS, few
+from .keys import MAX_KEYS, few
 from .nulls import Nulls, flag, nulls
 from .text_format import check_format, iso_text
 
@@ -114,7 +114,7 @@ class Date:
     def keys(self, most: int | None = None) -> tuple[date | None, ...]:
         """List every day as a public key, if there are at most `most` (1,000 by default)."""
         count = self.width() + 1
-        few(count, MOST_KEYS if most is None else most, repr(self))
+        few(count, MAX_KEYS if most is None else most, repr(self))
         days = tuple(self.low + timedelta(days=k) for k in range(count))
         if self.null_key:
             return (*days, None)

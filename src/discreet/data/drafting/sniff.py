@@ -42,7 +42,7 @@ BATCH = 2048
 """Rows read at once from a table."""
 CODE = re.compile(r"[+-]?0[0-9]+|[+-]?[0-9]{19,}")
 """Leading zeros or too many digits for 64 bits: a code to compare, not a number to add up."""
-MOST_FORMS = 40
+MAX_FORMS = 40
 """Forms kept of one column; a column with more has no format that could be proposed."""
 DECIMALS = re.compile(r"[+-]?[0-9]*\.([0-9]{1,4})")
 NUMBERS: frozenset[ColumnType] = frozenset({"integer", "real"})
@@ -64,14 +64,14 @@ class Look:
     times: tuple[datetime, datetime] | None = None
     longest: int = 0
     forms: set[str] = field(default_factory=set)
-    """Forms of the cells that are text, at most MOST_FORMS."""
+    """Forms of the cells that are text, at most MAX_FORMS."""
     places: int = 0
     """The most decimals of a cell."""
 
     @property
     def proposal(self) -> tuple[ColumnType, str] | None:
         """The type and declaration that would read all text cells so far; None for plain text."""
-        if self.kind != "text" or len(self.forms) >= MOST_FORMS:
+        if self.kind != "text" or len(self.forms) >= MAX_FORMS:
             return None
         return proposal(self.forms)
 
@@ -90,7 +90,7 @@ class Look:
         self.kinds &= _kinds(value)
         shown = str(value)
         self.longest = max(self.longest, len(shown))
-        if isinstance(value, str) and len(self.forms) < MOST_FORMS:
+        if isinstance(value, str) and len(self.forms) < MAX_FORMS:
             self.forms.add(form_of(value))
         self.places = max(self.places, _decimals(shown))
         x = number(value)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ...query.algebra.tally import FINE, Free, GroupShare, KeptKeys, RowShare, Share
-from ...query.domains.domain import MOST_STEPS
+from ...query.domains.domain import MAX_STEPS
 from ..tally_analysis import TermFacts
 from .contributions import Entries, EntryNumber
 from .dialect import Dialect, bigint
@@ -134,7 +134,7 @@ def _scaled(value: str, ends: tuple[int, int], dialect: Dialect) -> str:
     Division rounds towards 0, so that no contribution grows by rounding. Where c·s could overflow,
     c = q·2^20 + r is split: q·s + r·s/2^20 is rounded alike, since q and r have the sign of c.
     """
-    if max(map(abs, ends)) * FINE > MOST_STEPS:
+    if max(map(abs, ends)) * FINE > MAX_STEPS:
         quotient = dialect.divide(value, str(FINE))
         remainder = dialect.divide(f"({value} % {FINE} * s)", str(FINE))
         return f"({quotient} * s + {remainder})"

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...data.columns.keys import MOST_KEYS
+from ...data.columns.keys import MAX_KEYS
 from ...frozen import frozen, replace
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function, fields_of
 from ...query.algebra.tally import Free, RowShare, Tally
 from ...query.algebra.tree import Scan
 from ...query.bounds.relation_facts import tables_of
-from ...query.domains.domain import MOST_STEPS, Domain, Texts, Whole
+from ...query.domains.domain import MAX_STEPS, Domain, Texts, Whole
 from ...query.domains.domain_of import domain_of
 from ..base import find_column
 from ..tally_analysis import TallyFacts, TermFacts
@@ -211,7 +211,7 @@ def _labels(names: Sequence[str], domains: Sequence[Domain]) -> dict[str, list[s
         if not isinstance(domain, Texts) or domain.keys is None:
             continue
         # Few enough to be listed in the text as an enumeration.
-        if len(domain.keys) <= MOST_KEYS:
+        if len(domain.keys) <= MAX_KEYS:
             labels[name] = [str(key) for key in domain.keys if key is not None]
     return labels
 
@@ -269,7 +269,7 @@ def _shift(
     if minuend.step != domain.step:
         return unchanged
     # x alone may be larger than x − m, whose range was checked: it has to fit into 64 bits too.
-    if max(abs(minuend.low), abs(minuend.high)) * weight > MOST_STEPS:
+    if max(abs(minuend.low), abs(minuend.high)) * weight > MAX_STEPS:
         return unchanged
     offset = int(subtrahend.low * subtrahend.step / domain.step)
     return x, sign, sign * offset

@@ -8,10 +8,10 @@ around: ⌊x/d⌋ = −1 − ⌊(−1−x)/d⌋.
 from __future__ import annotations
 
 from ...query.domains.arithmetic import root, root_scale
-from ...query.domains.domain import MOST_STEPS, Whole
+from ...query.domains.domain import MAX_STEPS, Whole
 from .dialect import Dialect
 
-_MAX_FACTOR = 2 * MOST_STEPS - 1
+_MAX_FACTOR = 2 * MAX_STEPS - 1
 """Largest 64-bit integer, 2^63 − 1."""
 
 
@@ -24,7 +24,7 @@ def floor_between(x: str, low: int, high: int, divisor: int, dialect: Dialect) -
     if lowest == 0:
         return dialect.divide(x, str(divisor))
     added = -lowest * divisor
-    if high + added <= MOST_STEPS:
+    if high + added <= MAX_STEPS:
         moved = dialect.divide(f"({x} + {added})", str(divisor))
         return f"({moved} - {-lowest})"
     positive = dialect.divide(x, str(divisor))
@@ -111,7 +111,7 @@ def root_sql(x: str, domain: Whole, dialect: Dialect) -> str:
     """
     scale = root_scale(domain, root(domain).step)
     scaled = _times(x, scale.numerator)
-    n = floor_between(scaled, 0, MOST_STEPS, scale.denominator, dialect)
+    n = floor_between(scaled, 0, MAX_STEPS, scale.denominator, dialect)
     double = dialect.as_double(f"GREATEST({n}, 0)")
     floor = f"CAST(floor(sqrt({double})) AS BIGINT)"
     half = dialect.divide(f"({floor} + 1)", "2")

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.domains.arithmetic import shared_step
-from ...query.domains.domain import MOST_STEPS, Domain, Texts, Truth, Whole
+from ...query.domains.domain import MAX_STEPS, Domain, Texts, Truth, Whole
 from ...query.domains.domain_of import domain_of
 from ...query.domains.rounded_edges import Binned, RoundedTest, rounded_bin, rounded_test
 from ...query.domains.time_functions import TIMES
@@ -76,7 +76,7 @@ def scaled_sql(expression: Expression, domain: Domain, scope: SqlScope) -> str:
         return bigint(int(own.low * own.step / domain.step))
     times = int(own.step / domain.step)
     # A factor beyond 64 bits occurs only where the number is always 0.
-    if times > MOST_STEPS:
+    if times > MAX_STEPS:
         times = 0
     return f"({sql} * {times})"
 

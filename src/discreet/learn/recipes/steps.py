@@ -29,7 +29,7 @@ CLIPS = (0.001, 100.0)
 RATES = (1e-6, 1e6)
 """Least and largest learning rate."""
 
-MOST_STEPS = 10_000
+MAX_STEPS = 10_000
 _START = Fraction(1, 5)
 """Share of μ² for the moments: on Adult a tenth to a third makes no visible difference."""
 
@@ -48,7 +48,7 @@ class Descent:
     at: float | None = None
 
     def __post_init__(self) -> None:
-        whole(self.steps, "steps", least=1, most=MOST_STEPS)
+        whole(self.steps, "steps", least=1, most=MAX_STEPS)
         within(self.clip, "clip", CLIPS)
         within(self.rate, "rate", RATES)
 

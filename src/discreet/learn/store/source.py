@@ -34,7 +34,7 @@ from .columns import Amounts, Column, coded, label_expressions, product, square_
 
 FULL_WEIGHT = 64
 """Full weight of a row where a person's rows share one: weights are rounded down to 1/64."""
-MOST_TOTALS = 4_000
+MAX_TOTALS = 4_000
 """Limit of totals in a statement: with more, parsing takes longer than running; use rows."""
 
 
@@ -83,7 +83,7 @@ class Stored:
         made = coded(self._labelled(label), design, label)
         labels = [] if label is None else label_expressions(label)
         count = design.width * (design.width + 1) // 2 + (design.width + 1) * len(labels)
-        if made is None or count > MOST_TOTALS:
+        if made is None or count > MAX_TOTALS:
             rows, found = self.rows(design, label)
             return rows.gram(label_matrix(label, found, unit))
         return self._totals(*made, labels, unit // UNIT)
@@ -91,7 +91,7 @@ class Stored:
     def sums(self, design: ModelDesign, label: Classes, *, squares: bool) -> Whole64:
         """Return the exact sums of each class, as totals if the store can compute them."""
         made = coded(self._labelled(label), design, label)
-        if made is None or len(made[1]) > MOST_TOTALS:
+        if made is None or len(made[1]) > MAX_TOTALS:
             coded_rows, found = self.rows(design, label)
             return sums_by_class(coded_rows, found, len(label.values), squares=squares)
         rows, columns = made

@@ -12,7 +12,7 @@ from ...arithmetic.rounding import fraction_up
 from ...errors import InvalidArgument
 from ...privacy.measures import Measure, PureDP
 
-MOST_EPSILON = 64.0
+MAX_EPSILON = 64.0
 """Beyond this ε a report is the truth in all but name."""
 _TOO_FEW = "no epsilon gives this error with so few reports; ask more people or allow more error"
 
@@ -29,7 +29,7 @@ def least_epsilon(error_at: Callable[[Fraction], float], error: Number) -> Fract
     """
     target = float(positive(error, "error"))
     low = 1e-6
-    high = MOST_EPSILON
+    high = MAX_EPSILON
     if error_at(Fraction(high)) > target:
         raise InvalidArgument(_TOO_FEW)
     # `high` always keeps the error, so the result does too.

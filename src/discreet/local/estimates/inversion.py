@@ -28,15 +28,17 @@ _RUNS_PER_DEVIATION = 8
 _OUTSIDE_WINDOWS = 1e-15
 
 
-def holders(counts: Integers, n: int, p: float, q: float, beta: float) -> tuple[Array, Array]:
+def frequency_intervals(
+    counts: Integers, n: int, p: float, q: float, beta: float
+) -> tuple[Array, Array]:
     """Return the least and the greatest frequency of holders not refuted by each count, p > q.
 
     Both ends rise with the count. So a run of close counts gets the lower end of its first and the
     upper end of its last count: never too narrow.
 
     >>> import numpy as np
-    >>> from discreet.local.estimates.inversion import holders
-    >>> low, high = holders(np.array([750]), 1000, 0.75, 0.25, 0.05)
+    >>> from discreet.local.estimates.inversion import frequency_intervals
+    >>> low, high = frequency_intervals(np.array([750]), 1000, 0.75, 0.25, 0.05)
     >>> low.tolist(), high.tolist()
     ([0.946], [1.0])
     """

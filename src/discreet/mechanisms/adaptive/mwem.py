@@ -27,7 +27,7 @@ from ...privacy.events import (
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from ..laws.error_bound import named, read_beta
-from ..laws.tails import gaussian_tail, laplace_tail, least_above
+from ..laws.tails import gaussian_tail, laplace_tail, least_with_tail
 from ..reading.allowance import largest_epsilon
 from ..reading.budget import read_budget
 from ..selection.exponential import Exponential
@@ -187,7 +187,7 @@ class MWEM:
         beta_each = Fraction(read_beta(beta)) / (2 * self.rounds)
         selection = Exponential(self.epsilon, 1, neighbours=self.neighbours)
         slack = selection.error(queries, beta_each)
-        nu = least_above(self._two_sided_tail, float(beta_each))
+        nu = least_with_tail(self._two_sided_tail, float(beta_each))
         entropy = 4 * self.total**2 * math.log(self.domain)
         selected = math.sqrt(entropy / self.rounds + nu**2)
         return up(selected + slack + 1)

@@ -16,7 +16,7 @@ from ...errors import BudgetExceeded, InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, grid_exponent, laplace
 from ...noise.bits import generation
-from ...noise.geometric import MOST_SCALE
+from ...noise.geometric import MAX_SCALE
 from ...privacy.events import SparseVector as SparseVectorEvent
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
@@ -89,7 +89,7 @@ class SparseVector:
         fill(self, epsilon=exact_epsilon, sensitivity=delta, answers=c)
         fill(self, threshold_share=share, monotone=bool(monotone), neighbours=relation)
         # Refused here, not in the middle of a run.
-        if max(self.steps) > MOST_SCALE:
+        if max(self.steps) > MAX_SCALE:
             raise InvalidArgument(
                 "the noise would not fit in 64 bits: take a larger epsilon, "
                 "or a threshold_share nearer to the default"

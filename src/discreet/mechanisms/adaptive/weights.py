@@ -20,7 +20,7 @@ from ...privacy.events import SparseVector as SparseVectorEvent
 from ...privacy.measures import Measure
 from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from ..laws.error_bound import named, read_beta
-from ..laws.tails import laplace_tail, least_above
+from ..laws.tails import laplace_tail, least_with_tail
 from ..reading.allowance import largest_epsilon
 from ..reading.steps import to_steps
 from .hypothesis import MAX_PEOPLE, Hypothesis, counts_of, read_histogram, read_queries, updated
@@ -172,7 +172,7 @@ class MultiplicativeWeights:
         def two_sided(t: int) -> float:
             return 2 * laplace_tail(1 / self.epsilon, t + 1)
 
-        return float(least_above(two_sided, beta_each))
+        return float(least_with_tail(two_sided, beta_each))
 
 
 class WeightsRun:

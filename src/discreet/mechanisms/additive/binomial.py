@@ -16,7 +16,7 @@ from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import field, fill, frozen
-from ...noise.binomial import MOST_TRIALS
+from ...noise.binomial import MAX_TRIALS
 from ...noise.bits import Bits
 from ...privacy.calibrate import fits
 from ...privacy.events import BinomialNoise
@@ -71,7 +71,7 @@ class Binomial:
     def __init__(
         self, trials: int, sensitivity: Real | Sensitivity, *, neighbours: Neighbours | None = None
     ) -> None:
-        n = whole(trials, "trials", least=2, most=MOST_TRIALS)
+        n = whole(trials, "trials", least=2, most=MAX_TRIALS)
         stated, relation = read_sensitivity(sensitivity, neighbours)
         if n % 2:
             raise InvalidArgument(
@@ -144,21 +144,21 @@ class Binomial:
 
         Refuses: an error that even two coins exceed (InvalidArgument).
         """
-        bound = min(math.floor(positive(error, "error")), MOST_TRIALS)
+        bound = min(math.floor(positive(error, "error")), MAX_TRIALS)
         cell_beta = per_cell_beta(beta, cells)
 
         def exceeds(half: int) -> bool:
             if half <= 0:
                 return False
             # The tail is rounded up: coins that fit only by rounding are not taken.
-            too_many = 2 * half > MOST_TRIALS
+            too_many = 2 * half > MAX_TRIALS
             return too_many or up(law.tail(bound, 2 * half), _TAIL_MARGIN) > cell_beta
 
         # A β near 1 has a quantile near 0; the guess must stay finite.
         z = max(quantile(cell_beta), 1e-6)
         guess = 2 * ((bound + 0.5) / z) ** 2
         # One pair of coins fewer than the first number that exceeds the bound.
-        half = first_true(exceeds, min(guess, MOST_TRIALS / 2)) - 1
+        half = first_true(exceeds, min(guess, MAX_TRIALS / 2)) - 1
         if half < 1:
             raise InvalidArgument(
                 f"even two coins miss by more than {error}; allow a larger error or use Geometric"

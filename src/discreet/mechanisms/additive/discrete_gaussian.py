@@ -19,7 +19,7 @@ from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import field, fill, frozen
 from ...noise.bits import Bits
-from ...noise.geometric import MOST_SCALE
+from ...noise.geometric import MAX_SCALE
 from ...privacy.calibrate import least_scale
 from ...privacy.events import DiscreteGaussianNoise
 from ...privacy.measures import ZCDP, GaussianDP, Measure
@@ -72,7 +72,7 @@ class DiscreteGaussian:
     ) -> None:
         sigma = positive(scale, "scale")
         stated, relation = read_sensitivity(sensitivity, neighbours)
-        if sigma > MOST_SCALE:
+        if sigma > MAX_SCALE:
             raise InvalidArgument(
                 "scale must be at most 2**50, so that the noise fits in 64 bits; use Gaussian"
             )

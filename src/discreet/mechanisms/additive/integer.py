@@ -11,7 +11,7 @@ import numpy as np
 from ...arithmetic.rational import Number, positive
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
-from ...noise.geometric import MOST_SCALE
+from ...noise.geometric import MAX_SCALE
 from ...privacy.calibrate import least_scale
 from ...privacy.events import Event
 from ...privacy.measures import Measure, PureDP
@@ -86,7 +86,7 @@ def max_noise_scale(
 
     def fits(scale: Fraction) -> bool:
         # The tail is rounded up: a scale that fits only by rounding is not taken.
-        if scale > MOST_SCALE:
+        if scale > MAX_SCALE:
             return False
         return up(tail(bound, float(scale))) <= cell_beta
 

@@ -17,7 +17,7 @@ from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from ..keys.counts import per_key
 from ..laws.error_bound import named, read_beta
-from ..laws.tails import laplace_tail, least_above
+from ..laws.tails import laplace_tail, least_with_tail
 from ..reading.allowance import read_approximate_budget
 from .ordered import PLACES, Range, ranks, span
 
@@ -108,7 +108,7 @@ class ProposeTestRelease:
     def threshold(self) -> int:
         """The least noisy distance that passes."""
         # The tail is rounded up, so the threshold is never too low.
-        return least_above(self._test_tail, per_key(self.delta, 1))
+        return least_with_tail(self._test_tail, per_key(self.delta, 1))
 
     @property
     def event(self) -> Promise:
@@ -144,7 +144,7 @@ class ProposeTestRelease:
         def two_sided(t: int) -> float:
             return 2 * laplace_tail(self.scale, t + 1)
 
-        return float(least_above(two_sided, probability))
+        return float(least_with_tail(two_sided, probability))
 
 
 @frozen(init=False)

@@ -17,7 +17,7 @@ from ...privacy.events import Promise
 from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from ..laws.error_bound import named, read_beta
-from ..laws.tails import laplace_tail, least_above
+from ..laws.tails import laplace_tail, least_with_tail
 from ..reading.allowance import read_approximate_budget
 from .counts import per_key, public_order, read_counts
 from .threshold import LaplaceThreshold
@@ -91,7 +91,7 @@ class PrivateMode:
     @property
     def threshold(self) -> int:
         """The least noisy distance at which the mode is released."""
-        return least_above(self._tail, per_key(self.delta, 1))
+        return least_with_tail(self._tail, per_key(self.delta, 1))
 
     @property
     def event(self) -> Promise:
@@ -127,7 +127,7 @@ class PrivateMode:
             # P[Z < −z] = P[Z ≥ z + 1] by symmetry.
             return self._tail(z + 1)
 
-        slack = least_above(below, read_beta(beta))
+        slack = least_with_tail(below, read_beta(beta))
         distance = self.threshold + slack
         if self.neighbours == ADD_REMOVE:
             return distance + 1

@@ -18,7 +18,7 @@ from ...privacy.calibrate import least_scale
 from ...privacy.events import DiscreteGaussianNoise, DiscreteLaplaceNoise, KeySelection
 from ...privacy.measures import ApproxDP, Measure
 from ..laws.error_bound import named, read_beta
-from ..laws.tails import gaussian_tail, laplace_tail, least_above
+from ..laws.tails import gaussian_tail, laplace_tail, least_with_tail
 from ..reading.allowance import read_approximate_budget
 from ..reading.deprecation import deprecated_call
 from ..reading.steps import add_exactly
@@ -94,7 +94,7 @@ class LaplaceThreshold:
     def threshold(self) -> int:
         """The least noisy count that is shown."""
         # The tail is rounded up and δ' down, so the threshold is never too low.
-        return 1 + least_above(self._tail, per_key(self.delta, self.max_groups))
+        return 1 + least_with_tail(self._tail, per_key(self.delta, self.max_groups))
 
     def _tail(self, z: int) -> float:
         """Return P[Z ≥ z], rounded up."""
@@ -122,7 +122,7 @@ class LaplaceThreshold:
 
         The least whole t with P[|Z| > t] ≤ β.
         """
-        return float(least_above(self._two_sided_tail, read_beta(beta)))
+        return float(least_with_tail(self._two_sided_tail, read_beta(beta)))
 
     def _two_sided_tail(self, t: int) -> float:
         """Bound P[|Z| > t] from above."""
@@ -190,7 +190,7 @@ class GaussianThreshold:
     def threshold(self) -> int:
         """The least noisy count that is shown."""
         # The tail is rounded up and δ' down, so the threshold is never too low.
-        return 1 + least_above(self._tail, per_key(self.delta, self.max_groups))
+        return 1 + least_with_tail(self._tail, per_key(self.delta, self.max_groups))
 
     def _tail(self, z: int) -> float:
         """Return P[Z ≥ z], rounded up."""
@@ -218,7 +218,7 @@ class GaussianThreshold:
 
         The least whole t with P[|Z| > t] ≤ β.
         """
-        return float(least_above(self._two_sided_tail, read_beta(beta)))
+        return float(least_with_tail(self._two_sided_tail, read_beta(beta)))
 
     def _two_sided_tail(self, t: int) -> float:
         """Bound P[|Z| > t] from above."""

@@ -78,11 +78,11 @@ def _sum_of_weights(sigma: float, first: int, end: int) -> float:
     return float(np.sum(weights))
 
 
-def least_above(tail: Callable[[int], float], beta: float) -> int:
+def least_with_tail(tail: Callable[[int], float], beta: float) -> int:
     """Find the least z ≥ 0 with tail(z) ≤ β, for a tail that falls with z.
 
-    >>> from discreet.mechanisms.laws.tails import least_above
-    >>> least_above(lambda z: 0.5**z, 0.1)
+    >>> from discreet.mechanisms.laws.tails import least_with_tail
+    >>> least_with_tail(lambda z: 0.5**z, 0.1)
     4
     """
     low = 0

@@ -46,21 +46,21 @@ def at_least(count: int, n: int, t: int, p: float, q: float) -> float:
     return at_most(n - count, n, t, 1 - p, 1 - q)
 
 
-def holders(count: int, n: int, p: float, q: float, beta: float) -> tuple[int, int]:
+def frequency_intervals(count: int, n: int, p: float, q: float, beta: float) -> tuple[int, int]:
     """Return the confidence interval of t: all t that seeing `count` does not refute at β/2.
 
     It holds with probability 1 − β. The tails are monotone in t (each person's coin is a threshold
     on the same uniform number), so two bisections find both ends.
 
-    >>> from discreet.mechanisms.response.count import holders
-    >>> holders(750, 1000, 0.75, 0.25, 0.05)
+    >>> from discreet.mechanisms.response.count import frequency_intervals
+    >>> frequency_intervals(750, 1000, 0.75, 0.25, 0.05)
     (946, 1000)
 
     Law: tests/mechanisms/test_response.py::TestIntervals
     """
     if p < q:
         # Count the people who did not give this answer instead.
-        return holders(n - count, n, 1 - p, 1 - q, beta)
+        return frequency_intervals(n - count, n, 1 - p, 1 - q, beta)
     # The smallest t that makes so many answers likely enough.
     low = 0
     high = n

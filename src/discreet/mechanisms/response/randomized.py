@@ -23,7 +23,7 @@ from ...privacy.measures import Measure
 from ...privacy.neighbours import REPLACE
 from ..laws.error_bound import named, read_beta
 from ..reading.allowance import largest_epsilon
-from .count import holders
+from .count import frequency_intervals
 
 # The inverse of the incomplete beta function is right to more than nine digits.
 _BETA_MARGIN = 1e-9
@@ -247,7 +247,7 @@ class Frequencies:
         if sampled:
             return self._clopper_pearson(beta_each)
         counts = map(int, self.counts)
-        ends = [holders(count, self.n, self.p, self.q, beta_each) for count in counts]
+        ends = [frequency_intervals(count, self.n, self.p, self.q, beta_each) for count in counts]
         return np.array(ends, dtype=np.float64) / self.n
 
     def _clopper_pearson(self, beta: float) -> NDArray[np.float64]:

@@ -38,7 +38,7 @@ from ...noise import Bits
 from ...privacy.events import ExponentialSelection
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
 from .exponential import worst_gap
-from .ranks import RankedRows, Stretch
+from .ranks import PlaceRange, RankedRows
 from .score_runs import Piece, choose_piece
 
 Aims = tuple[int | None, int | None]
@@ -64,18 +64,18 @@ def distances(places: int) -> tuple[int, ...]:
 
 
 @frozen
-class Reach:
+class IntervalSelection:
     """Selection of how far a confidence interval reaches from a released place.
 
     As many ranks are passed on both sides as the error of the selection may take back.
     `sensitivity` is how far one unit moves a rank beside its aim, in the steps in which ranks are
     counted.
 
-    >>> from discreet.mechanisms.selection.ranks import RankedRows, Stretch
-    >>> from discreet.mechanisms.selection.quantile_interval import Reach
+    >>> from discreet.mechanisms.selection.ranks import RankedRows, PlaceRange
+    >>> from discreet.mechanisms.selection.quantile_interval import IntervalSelection
     >>> from fractions import Fraction
-    >>> rows, all_ = RankedRows({cell: 1 for cell in range(1000)}), Stretch(0, 999, 1000)
-    >>> low, high = Reach(Fraction(1), 1).release(rows, all_, 497, (999, 1001), 2, 0.05)
+    >>> rows, all_ = RankedRows({cell: 1 for cell in range(1000)}), PlaceRange(0, 999, 1000)
+    >>> low, high = IntervalSelection(Fraction(1), 1).release(rows, all_, 497, (999, 1001), 2, 0.05)
     >>> low <= 499 and high >= 500 and high - low < 150
     True
 
@@ -108,7 +108,7 @@ class Reach:
     def release(  # noqa: PLR0917
         self,
         rows: RankedRows,
-        where: Stretch,
+        where: PlaceRange,
         centre: int,
         aims: Aims,
         scale: int,
@@ -146,7 +146,7 @@ def _directions_sought(aims: Aims) -> int:
 
 
 def ranks_beyond(
-    rows: RankedRows, where: Stretch, centre: int, aims: Aims, scale: int
+    rows: RankedRows, where: PlaceRange, centre: int, aims: Aims, scale: int
 ) -> tuple[list[int], list[int]]:
     """Return by how many ranks the ends at each distance lie beyond the ranks they must not pass.
 

@@ -22,7 +22,7 @@ from ..laws.exponentials import exponential_sum
 from ..reading.allowance import largest_epsilon
 from .exponential import worst_gap
 from .place_weights import ALIKE, PlaceWeights
-from .ranks import Aim, RankedRows, Stretch
+from .ranks import PlaceRange, RankedRows, RankTarget
 from .score_runs import Piece, choose_piece
 
 _LOG_PLACES = 16
@@ -30,7 +30,7 @@ _LOG_PLACES = 16
 _PARTS = 64
 """Places in a cell whose rows may lie on both sides of a split."""
 
-InheritedError = tuple[Fraction, Aim, int]
+InheritedError = tuple[Fraction, RankTarget, int]
 """An error that a quantile inherits: which fraction of it, and the aim and level of its choice."""
 _Fractions = dict[int, Fraction]
 _Pending = tuple[int, int, int, _Fractions, _Fractions]
@@ -148,7 +148,7 @@ class SplitQuantiles:
         """The ε of one level."""
         return self.epsilon / self.levels
 
-    def sensitivity(self, aim: Aim, level: int) -> int:
+    def sensitivity(self, aim: RankTarget, level: int) -> int:
         """State how far one unit moves the scores of a level, in the steps of an aim.
 
         Replacing takes T and adds T' elsewhere: twice as far; in one stretch the two are
@@ -159,7 +159,7 @@ class SplitQuantiles:
         one_stretch = self.alone and level == 0
         return aim.scale * self.unit if one_stretch else 2 * aim.moved(self.unit)
 
-    def rate(self, aim: Aim, level: int) -> Fraction:
+    def rate(self, aim: RankTarget, level: int) -> Fraction:
         """Return the factor of a score in the exponent: ε over how far two scores may move apart.
 
         That is twice the sensitivity; once for MIN and MAX `beyond`, whose scores count the rows
@@ -204,7 +204,7 @@ class SplitQuantiles:
         end = (last + 1) * parts
         chosen: dict[int, int] = {}
         # Quantiles start … stop − 1 to be chosen within a stretch, at a level of the tree.
-        everything = Stretch(first * parts, end - 1, end)
+        everything = PlaceRange(first * parts, end - 1, end)
         pending = [(0, len(self.ats), everything, 0)]
         while pending:
             start, stop, where, level = pending.pop()
@@ -215,14 +215,14 @@ class SplitQuantiles:
             chosen[middle] = place
             # Split by the released place: the side of a row depends on that row alone.
             if start < middle:
-                below = Stretch(where.low, place, place)
+                below = PlaceRange(where.low, place, place)
                 pending.append((start, middle, below, level + 1))
             if middle + 1 < stop:
-                above = Stretch(place, where.high, where.end)
+                above = PlaceRange(place, where.high, where.end)
                 pending.append((middle + 1, stop, above, level + 1))
         return [chosen[index] for index in range(len(self.ats))]
 
-    def aim(self, start: int, stop: int) -> Aim:
+    def aim(self, start: int, stop: int) -> RankTarget:
         """Return the aim of the middle one of the quantiles start … stop − 1.
 
         It lies between the quantiles that were chosen before, or the ends.
@@ -232,7 +232,7 @@ class SplitQuantiles:
         middle = self.ats[(start + stop) // 2]
         at = (middle - low) / (high - low)
         beyond = at in {0, 1} and self._counts_beyond
-        return Aim(at, start == 0, stop == len(self.ats), beyond)
+        return RankTarget(at, start == 0, stop == len(self.ats), beyond)
 
     @property
     def _counts_beyond(self) -> bool:
@@ -247,8 +247,8 @@ class SplitQuantiles:
     def _draw(
         self,
         rows: RankedRows,
-        where: Stretch,
-        aim: Aim,
+        where: PlaceRange,
+        aim: RankTarget,
         level: int,
         weights: PlaceWeights,
         *,
@@ -313,7 +313,7 @@ class SplitQuantiles:
         """List for every quantile the choices whose errors it inherits, its own last."""
         # Fractions of each earlier choice's error in the lower and in the upper end.
         pending: list[_Pending] = [(0, len(self.ats), 0, {}, {})]
-        made: dict[int, tuple[Aim, int]] = {}
+        made: dict[int, tuple[RankTarget, int]] = {}
         while pending:
             start, stop, level, low, high = pending.pop()
             if start >= stop:
@@ -330,13 +330,15 @@ class SplitQuantiles:
             pending.append((start, middle, level + 1, low, own))
             pending.append((middle + 1, stop, level + 1, own, high))
 
-    def rows_per_fold(self, aim: Aim, level: int) -> float:
+    def rows_per_fold(self, aim: RankTarget, level: int) -> float:
         """Return how many rows worse a choice must be to be e times less likely."""
         rows_rate = self.rate(aim, level) * aim.scale * self.weight
         return up(float(1 / rows_rate))
 
 
-def _weights_for(aim: Aim, first: int, last: int, doubling: int, parts: int = 1) -> PlaceWeights:
+def _weights_for(
+    aim: RankTarget, first: int, last: int, doubling: int, parts: int = 1
+) -> PlaceWeights:
     """Return the public weights of places: equal, unless MIN or MAX is aimed at."""
     if not aim.outermost:
         return ALIKE

@@ -27,7 +27,7 @@ _BEYOND = 1 << 80
 
 
 @frozen
-class Stretch:
+class PlaceRange:
     """Range of places `low` to `high` to choose from; the rows from `low` to below `end` count."""
 
     low: int
@@ -41,7 +41,7 @@ class Stretch:
 
 
 @frozen
-class Aim:
+class RankTarget:
     """Target rank of a quantile `at` within the rows of a stretch: a + at·(N − a − b), N rows.
 
     a is half a row where the stretch begins with all rows (`first`) and 0 where it begins at a
@@ -139,11 +139,11 @@ class RankedRows:
             below += partial
         return below
 
-    def depth(self, where: Stretch, place: int, aim: int, scale: int) -> int:
+    def depth(self, where: PlaceRange, place: int, aim: int, scale: int) -> int:
         """Return how many steps beside the aim a place of a stretch lies."""
         return _depth(self.rank_in(where, scale), place, aim)
 
-    def rank_in(self, where: Stretch, scale: int) -> Rank:
+    def rank_in(self, where: PlaceRange, scale: int) -> Rank:
         """Return a function from a place of a stretch to the steps of ranks before it."""
         base = self.below(where.low)
         end = self.below(where.end)
@@ -153,7 +153,7 @@ class RankedRows:
 
         return rank
 
-    def pieces(self, where: Stretch, aim: int, scale: int) -> Iterator[Piece]:
+    def pieces(self, where: PlaceRange, aim: int, scale: int) -> Iterator[Piece]:
         """Yield all places of a stretch in runs of equal score, the best first.
 
         The depth of a run is how far it lies beside the aim.
@@ -166,7 +166,7 @@ class RankedRows:
         downwards = self._down(where, middle - 1, aim, rank)
         return merge(iter([nearest]), upwards, downwards, key=attrgetter("depth"))
 
-    def _first_reaching(self, where: Stretch, aim: int, scale: int) -> int:
+    def _first_reaching(self, where: PlaceRange, aim: int, scale: int) -> int:
         """Find the first place at whose end the rows reach the aim; the last place if none does."""
         if aim <= 0:
             return where.low
@@ -183,7 +183,7 @@ class RankedRows:
         part = bisect_left(range(self.parts), wanted, key=rows_up_to)
         return min(max(start + part, where.low), where.high)
 
-    def _up(self, where: Stretch, start: int, aim: int, rank: Rank) -> Iterator[Piece]:
+    def _up(self, where: PlaceRange, start: int, aim: int, rank: Rank) -> Iterator[Piece]:
         """Yield runs upwards: the rows before a place stay the same up to the next with any."""
         while start <= where.high:
             last = min(self._next_taken(start), where.high)
@@ -191,7 +191,7 @@ class RankedRows:
             yield Piece(start, last - start + 1, depth)
             start = last + 1
 
-    def _down(self, where: Stretch, last: int, aim: int, rank: Rank) -> Iterator[Piece]:
+    def _down(self, where: PlaceRange, last: int, aim: int, rank: Rank) -> Iterator[Piece]:
         """Yield runs downwards: the rows up to a place stay the same down to the next with any."""
         while last >= where.low:
             start = max(self._previous_taken(last), where.low)

@@ -27,7 +27,7 @@ from ...query.domains.domain_of import domain_of
 from ...show.number import plain_number
 from ...statistics.releases.choice import ChosenRelease
 from ...statistics.releases.quantile_release import PlaceRelease
-from ..text.plan import cut_text
+from ..text.plan import truncation_text
 from .impossible_conditions import impossible_conditions
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def warnings_of(plan: Plan) -> tuple[str, ...]:
     warnings = [f"no row can meet {one}: the answer is noise around 0" for one in impossible]
     warnings += _cell_warnings(plan)
     warnings += _error_warnings(plan)
-    cut = cut_text(plan)
+    cut = truncation_text(plan)
     if cut:
         helps = (
             "suggest_caps tells privately how many rows people have, estimate_cut what is cut off"

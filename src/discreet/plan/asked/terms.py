@@ -27,7 +27,7 @@ MAX_SIZE = 2**53
 """Whole numbers up to this bound are floats exactly, as predictions compute with them."""
 
 
-class TermWords(TypedDict, total=False):
+class TermOptions(TypedDict, total=False):
     """The keyword arguments that every verb of a curator takes beside `spend`.
 
     `epsilon`      instead of a spend: a pure ε, where the ledger's budget is one
@@ -54,7 +54,7 @@ class TermWords(TypedDict, total=False):
     whole: bool
 
 
-class SpendWords(TermWords, total=False):
+class SpendOptions(TermOptions, total=False):
     """All terms as keyword arguments, as `Terms.words` returns them."""
 
     spend: Measure | None
@@ -103,9 +103,9 @@ class Terms:
             whole=flag(self.whole, "whole"),
         )
 
-    def words(self) -> SpendWords:
+    def words(self) -> SpendOptions:
         """Return the terms as the keyword arguments of a curator's verbs."""
-        return SpendWords(
+        return SpendOptions(
             spend=self.spend,
             error=self.error,
             weights=self.weights,
@@ -117,7 +117,7 @@ class Terms:
         )
 
 
-def read_terms(spend: Measure | None = None, **words: Unpack[TermWords]) -> Terms:
+def read_terms(spend: Measure | None = None, **words: Unpack[TermOptions]) -> Terms:
     """Read terms from keyword arguments; an `epsilon` without a ledger is a pure one.
 
     >>> from discreet.plan.asked.terms import read_terms

@@ -26,7 +26,7 @@ from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, Ren
 from ...query.algebra.tree import Question
 from ...query.bounds.keys import PublicValues
 from ..asked.checked_question import CheckedQuestion, check_question
-from ..asked.terms import Terms, TermWords, read_terms
+from ..asked.terms import TermOptions, Terms, read_terms
 from ..plan import Plan
 from ..proportional_split import Divisible, routes
 from ..question import plan_checked
@@ -78,7 +78,7 @@ def solve_tradeoff(
     queries: int | None = None,
     under: Filter | None = None,
     public_values: PublicValues | None = None,
-    **terms: Unpack[TermWords],
+    **terms: Unpack[TermOptions],
 ) -> Tradeoff:
     """Find the third of spend, error and number of queries, given two.
 

@@ -20,7 +20,7 @@ from ...query.algebra.tree import Question
 from ...query.bounds.keys import PublicValues
 from ..asked.checked_question import CheckedQuestion, check_question
 from ..asked.options import read_errors
-from ..asked.terms import ExactErrors, Terms, TermWords, read_terms
+from ..asked.terms import ExactErrors, TermOptions, Terms, read_terms
 from ..choose import amount_of
 from ..plan import Plan
 from ..proportional_split import routes_under, split
@@ -84,7 +84,7 @@ def plan_workload(
     *,
     under: Filter | None = None,
     public_values: PublicValues | None = None,
-    **terms: Unpack[TermWords],
+    **terms: Unpack[TermOptions],
 ) -> Workload:
     """Plan several questions as one charge: a spend divided by weights, or an error for each.
 

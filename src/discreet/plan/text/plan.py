@@ -60,7 +60,7 @@ def share_text(share: Share) -> str:
             assert_never(share)
 
 
-def cut_text(plan: Plan) -> str:
+def truncation_text(plan: Plan) -> str:
     """Return what a person's cap may cut off (truncation); empty where every row counts.
 
     No interval covers the truncation: it is a fact of the data that nobody released.

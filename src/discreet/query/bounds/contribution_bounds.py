@@ -30,7 +30,7 @@ from ..algebra.tree import Relation
 from .fanout import person_groups, person_rows
 from .relation_facts import unit_of
 
-MOST_ROWS = 1 << 31
+MAX_ROWS = 1 << 31
 """Largest number of rows of one person that a share can bound."""
 
 
@@ -53,7 +53,7 @@ def row_share(rows: Relation) -> Share:
 
 
 def _max_person_rows(rows: Relation) -> int:
-    return min(MOST_ROWS, person_rows(rows))
+    return min(MAX_ROWS, person_rows(rows))
 
 
 def most_groups(rows: Relation, *, keyed: bool = True) -> int:

@@ -16,7 +16,7 @@ the person's rows, in the order of the columns that the question reads. One pers
 which are kept, and all engines agree. Where nothing multiplies, nothing is truncated: shares bound
 the total (`algebra.tally`), and time grows no faster than the stored rows.
 
-Guarantee: all joins of a question make at most `MOST_JOINED` rows of one unit.
+Guarantee: all joins of a question make at most `MAX_JOINED` rows of one unit.
 
 Refuses: with `UnboundedSensitivity` a join with a public table whose matches nothing bounds; with
 `UnsupportedQuery` joins that could make more rows.
@@ -33,7 +33,7 @@ from ...data.unit import People
 from ..algebra.refusal import refusal, unbounded
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 
-MOST_JOINED = 10_000
+MAX_JOINED = 10_000
 """Most rows that all joins of a question make of one unit: milliseconds, below any time grid."""
 
 
@@ -207,7 +207,7 @@ def find_cuts(join: JoinPeople) -> tuple[int | None, int | None]:
 
 
 def check_joins(rows: Relation) -> None:
-    """Refuse joins that together could make more than `MOST_JOINED` rows of one unit."""
+    """Refuse joins that together could make more than `MAX_JOINED` rows of one unit."""
     _joined_rows(rows)
 
 
@@ -236,11 +236,11 @@ def _joined_rows(rows: Relation) -> int:
 
 
 def _require_few(joined: int, clause: str) -> int:
-    if joined > MOST_JOINED:
+    if joined > MAX_JOINED:
         raise refusal(
             clause,
             f"the joins could make {joined:,} rows of one unit, and the time they take would tell "
-            f"about it: {MOST_JOINED:,} are allowed",
+            f"about it: {MAX_JOINED:,} are allowed",
             "join on a declared key, GROUP BY the person in a sub-query first, "
             "or declare a smaller max_rows",
         )

@@ -35,13 +35,13 @@ from ..algebra.tree import (
     Sum,
     Where,
 )
-from .nested import MOST_LEAVES, check_nest, count_cells
+from .nested import MAX_LEAVES, check_nest, count_cells
 from .relation_facts import unit_of
-from .wide_sets import MOST_FINEST, is_wide, largest_set
+from .wide_sets import MAX_FINEST, is_wide, largest_set
 
-MOST_SETS = 256
+MAX_SETS = 256
 """Most sets of one question: all subsets of eight keys."""
-MOST_RUNNING = 4096
+MAX_RUNNING = 4096
 """Most values along which running totals are planned."""
 
 
@@ -192,7 +192,7 @@ def _check_size(question: Question, clause: str) -> None:
     wide = is_wide(question)
     # Wide sets are counted table by table, so their finest cells do not matter.
     cells = largest_set(question) if wide else count_cells(question)
-    max_cells = MOST_FINEST if question.nested is None else MOST_LEAVES
+    max_cells = MAX_FINEST if question.nested is None else MAX_LEAVES
     if cells > max_cells:
         raise refusal(
             clause,
@@ -204,16 +204,16 @@ def _check_size(question: Question, clause: str) -> None:
         rows = 0
         for one_set in question.sets or ():
             rows += math.prod(sizes[position] for position in one_set)
-        if rows > MOST_LEAVES:
-            why = f"its sets have {rows:,} cells in all, and at most {MOST_LEAVES:,} are kept"
+        if rows > MAX_LEAVES:
+            why = f"its sets have {rows:,} cells in all, and at most {MAX_LEAVES:,} are kept"
             raise refusal(clause, why, "ask for fewer sets, or wider bins")
 
 
 def _check_grouping_sets(question: Question) -> None:
     clause = "GROUPING SETS"
     sets = question.sets or ()
-    if not 1 <= len(sets) <= MOST_SETS or len(set(sets)) < len(sets):
-        why = f"there are 1 to {MOST_SETS} sets, each once"
+    if not 1 <= len(sets) <= MAX_SETS or len(set(sets)) < len(sets):
+        why = f"there are 1 to {MAX_SETS} sets, each once"
         raise refusal(clause, why, "ask for fewer at a time")
     named: set[int] = set()
     for one_set in sets:
@@ -245,6 +245,6 @@ def _check_running(question: Question) -> None:
         raise refusal(
             clause, "running totals go along a number", "GROUP BY a number, or FLOOR(x / 10)"
         )
-    if not 1 <= len(values) <= MOST_RUNNING:
-        why = f"its key has {len(values):,} values, and at most {MOST_RUNNING:,} are planned"
+    if not 1 <= len(values) <= MAX_RUNNING:
+        why = f"its key has {len(values):,} values, and at most {MAX_RUNNING:,} are planned"
         raise refusal(clause, why, "use wider bins")

@@ -34,7 +34,7 @@ from ..meaning.evaluate import meaning_of
 from .relation_facts import columns_of
 from .time_keys import list_starts, narrowed_columns, reads_times
 
-MOST_KEYS = 10_000
+MAX_KEYS = 10_000
 """Most values of a key that are listed; more keys are selected by partition selection."""
 PublicValues: TypeAlias = Callable[..., Iterable[object]]
 """Distinct values of a public table: (table, column) → values; of several columns their tuples."""
@@ -60,7 +60,7 @@ class _Search:
 def public_keys(
     expression: Expression,
     relation: Relation,
-    most: int = MOST_KEYS,
+    most: int = MAX_KEYS,
     public_values: PublicValues | None = None,
 ) -> tuple[Scalar, ...] | None:
     """List all values an expression can take over a relation.

@@ -31,8 +31,8 @@ from ..algebra.expression import Expression, Field, fields_of
 from ..algebra.tree import Key, Nest, Question, Relation
 from ..domains.domain import Scalar
 from ..meaning.evaluate import meaning_of
-from .keys import MOST_KEYS, PublicValues, public_keys
-from .nested import MOST_LEAVES, in_order, leaf_question, values_of, with_nest
+from .keys import MAX_KEYS, PublicValues, public_keys
+from .nested import MAX_LEAVES, in_order, leaf_question, values_of, with_nest
 from .not_null import null_columns
 from .relation_facts import columns_of
 
@@ -102,7 +102,7 @@ def _causes_of_sets(question: Question, public_values: PublicValues | None) -> l
     """Return the causes by which a row is absent from the table of each set of keys."""
     nest = question.nested
     # Levels of a hierarchy have longer lists of values than single keys.
-    most = MOST_KEYS if nest is None else MOST_LEAVES
+    most = MAX_KEYS if nest is None else MAX_LEAVES
     causes_of_keys = []
     for key in question.keys:
         causes_of_keys.append(_causes_of(key, question.rows, public_values, most))

@@ -24,7 +24,7 @@ from .keys import PublicValues, public_keys
 from .not_null import always_present
 from .relation_facts import columns_of
 
-MOST_LEAVES = 200_000
+MAX_LEAVES = 200_000
 """Most combinations of nested keys: every census tract of a large country fits."""
 Row = tuple[Scalar, ...]
 
@@ -47,7 +47,7 @@ def with_nest(question: Question, public_values: PublicValues | None) -> Questio
     for name, positions in positions_of_column.items():
         # A single key whose values are listed already needs no more.
         if len(positions) > 1 or question.keys[positions[0]].values is None:
-            values = public_keys(Field(name), question.rows, MOST_LEAVES, public_values)
+            values = public_keys(Field(name), question.rows, MAX_LEAVES, public_values)
             values_of_column[name] = values
     for name, values in values_of_column.items():
         if values is not None:

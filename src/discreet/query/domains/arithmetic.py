@@ -15,7 +15,7 @@ from fractions import Fraction
 from math import gcd, isqrt
 
 from ...errors import UnsupportedQuery
-from .domain import MOST_STEPS, Whole
+from .domain import MAX_STEPS, Whole
 
 
 def shared_step(steps: Sequence[Fraction]) -> Fraction:
@@ -190,7 +190,7 @@ def _fits(x: Whole, y: Whole, step: Fraction) -> bool:
     ratio = x.step / (y.step * step)
     top = 2 * _most_steps(x) * ratio.numerator
     bottom = 2 * _most_steps(y) * ratio.denominator
-    return top + bottom <= MOST_STEPS
+    return top + bottom <= MAX_STEPS
 
 
 def root_scale(x: Whole, step: Fraction) -> Fraction:
@@ -241,7 +241,7 @@ def _power_of_two(bound: Fraction) -> Fraction:
 
 def _require_int64(size: int) -> None:
     # 2^63 itself is no 64-bit integer, hence no equality.
-    if size >= 2 * MOST_STEPS:
+    if size >= 2 * MAX_STEPS:
         raise UnsupportedQuery(
             "an expression could exceed 64-bit integers; clip it or use a coarser step"
         )

@@ -27,7 +27,7 @@ from ...errors import UnsupportedQuery
 from ...frozen import field, frozen
 
 # One bit less than 64-bit integers hold: rounding half up needs twice the number.
-MOST_STEPS = 1 << 62
+MAX_STEPS = 1 << 62
 """Most steps of a number, in absolute value."""
 Scalar: TypeAlias = int | Fraction | str | bool | None
 """A value of an expression: an exact number, text, a truth value, or NULL.
@@ -55,7 +55,7 @@ class Whole:
 
     def __post_init__(self) -> None:
         # Every number is checked here once, so no engine needs to check overflow.
-        if max(abs(self.low), abs(self.high)) > MOST_STEPS:
+        if max(abs(self.low), abs(self.high)) > MAX_STEPS:
             raise UnsupportedQuery(
                 "an expression could exceed 64-bit integers; "
                 "clip it, as in LEAST(GREATEST(x, low), high), "

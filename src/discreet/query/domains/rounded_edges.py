@@ -27,7 +27,7 @@ from math import lcm
 from ...data.columns.cell import nearest
 from ...frozen import frozen
 from ..algebra.expression import COMPARISONS, Call, Constant, Expression, Field, Function
-from .domain import MOST_STEPS, Domain, Whole
+from .domain import MAX_STEPS, Domain, Whole
 
 Columns = Mapping[str, Domain]
 _ROUNDINGS = (Function.FLOOR, Function.CEILING, Function.ROUND)
@@ -116,7 +116,7 @@ def rounded_test(call: Call, columns: Columns) -> RoundedTest | None:
         step = nearest(exact)
         all_exact = all_exact and step == exact
         steps.append(step)
-    if all_exact or max(map(abs, steps)) > MOST_STEPS:
+    if all_exact or max(map(abs, steps)) > MAX_STEPS:
         return None
     # Dividing by a negative a exchanges the sides of an inequality.
     column_on_right = turned != (affine.times < 0)
@@ -159,7 +159,7 @@ def rounded_bin(call: Call, columns: Columns) -> Binned | None:
     rule = Binned(affine.column, side, sign, d, v, u, domain)
     # Beyond 64-bit integers the plain rule is used, which is refused where it does not fit.
     dividends = (rule.top(domain.low), rule.top(domain.high))
-    if max(map(abs, dividends)) >= MOST_STEPS or 2 * u > MOST_STEPS:
+    if max(map(abs, dividends)) >= MAX_STEPS or 2 * u > MAX_STEPS:
         return None
     # A negative factor of the column exchanges the ends.
     ends = (rule.at(domain.low), rule.at(domain.high))

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 
 # Engines of regular expressions recurse for each wildcard, so their number is bounded.
-MOST_WILDCARDS = 500
+MAX_WILDCARDS = 500
 """Patterns with more %, or more runs of _, are refused."""
 _RUN = re.compile("_+|[^_]")
 

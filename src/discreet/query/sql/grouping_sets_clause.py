@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.refusal import refusal
-from ..bounds.grouping_sets import MOST_SETS
+from ..bounds.grouping_sets import MAX_SETS
 from .syntax import only, refuse_node
 
 _SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
@@ -36,9 +36,9 @@ def spread_sets(items: Sequence[exp.Expr]) -> tuple[list[exp.Expr], list[tuple[i
         if grouping_set in sets:
             raise refusal("GROUP BY", "a set of keys is asked twice", "name each once")
         sets.append(grouping_set)
-        if len(sets) > MOST_SETS:
+        if len(sets) > MAX_SETS:
             raise refusal(
-                "GROUP BY", f"it has more than {MOST_SETS} sets of keys", "ask for fewer at a time"
+                "GROUP BY", f"it has more than {MAX_SETS} sets of keys", "ask for fewer at a time"
             )
     return keys, sets
 

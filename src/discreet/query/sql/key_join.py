@@ -27,7 +27,7 @@ from ..algebra.refusal import refusal
 from ..algebra.statistic import expressions_of
 from ..algebra.tree import Count, Nest, Question, Relation, Select, Statistic, Sum
 from ..bounds.keys import PublicValues
-from ..bounds.nested import MOST_LEAVES, in_order
+from ..bounds.nested import MAX_LEAVES, in_order
 from ..bounds.relation_facts import columns_of
 from ..domains.domain import Scalar
 from ..domains.type_of import type_of
@@ -314,7 +314,7 @@ def _list_cells(
 ) -> list[tuple[Scalar, ...]]:
     """List the chosen combinations of keys.
 
-    Refuses: an empty list, one beyond `MOST_LEAVES`, and one that repeats a combination.
+    Refuses: an empty list, one beyond `MAX_LEAVES`, and one that repeats a combination.
     """
     if isinstance(chosen.item, KeyItem) and chosen.item.rows is not None:
         rows = _typed_rows(question, chosen, chosen.item)
@@ -322,10 +322,10 @@ def _list_cells(
         rows = _stored_rows(chosen, public_values)
     # Equal numbers must be equal keys: a whole Fraction is stored as an int.
     cells = [tuple(map(_plain_number, row)) for row in rows]
-    if not cells or len(cells) > MOST_LEAVES or len(set(cells)) < len(cells):
+    if not cells or len(cells) > MAX_LEAVES or len(set(cells)) < len(cells):
         raise refusal(
             "RIGHT JOIN",
-            f"a list has 1 to {MOST_LEAVES:,} keys, each once",
+            f"a list has 1 to {MAX_LEAVES:,} keys, each once",
             "list fewer, each once",
         )
     return cells

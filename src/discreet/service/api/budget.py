@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from ...errors import NotAllowed
-from ...privacy.budget_text import budget_to_words
+from ...privacy.budget_text import budget_to_table
 from ...wire.reply import entry_to_json, remaining_to_json
 from ..state import State
 from ..stores.people import NAME
@@ -33,9 +33,9 @@ def get_left(state: State, call: ApiCall) -> Reply:
         remaining = remaining_to_json(ledger.room(call.person.name))
     return Reply(
         {
-            "left": budget_to_words(own),
-            "left_for_all": budget_to_words(everybody),
-            "budget": budget_to_words(ledger.promise()),
+            "left": budget_to_table(own),
+            "left_for_all": budget_to_table(everybody),
+            "budget": budget_to_table(ledger.promise()),
             "text": str(own),
             "room": remaining,
         }
@@ -50,8 +50,8 @@ def get_spent(state: State, call: ApiCall) -> Reply:
     everybody = ledger.spent()
     return Reply(
         {
-            "spent": budget_to_words(own),
-            "spent_by_all": budget_to_words(everybody),
+            "spent": budget_to_table(own),
+            "spent_by_all": budget_to_table(everybody),
             "text": str(own),
         }
     )

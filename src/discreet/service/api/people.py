@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...answer.stored import scalar_to_json
 from ...data.schema import Schema
 from ...errors import InvalidArgument, NotAllowed
-from ...privacy.budget_text import budget_to_words
+from ...privacy.budget_text import budget_to_table
 from ..http.health import health_of
 from ..state import State
 from ..stores.people import EVERYTHING, Member
@@ -38,7 +38,7 @@ def describe_dataset(state: State, call: ApiCall) -> Reply:
         {
             "name": call.dataset,
             "tables": [schema.to_dict() for schema in schemas],
-            "budget": budget_to_words(terms.budget),
+            "budget": budget_to_table(terms.budget),
             "window": terms.window,
             "filter": terms.filter.to_json(),
         }

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from ..config import RequestBounds
 
-MOST_KEYS = 10_000
+MAX_KEYS = 10_000
 """Buckets kept at a time. The ones longest unused are dropped first; most of them are full again."""
 
 
@@ -57,7 +57,7 @@ class TokenBuckets:
             self._held[key] = (tokens, now)
             self._held.move_to_end(key)
             # Memory stays bounded however many addresses send requests.
-            while len(self._held) > MOST_KEYS:
+            while len(self._held) > MAX_KEYS:
                 self._held.popitem(last=False)
         return seconds
 

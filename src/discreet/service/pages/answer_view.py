@@ -14,8 +14,8 @@ from .charts.grouping_tables import AnswerPart, answer_charts, parts_of
 from .charts.series import Chart
 from .number_text import key_words, percent, value_words
 
-MOST_ROWS = 200
-MOST_TABLES = 16
+MAX_ROWS = 200
+MAX_TABLES = 16
 FILES = (
     ("table.csv", "CSV"),
     ("table.parquet", "Parquet"),
@@ -103,7 +103,7 @@ def answer_view(
 ) -> AnswerView:
     """Lay out a reply of the verbs `sql` and `rehearse`; charts draw the first groups, or `every` one."""
     level = float(reply["level"])
-    tables = tuple(map(set_of, parts_of(reply, sql)[:MOST_TABLES]))
+    tables = tuple(map(set_of, parts_of(reply, sql)[:MAX_TABLES]))
     return AnswerView(
         title="Rehearsal" if rehearsal else "Answer",
         remark="made-up data, nothing was spent" if rehearsal else "",
@@ -133,7 +133,7 @@ def set_of(part: AnswerPart) -> AnswerSet:
         )
         for place, (row, ends) in enumerate(zip(reply["rows"], reply["intervals"], strict=True))
     ]
-    return AnswerSet(part.title, columns, tuple(rows[:MOST_ROWS]))
+    return AnswerSet(part.title, columns, tuple(rows[:MAX_ROWS]))
 
 
 def cost_of(reply: Mapping[str, Any]) -> str:

@@ -25,7 +25,7 @@ from .charts.tradeoff import tradeoff
 from .number_text import error_words, percent
 from .refusal_view import word_refusal
 
-MOST_COLUMNS = 4
+MAX_COLUMNS = 4
 
 
 @frozen
@@ -146,6 +146,6 @@ def _too_much(curator: Curator, ask: Ask, found: Explanation) -> str:
     if not fits.fits:
         return f"{least}; spend less, allow more error, or ask your steward for more"
     rows = [f"{row.name} by {row.error}" for row in plan_rows(fits.plan) if row.name != "groups"][
-        :MOST_COLUMNS
+        :MAX_COLUMNS
     ]
     return f"{least}; for {found.left} it would be off: {', '.join(rows)}; or ask your steward for more"

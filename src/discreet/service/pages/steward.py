@@ -13,7 +13,7 @@ from ...errors import LedgerCorrupt, NotAllowed
 from ...frozen import frozen
 from ...ledger import Ledger
 from ...ledger.entry import Entry
-from ...privacy.budget_text import budget_to_words
+from ...privacy.budget_text import budget_to_table
 from ...show.markup import Html
 from ...wire.json_text import write_json
 from ..api import budget
@@ -266,4 +266,4 @@ def _read_allowance(visit: PageRequest, dataset: str) -> object:
     measure = ask_of(fields, unit).terms.spend
     if measure is None:
         return None
-    return budget_to_words(measure)
+    return budget_to_table(measure)

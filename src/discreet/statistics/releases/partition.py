@@ -43,9 +43,9 @@ from .addend import whole_of
 from .basis import Basis
 from .total import KeyValues
 
-MOST_JOINT = 1 << 42
+MAX_JOINT = 1 << 42
 """Limit on the steps, after rounding, that one unit adds to all totals; noise on them stays exact."""
-MOST_COUNTED = 1 << 58
+MAX_COUNTED = 1 << 58
 """Limit on the steps that one row adds to all totals as they are counted, in 64-bit integers."""
 ROUNDED_DOWN = Fraction(1, 1 << 18)
 """Blur, in parts of a column's width, that covers the rounding down of totals.
@@ -238,7 +238,7 @@ def partition_need(partition: Partition, basis: Basis) -> PartitionNeed:
     Law: tests/statistics/test_rounded_totals.py::TestWhatOneRowMoves
     """
     # Only rows that count in full may be counted finer than noise is added.
-    max_steps = MOST_COUNTED if isinstance(basis.share, Free) else MOST_JOINT
+    max_steps = MAX_COUNTED if isinstance(basis.share, Free) else MAX_JOINT
     if not 0 < partition.most <= max_steps:
         raise UnsupportedQuery(
             "products of these columns have too many steps, or none; declare coarser ones"
@@ -248,7 +248,7 @@ def partition_need(partition: Partition, basis: Basis) -> PartitionNeed:
     tally = Tally(basis.rows, basis.keys, terms, basis.share)
     steps_per_row = partition.most * weight
     sensitivity = joint_influence(tally, steps_per_row)
-    excess_bits = (int(sensitivity.l1) - 1).bit_length() - (MOST_JOINT.bit_length() - 1)
+    excess_bits = (int(sensitivity.l1) - 1).bit_length() - (MAX_JOINT.bit_length() - 1)
     shift = max(0, excess_bits)
     if shift:
         # ⌊T/q⌋ moves by at most (|ΔT| + q − 1)/q for each total that a row of the unit enters.

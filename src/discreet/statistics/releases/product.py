@@ -28,7 +28,7 @@ from .addend import (
     whole_of,
 )
 
-MOST_ROOT = 1 << 18
+MAX_ROOT = 1 << 18
 """Limit on the steps of a centred value in a product: its square, times noise, is far below 2^62."""
 
 
@@ -44,7 +44,7 @@ def coarse_of(kind: Domain) -> Fraction | None:
     whole = whole_of(kind)
     # Both quotients round up: neither may leave more steps than the limit.
     half = (whole.high - whole.low + 1) // 2
-    excess = -(-half // MOST_ROOT)
+    excess = -(-half // MAX_ROOT)
     if excess <= 1:
         return None
     # The next power of two at or above the excess.

@@ -36,11 +36,11 @@ from ..laws.linear_combination import line_reach
 from ..laws.noise_sum import noise_of
 
 if TYPE_CHECKING:
-    from ...mechanisms.selection.quantile_interval import Reach
-    from ...mechanisms.selection.ranks import RankedRows, Stretch
+    from ...mechanisms.selection.quantile_interval import IntervalSelection
+    from ...mechanisms.selection.ranks import PlaceRange, RankedRows
 
 _SCALE = 4
-"""Steps of a weight in which ranks beside the middle of a part are counted, as by `Aim(1/2)`."""
+"""Steps of a weight in which ranks beside the middle of a part are counted, as by `RankTarget(1/2)`."""
 # The parts of β for the counts, for the reach and for the borders; they add up to 1.
 _COUNTS = 0.4
 _REACH = 0.5
@@ -65,7 +65,7 @@ class QuantileParts:
     def draw(
         cls,
         rows: RankedRows,
-        where: Stretch,
+        where: PlaceRange,
         centres: Sequence[int],
         noise: Geometric,
         *,
@@ -80,7 +80,7 @@ class QuantileParts:
         return cls(rows, borders, tuple(centres), noisy, noise)
 
     def ends(
-        self, own: int, at: Fraction, reach: Reach, beta: float, *, bits: Bits | None
+        self, own: int, at: Fraction, reach: IntervalSelection, beta: float, *, bits: Bits | None
     ) -> tuple[int, int]:
         """Return the first and the last place of the interval of a quantile."""
         low, high = self._inside(own, at, reach, beta, bits)
@@ -91,14 +91,14 @@ class QuantileParts:
         return low, high
 
     def _inside(
-        self, own: int, at: Fraction, reach: Reach, beta: float, bits: Bits | None
+        self, own: int, at: Fraction, reach: IntervalSelection, beta: float, bits: Bits | None
     ) -> tuple[int | None, int | None]:
         """Choose the reach among the rows of a part."""
         start, end = self.borders[own : own + 2]
         # Two values at one place leave an empty part: its borders bound the quantile.
         if start == end:
             return None, None
-        where = selection.ranks.Stretch(start, end - 1, end)
+        where = selection.ranks.PlaceRange(start, end - 1, end)
         count = self.rows.below(end) - self.rows.below(start)
         middle, off = self._sum(at, own, Fraction(1, 2), beta * _COUNTS)
         half = Fraction(self.rows.weight, 2)

@@ -30,9 +30,9 @@ from ...query.domains.domain import Scalar
 from .quantile_intervals import QuantileParts
 
 if TYPE_CHECKING:
-    from ...mechanisms.selection.quantile_interval import Reach
+    from ...mechanisms.selection.quantile_interval import IntervalSelection
     from ...mechanisms.selection.quantiles import SplitQuantiles
-    from ...mechanisms.selection.ranks import Aim, RankedRows
+    from ...mechanisms.selection.ranks import RankedRows, RankTarget
     from ...query.bounds.quantile_grid import QuantileGrid
 
 Ends = tuple[Scalar, Scalar]
@@ -92,20 +92,22 @@ class PlaceNeed:
         scale = sensitivity / (epsilon * self.parts[1])
         return Geometric(scale, sensitivity, neighbours=self.neighbours)
 
-    def reach(self, epsilon: Fraction) -> Reach:
+    def reach(self, epsilon: Fraction) -> IntervalSelection:
         """Return the mechanism that chooses the ends of intervals."""
         split = self.choices(epsilon)
         # Of one quantile by ranks in all rows, of several by ranks in a part.
         depth = 0 if len(self.ats) == 1 else 1
         sensitivity = split.sensitivity(self.ranked, depth)
         own_epsilon = epsilon * self.parts[2]
-        return selection.quantile_interval.Reach(own_epsilon, sensitivity, self.neighbours)
+        return selection.quantile_interval.IntervalSelection(
+            own_epsilon, sensitivity, self.neighbours
+        )
 
     @property
-    def ranked(self) -> Aim:
+    def ranked(self) -> RankTarget:
         """The aim of ranks of intervals: the one quantile, or the middle of a part of several."""
         at = self.ats[0] if len(self.ats) == 1 else Fraction(1, 2)
-        return selection.ranks.Aim(at)
+        return selection.ranks.RankTarget(at)
 
     def event(self, epsilon: Fraction) -> Event:
         """Return the event at an ε: the values, the counts between them, the ends of intervals."""
@@ -227,7 +229,7 @@ class PlaceRelease:
         ladder = need.ladder
         parts = self.mechanism.parts
         end = ladder.last * parts + parts
-        public = selection.ranks.Stretch(ladder.first * parts, end - 1, end)
+        public = selection.ranks.PlaceRange(ladder.first * parts, end - 1, end)
         reach = need.reach(self.epsilon)
         if len(places) > 1:
             counting = need.counting(self.epsilon)

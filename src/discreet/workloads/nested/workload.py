@@ -19,7 +19,7 @@ from ...errors import InvalidArgument
 from ...frozen import field, fill, frozen
 from ..budget_shares import Floats, one_cell
 from ..residual import component_price
-from ..workload import MOST_CELLS, MOST_SETS, Hierarchy, KeySet, subsets_of
+from ..workload import MAX_CELLS, MAX_SETS, Hierarchy, KeySet, subsets_of
 
 LevelSet = tuple[int, KeySet]
 """A depth of the tree, and the keys beside it by place."""
@@ -51,8 +51,8 @@ class NestedTables:
     ) -> None:
         exact = tuple(whole(size, "a size", least=1) for size in sizes)
         asked = tuple((whole(depth, "a depth"), tuple(sorted(keys))) for depth, keys in sets)
-        if not asked or len(asked) > MOST_SETS or len(set(asked)) < len(asked):
-            raise InvalidArgument(f"a workload has 1 to {MOST_SETS:,} sets, each once")
+        if not asked or len(asked) > MAX_SETS or len(set(asked)) < len(asked):
+            raise InvalidArgument(f"a workload has 1 to {MAX_SETS:,} sets, each once")
         for depth, keys in asked:
             known_keys = all(key in range(len(exact)) for key in keys)
             distinct = len(set(keys)) == len(keys)
@@ -60,9 +60,9 @@ class NestedTables:
                 raise InvalidArgument(
                     "a set is a depth of the tree and keys beside it, each once, by their places"
                 )
-        if tree.sizes[-1] * math.prod(exact) > MOST_CELLS:
+        if tree.sizes[-1] * math.prod(exact) > MAX_CELLS:
             raise InvalidArgument(
-                f"at most {MOST_CELLS:,} cells are kept; use fewer keys beside, or fewer leaves"
+                f"at most {MAX_CELLS:,} cells are kept; use fewer keys beside, or fewer leaves"
             )
         # Trees are compared by a hash: they may have millions of nodes.
         mark = hashlib.sha256(b"/".join(level.tobytes() for level in tree.parents)).digest()

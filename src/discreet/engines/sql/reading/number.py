@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import inf, isfinite, nextafter
 
-from ....data.columns.cell import LONGEST_NUMERAL, nearest
+from ....data.columns.cell import MAX_NUMERAL_LENGTH, nearest
 from ....data.columns.column import Integer, Real
 from ..dialect import Dialect, StoredColumn, bigint, null
 
@@ -24,7 +24,7 @@ MAX_EXACT_STEPS = 1 << 40
 
 def is_numeral(text: str, dialect: Dialect) -> str:
     """Write the test whether text is a numeral that no cast can fail on."""
-    return f"length({text}) <= {LONGEST_NUMERAL} AND {dialect.matches(text, NUMERAL_PATTERN)}"
+    return f"length({text}) <= {MAX_NUMERAL_LENGTH} AND {dialect.matches(text, NUMERAL_PATTERN)}"
 
 
 def double_sql(x: StoredColumn, dialect: Dialect) -> str | None:

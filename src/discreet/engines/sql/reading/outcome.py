@@ -17,7 +17,7 @@ from datetime import date, datetime
 from fractions import Fraction
 
 from ....data.columns.column import Category, Column, Date, Integer, Real, Text, Timestamp
-from ....data.columns.numeric import MOST_STEPS
+from ....data.columns.numeric import MAX_STEPS
 from ....frozen import fill
 from ..dialect import Dialect, StoredColumn
 from .value import read
@@ -72,10 +72,10 @@ def _widest_bounds(column: Column) -> tuple[object, ...]:
     """Return the widest bounds there are for a type of column, nothing for one without."""
     match column:
         case Integer():
-            return -MOST_STEPS, MOST_STEPS
+            return -MAX_STEPS, MAX_STEPS
         case Real():
             # Below 1e290, so that no double in between is infinite.
-            most = min(MOST_STEPS // 4, int(Fraction("1e290") / column.step))
+            most = min(MAX_STEPS // 4, int(Fraction("1e290") / column.step))
             return -most * column.step, most * column.step
         case Date():
             return date.min, date.max

@@ -8,7 +8,7 @@ from ....data.unit import Period
 from ....errors import SchemaMismatch
 from ....query.algebra.expression import Function
 from ....query.algebra.tree import Total
-from ....query.domains.domain import MOST_STEPS, Domain
+from ....query.domains.domain import MAX_STEPS, Domain
 from ..dialect import Dialect, StoredColumn
 from ..reading.number import clip_sql
 from ..reading.time import floor_sql
@@ -85,7 +85,7 @@ def total_sql(total: Total, times: int, value: str, dialect: Dialect) -> str:
         case "count":
             unclipped = f"count({value})"
         case "sum":
-            unclipped = dialect.total(value, MOST_STEPS)
+            unclipped = dialect.total(value, MAX_STEPS)
         case "least":
             unclipped = f"min({value})"
         case "greatest":

@@ -10,7 +10,7 @@ from ....show.markup import Html
 from ..number_text import key_words
 from .answer import Bar, answer_chart, drawn_words
 
-MOST_CHARTS = 4
+MAX_CHARTS = 4
 
 
 @frozen
@@ -95,11 +95,11 @@ def charts_of(reply: Mapping[str, Any], level: float, *, every: bool = False) ->
         for place, one in enumerate(table.columns)
         if one["noisy"] and table.bars(place, table.keys)
     ]
-    for count, place in enumerate(noisy[:MOST_CHARTS], 1):
+    for count, place in enumerate(noisy[:MAX_CHARTS], 1):
         apart = table.apart()
         yield from _one(table, place) if apart is None else _parts(table, place, apart)
-        if count == MOST_CHARTS < len(noisy):
-            left = ", ".join(str(table.columns[one]["name"]) for one in noisy[MOST_CHARTS:])
+        if count == MAX_CHARTS < len(noisy):
+            left = ", ".join(str(table.columns[one]["name"]) for one in noisy[MAX_CHARTS:])
             yield Chart("", Html(""), f"Not drawn, but in the table: {left}")
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import isqrt
 
 from ....plan.asked.terms import Terms
-from ....privacy.budget_text import budget_to_words
+from ....privacy.budget_text import budget_to_table
 from ....privacy.measures import Measure
 from ....wire.request import read_ask
 
@@ -84,7 +84,7 @@ def measure_code(measure: Measure) -> str:
     >>> measure_code(dp.PureDP("1/3")), measure_code(dp.GaussianDP("1/3"))
     ("PureDP('1/3')", "GaussianDP.of_square('1/9')")
     """
-    words = budget_to_words(measure)
+    words = budget_to_table(measure)
     return MEASURES[tuple(sorted(words))].format(
         **{name: repr(value) for name, value in words.items()}
     )

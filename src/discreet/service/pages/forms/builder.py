@@ -40,7 +40,7 @@ TESTS = {
     ">": "is above",
     ">=": "is at least",
 }
-MOST_KEYS = 1_000
+MAX_KEYS = 1_000
 
 
 @frozen
@@ -82,7 +82,7 @@ def _builder(schema: Schema) -> BuilderForm:
 
 def _is_key(column: Column) -> bool:
     if isinstance(column, Integer | Date):
-        return column.width() < MOST_KEYS
+        return column.width() < MAX_KEYS
     return isinstance(column, Category | Boolean | Text)
 
 

@@ -10,7 +10,7 @@ from ....data.schema import Schema
 from ....data.unit import People
 from ....errors import InvalidArgument
 from ....frozen import frozen
-from ....privacy.budget_text import budget_to_words
+from ....privacy.budget_text import budget_to_table
 from ....privacy.measures import ApproxDP, Measure
 from ..ask_form import BudgetUnit, spend_of, unit_of
 
@@ -119,7 +119,7 @@ def synthesis_words(fields: ProductFields, unit: BudgetUnit) -> dict[str, object
     }
     words |= {} if fields.select else {"columns": list(fields.columns)}
     words |= {"bins": _bins(fields.bins)} if fields.bins else {}
-    return {**words, "spend": budget_to_words(spend_of(fields.spend, fields.delta, unit))}
+    return {**words, "spend": budget_to_table(spend_of(fields.spend, fields.delta, unit))}
 
 
 def model_words(fields: ProductFields, unit: BudgetUnit) -> dict[str, object]:
@@ -135,7 +135,7 @@ def model_words(fields: ProductFields, unit: BudgetUnit) -> dict[str, object]:
     model: dict[str, object] = {"kind": fields.kind, **({"target": fields.target} if aimed else {})}
     if fields.count and fields.kind in COUNTED:
         model[COUNTED[fields.kind]] = _whole(fields.count, "how many of them")
-    spend = budget_to_words(spend_of(fields.spend, fields.delta, unit))
+    spend = budget_to_table(spend_of(fields.spend, fields.delta, unit))
     return {"sql": sql, "model": model, "spend": spend, "why": fields.why}
 
 

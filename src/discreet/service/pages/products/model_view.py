@@ -11,7 +11,7 @@ from ....wire.models import KINDS
 from ..charts.grouping_tables import AnswerPart
 
 LEVEL = 0.95
-MOST_EFFECTS = 12
+MAX_EFFECTS = 12
 ROWS_OF = ("cluster_centers_", "components_", "centroids_")
 
 
@@ -21,7 +21,7 @@ def learned_tables(trained: object) -> tuple[AnswerPart, ...]:
     if hasattr(model, "coef_interval"):
         return (_coefficients(model),)
     if hasattr(model, "effects_"):
-        return tuple(_effect(one) for one in model.effects_.columns[:MOST_EFFECTS])
+        return tuple(_effect(one) for one in model.effects_.columns[:MAX_EFFECTS])
     if hasattr(model, "coef_"):
         return (
             _plain("Coefficients", model.columns_, zip(*model.coef_, strict=True), _classes(model)),

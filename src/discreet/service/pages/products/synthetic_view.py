@@ -11,8 +11,8 @@ from ....synthetic.stored import measured_from_json
 from ....synthetic.synthetic import Synthetic
 from ..charts.grouping_tables import AnswerPart
 
-MOST_SHOWN = 6
-MOST_RECORDS = 200_000
+MAX_SHOWN = 6
+MAX_RECORDS = 200_000
 LEVEL = 0.95
 
 
@@ -23,7 +23,7 @@ def _synthetic(released: object) -> Synthetic:
 def count_tables(_curator: Curator, released: object) -> tuple[AnswerPart, ...]:
     """Return the tables of single columns with their error bars, the first six, as parts of an answer are."""
     made = _synthetic(released)
-    return tuple(_part(made, name) for name in made.columns[:MOST_SHOWN])
+    return tuple(_part(made, name) for name in made.columns[:MAX_SHOWN])
 
 
 def _part(made: Synthetic, name: str) -> AnswerPart:
@@ -47,7 +47,7 @@ def _part(made: Synthetic, name: str) -> AnswerPart:
 def records_csv(_curator: Curator, released: object) -> str:
     """Make records and write them as CSV: as many as there are rows, by the noisy count, at most 200 000."""
     made = _synthetic(released)
-    columns = made.records(min(made.rows, MOST_RECORDS))
+    columns = made.records(min(made.rows, MAX_RECORDS))
     return safe_csv([list(columns), *zip(*columns.values(), strict=True)])
 
 

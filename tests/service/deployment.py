@@ -134,7 +134,7 @@ duckdb = {tables}
 class Server:
     """A real server in a process of its own."""
 
-    house: House
+    deployment: House
     process: subprocess.Popen
 
     def stop(self, how: int = signal.SIGTERM) -> int:
@@ -144,7 +144,7 @@ class Server:
 
 
 def start(
-    house: House,
+    deployment: House,
     *,
     workers: int = 1,
     environment: dict[str, str] | None = None,
@@ -158,32 +158,32 @@ def start(
         script,
         "serve",
         "--config",
-        str(house.config),
+        str(deployment.config),
         "--workers",
         str(workers),
         *([] if port is None else ["--port", str(port)]),
     ]
-    with (house.folder / "server.txt").open("ab") as log:
+    with (deployment.folder / "server.txt").open("ab") as log:
         process = subprocess.Popen(
             command, stdout=log, stderr=log, env=os.environ | (environment or {})
         )
     end = time.monotonic() + 60
-    with house.client() as client:
+    with deployment.client() as client:
         while time.monotonic() < end and process.poll() is None:
             with suppress(httpx.TransportError):
                 if client.get("/health").status_code == 200:
-                    return Server(house, process)
+                    return Server(deployment, process)
             time.sleep(0.1)
-    raise AssertionError((house.folder / "server.txt").read_text())
+    raise AssertionError((deployment.folder / "server.txt").read_text())
 
 
 @contextmanager
-def serving(house: House, *, port: int | None = None):
+def serving(deployment: House, *, port: int | None = None):
     """Serve in a thread of this process, as the command does: for whatever is not about the border of a process.
 
     A process of its own imports everything again, and so does its office of clerks: seconds for each.
     """
-    config = read_config(house.config)
+    config = read_config(deployment.config)
     settings = uvicorn.Config(
         build_app(config),
         port=port or urlsplit(config.url).port,
@@ -197,7 +197,7 @@ def serving(house: House, *, port: int | None = None):
         assert thread.is_alive(), "it did not start"
         time.sleep(0.01)
     try:
-        yield house
+        yield deployment
     finally:
         server.should_exit = True
         thread.join()
