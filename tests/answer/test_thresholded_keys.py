@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 import discreet as dp
-from discreet.answer.text.display_facts import see
+from discreet.answer.text.display_facts import display_facts_of
 from discreet.errors import InvalidArgument
 
 mpl.use("Agg")
@@ -49,7 +49,7 @@ class TestFaces:
         sql = "SELECT sex, COUNT(*) AS n, AVG(cost) AS cost FROM visits WHERE age < {} GROUP BY sex"
         asked = (curator.sql(sql.format(50 - k), epsilon=1) for k in range(12))
         # nobody is a man: noise around 0, and a mean of nothing; one time in twenty the noise looks like somebody
-        answer = next(one for one in asked if see(one).faint == {1})
+        answer = next(one for one in asked if display_facts_of(one).faint == {1})
         text, page, marked = str(answer), answer.to_html(), answer.to_markdown()
         count = text.splitlines()[1].split()[1]
         assert count in page and count in marked and "," in count and "." not in count
@@ -63,9 +63,9 @@ class TestFaces:
     def test_tables_that_add_up_keep_every_digit(self, curator):
         sql = "SELECT sex, SUM(cost) AS cost FROM visits GROUP BY CUBE (sex)"
         cube = curator.sql(sql, spend="1/100")
-        assert {digits.value for name, digits in see(cube).digits.items() if name == "cost"} == {
-            "every"
-        }
+        assert {
+            digits.value for name, digits in display_facts_of(cube).digits.items() if name == "cost"
+        } == {"every"}
         shown = [
             line.split(" ± ")[0].split()[-1].replace(",", "")
             for line in str(cube).splitlines()[1:4]

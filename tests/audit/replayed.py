@@ -14,7 +14,11 @@ import pytest
 from discreet.answer import ask, run_plan
 from discreet.answer.fresh_noise import draw
 from discreet.engines.memory.engine import Memory
-from discreet.mechanisms.selection.quantile_interval import IntervalSelection, depths, ranks_beyond
+from discreet.mechanisms.selection.quantile_interval import (
+    IntervalSelection,
+    outcome_depths,
+    ranks_beyond,
+)
 from discreet.mechanisms.selection.quantiles import SplitQuantiles
 from discreet.plan.selection import Selection
 from discreet.plan.thresholded_count import CountSelection
@@ -96,7 +100,7 @@ def recorded_reach(recorder):
     def released(self, rows, where, centre, aims, scale, beta, *, bits=None):  # noqa: PLR0917
         low, high = ranks_beyond(rows, where, centre, aims, scale)
         outcomes = 1 + len(low or high) * (3 if low and high else 1)
-        scores = [-depth for depth in depths(low, high, self.error(outcomes, beta))]
+        scores = [-depth for depth in outcome_depths(low, high, self.error(outcomes, beta))]
         step = Step(
             "reach",
             self.sensitivity,

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from discreet.audit import audit as look
 from discreet.audit import command_run
 from discreet.audit.targets.command import TableFile
-from discreet.audit.targets.runs import Raised
+from discreet.audit.targets.runs import RaisedOutput
 from discreet.cli.commands.audit import audit
 from discreet.errors import InvalidArgument
 from discreet.privacy.measures import PureDP
@@ -37,7 +37,7 @@ def test_outputs_of_a_command():
     failing = command_run(
         f'{sys.executable} -c "import sys; sys.exit(chr(10) + sys.argv[1])" {{input}}'
     )
-    assert failing("no") == Raised("exit 1", "no")
+    assert failing("no") == RaisedOutput("exit 1", "no")
 
 
 def test_many_at_once():
@@ -79,7 +79,7 @@ def test_a_file_that_is_no_program_ends_the_audit(tmp_path):
 
 def test_a_slow_program_is_an_output_without_its_input():
     slow = command_run(f'{sys.executable} -c "import time; time.sleep(60)" {{input}}', timeout=0.05)
-    assert slow(7) == slow(8) == Raised("timeout", "no answer in 0.05 seconds")
+    assert slow(7) == slow(8) == RaisedOutput("timeout", "no answer in 0.05 seconds")
 
 
 class TestFiles:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.audit.events.outputs import tabulate
-from discreet.audit.targets.runs import Raised
+from discreet.audit.targets.runs import RaisedOutput
 
 
 def columns(left, right):
@@ -35,7 +35,7 @@ def test_not_a_number_has_a_kind():
 
 
 def test_words_types_and_exceptions():
-    found = columns(["north", None, 3, 2.5, Raised("ValueError", "too big")], [True])
+    found = columns(["north", None, 3, 2.5, RaisedOutput("ValueError", "too big")], [True])
     values, words = found["kind"]
     assert [words[v] for v in values] == [
         "north",

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from discreet.audit.targets.runs import Raised, collect, read_vector
+from discreet.audit.targets.runs import RaisedOutput, collect, read_vector
 from discreet.errors import InvalidArgument
 
 
@@ -26,7 +26,7 @@ def test_exceptions_are_outputs():
     left, right = collect(lambda x: 1 // x, (1, 0), 3)
     assert left == [1, 1, 1]
     assert right[0].kind == "ZeroDivisionError"
-    assert isinstance(right[2], Raised)
+    assert isinstance(right[2], RaisedOutput)
 
 
 def test_many_at_once_by_size_and_by_array():

@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dp
 from discreet.client.decode import make_answer
-from discreet.client.http import Line, _retry_after
+from discreet.client.http import Connection, _retry_after
 from discreet.plan import Plan
 from service.deployment import COUNT, GROUPED, build, free_port, serving
 
@@ -326,7 +326,7 @@ class TestTheLine:
                     found[0], json=found[1], headers=found[2] if len(found) > 2 else {}
                 )
 
-            return Line(
+            return Connection(
                 httpx.Client(transport=httpx.MockTransport(answer), base_url="http://x"), 5.0
             )
 
@@ -344,7 +344,7 @@ class TestTheLine:
             (503, {"error": {"kind": "LedgerConflict", "message": "busy"}}, {"Retry-After": "0"})
         )
         with pytest.raises(dp.LedgerConflict, match="busy"):
-            Line(made.http, 0.0).get("/x")
+            Connection(made.http, 0.0).get("/x")
 
     def test_a_lost_connection_is_tried_again(self, line):
         import httpx
@@ -357,7 +357,7 @@ class TestTheLine:
     def test_what_the_service_says_of_itself_is_raised_as_its_kind(self, line, kind):
         said = {"error": {"kind": kind.__name__, "message": "not now"}}
         with pytest.raises(kind, match="not now") as raised:
-            Line(line((503, said, {"Retry-After": "0"})).http, 0.0).charge("/x", {})
+            Connection(line((503, said, {"Retry-After": "0"})).http, 0.0).charge("/x", {})
         assert type(raised.value) is kind
 
     def test_nothing_was_spent_where_nothing_was_sent(self, line):
@@ -370,7 +370,7 @@ class TestTheLine:
             httpx.PoolTimeout("gone"),
         ):
             with pytest.raises(dp.ServiceUnavailable, match="nothing was sent") as unsent:
-                Line(line(refused).http, 0.0).charge("/x", {}, "", dp.PureDP(1))
+                Connection(line(refused).http, 0.0).charge("/x", {}, "", dp.PureDP(1))
             assert unsent.value.spent is None
         for broken in (
             httpx.ReadError("cut"),
@@ -378,7 +378,7 @@ class TestTheLine:
             httpx.WriteError("cut"),
         ):
             with pytest.raises(dp.Unreachable, match="ε = 1 may have been spent") as lost:
-                Line(line(broken, httpx.ConnectError("gone")).http, 0.3).charge(
+                Connection(line(broken, httpx.ConnectError("gone")).http, 0.3).charge(
                     "/x", {}, "", dp.PureDP(1)
                 )
             assert type(lost.value) is dp.Unreachable and lost.value.spent == dp.PureDP(1)
@@ -390,7 +390,7 @@ class TestTheLine:
         gone, waiting = httpx.ConnectError("gone"), {"id": "j", "state": "running", "again_in": 0.0}
         for made, key in ((line(gone), "mine"), (line((202, waiting), gone), "")):
             with pytest.raises(dp.Unreachable, match="may have been spent") as lost:
-                Line(made.http, 0.0).charge("/x", {}, key, dp.PureDP(1))
+                Connection(made.http, 0.0).charge("/x", {}, key, dp.PureDP(1))
             assert lost.value.spent == dp.PureDP(1)
 
     def test_a_job_is_followed(self, line):
@@ -417,7 +417,7 @@ class TestTheLine:
         with pytest.raises(
             dp.Unreachable, match="within 0.1 s; ε = 1 may have been spent: .* charged once"
         ) as lost:
-            Line(made.http, 5.0, 0.1).charge("/x", {}, "mine", dp.PureDP(1))
+            Connection(made.http, 5.0, 0.1).charge("/x", {}, "mine", dp.PureDP(1))
         assert (lost.value.spent, lost.value.key) == (dp.PureDP(1), "mine")
 
     @pytest.mark.parametrize("again", ["soon", None, float("1e400"), -3])
@@ -432,7 +432,7 @@ class TestTheLine:
         def answer(_request):
             return httpx.Response(next(codes), content=json.dumps(next(bodies)))
 
-        made = Line(
+        made = Connection(
             httpx.Client(transport=httpx.MockTransport(answer), base_url="http://x"), 5.0, 5.0
         )
         assert made.charge("/x", {}) == {"n": 2}
@@ -441,7 +441,7 @@ class TestTheLine:
     def test_a_gateway_that_finds_nobody_is_tried_again(self, line, status):
         page = "<html>Bad Gateway</html>"
         assert line((status, page, {"Retry-After": "0"}), (200, {"n": 1})).get("/x") == {"n": 1}
-        away = Line(line((status, page, {"Retry-After": "0"})).http, 0.0)
+        away = Connection(line((status, page, {"Retry-After": "0"})).http, 0.0)
         with pytest.raises(dp.Unreachable, match=f"HTTP {status}.*nothing was spent"):
             away.get("/x")
         with pytest.raises(

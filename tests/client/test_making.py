@@ -15,7 +15,7 @@ import discreet as dp
 from discreet import learn
 from discreet.curator.receipt_check import verify_receipt
 from discreet.learn.estimator import Estimator
-from discreet.wire.models import KINDS, MODEL, model_to_words
+from discreet.wire.models import KINDS, MODEL, model_to_json
 from discreet.wire.product_request import read_bounds, read_learn, read_synthesis
 from service.deployment import SCHEMA, build, free_port, serving, start
 from service.described import check_reply
@@ -126,7 +126,7 @@ class TestAModel:
         )
         body = {
             "sql": ROWS,
-            "model": model_to_words(model),
+            "model": model_to_json(model),
             "spend": {"epsilon": "1", "delta": "1e-6"},
             "n": 400,
         }
@@ -322,12 +322,12 @@ class TestWords:
         for kind, slots in KINDS.items():
             named = set(inspect.signature(kind.__init__).parameters) - {"self", "schema", "spend"}
             assert {slot.name for slot in slots} == named
-            read = MODEL.read(model_to_words(kind()), "model")
+            read = MODEL.read(model_to_json(kind()), "model")
             assert type(read) is kind and read.get_params() == kind().get_params()
 
     def test_floats_read_back_alike(self):
         for lift in (0.1, 1 / 3, 5e-324, 99.99999999999999):
-            words = model_to_words(learn.LinearRegression(lift=np.float64(lift)))
+            words = model_to_json(learn.LinearRegression(lift=np.float64(lift)))
             assert MODEL.read(words, "model").lift == lift
 
     def test_a_body_reads_back_as_it_was(self):

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from data.strategies import cells, given
 from discreet.data.columns.cell import (
-    absent,
-    day,
-    key_number,
-    moment,
-    native,
-    nearest,
-    number,
-    text,
-    truth,
+    is_null,
+    read_boolean,
+    read_date,
+    read_key_number,
+    read_number,
+    read_text,
+    read_timestamp,
+    round_half_even,
+    to_python,
 )
 
 
@@ -30,21 +30,29 @@ class TestReadingIsTotal:
 
     @given(cells())
     def test_every_reader_gives_its_type_or_null(self, value):
-        assert isinstance(number(value), int | float | None)
-        assert isinstance(key_number(value), int | None)
-        assert isinstance(text(value), str | None)
-        assert isinstance(truth(value), bool | None)
-        assert isinstance(moment(value), datetime | None)
-        assert isinstance(day(value), date | None)
+        assert isinstance(read_number(value), int | float | None)
+        assert isinstance(read_key_number(value), int | None)
+        assert isinstance(read_text(value), str | None)
+        assert isinstance(read_boolean(value), bool | None)
+        assert isinstance(read_timestamp(value), datetime | None)
+        assert isinstance(read_date(value), date | None)
 
     @pytest.mark.parametrize(
         "value", [None, float("nan"), Decimal("nan"), Decimal("snan"), np.float32("nan"), [], b"1"]
     )
     def test_what_is_absent_is_null_to_every_reader(self, value):
-        assert absent(value)
-        assert [read(value) for read in (number, key_number, text, truth, moment, day)] == [
-            None
-        ] * 6
+        assert is_null(value)
+        assert [
+            read(value)
+            for read in (
+                read_number,
+                read_key_number,
+                read_text,
+                read_boolean,
+                read_timestamp,
+                read_date,
+            )
+        ] == [None] * 6
 
 
 class TestNumbers:
@@ -58,8 +66,8 @@ class TestNumbers:
         ],
     )  # fmt: skip
     def test_are_read(self, value, read):
-        assert number(value) == read
-        assert type(number(value)) is type(read)
+        assert read_number(value) == read
+        assert type(read_number(value)) is type(read)
 
     @pytest.mark.parametrize(
         "value",
@@ -81,10 +89,10 @@ class TestNumbers:
         ],
     )
     def test_other_text_is_null(self, value):
-        assert number(value) is None
+        assert read_number(value) is None
 
     def test_as_keys_are_whole(self):
-        assert [key_number(v) for v in (3, 3.0, "3", "3.0", 3.5, math.inf, "x", True)] == [
+        assert [read_key_number(v) for v in (3, 3.0, "3", "3.0", 3.5, math.inf, "x", True)] == [
             3,
             3,
             3,
@@ -96,8 +104,8 @@ class TestNumbers:
         ]
 
     def test_an_array_of_one_is_not_a_number(self):
-        assert native(np.array([1])).shape == (1,)
-        assert number(np.array([1])) is None
+        assert to_python(np.array([1])).shape == (1,)
+        assert read_number(np.array([1])) is None
 
 
 class TestNearest:
@@ -109,15 +117,15 @@ class TestNearest:
         | st.integers(-9, 9).map(lambda k: k + 0.5)
     )
     def test_is_the_nearest_whole_number_and_halves_go_to_the_even_one(self, x):
-        off = abs(Fraction(x) - nearest(x))
-        assert off < Fraction(1, 2) or (off == Fraction(1, 2) and nearest(x) % 2 == 0)
+        off = abs(Fraction(x) - round_half_even(x))
+        assert off < Fraction(1, 2) or (off == Fraction(1, 2) and round_half_even(x) % 2 == 0)
 
     @given(
         st.floats(min_value=-(2.0**62), max_value=2.0**62)
         | st.integers(-9, 9).map(lambda k: k + 0.5)
     )
     def test_is_what_ieee_754_says(self, y):
-        assert int(np.rint(y)) == nearest(y)
+        assert int(np.rint(y)) == round_half_even(y)
 
 
 class TestTruth:
@@ -125,20 +133,20 @@ class TestTruth:
         "value", [True, 1, 1.0, "true", " T ", "YES", "y", "1", np.bool_(True), Decimal(1)]
     )
     def test_yes(self, value):
-        assert truth(value) is True
+        assert read_boolean(value) is True
 
     @pytest.mark.parametrize("value", [False, 0, 0.0, -0.0, "False", "f", "No", "N", "0"])
     def test_no(self, value):
-        assert truth(value) is False
+        assert read_boolean(value) is False
 
     @pytest.mark.parametrize("value", [2, 0.5, "2", "maybe", "", "on", datetime(2024, 1, 1)])
     def test_neither(self, value):
-        assert truth(value) is None
+        assert read_boolean(value) is None
 
 
 class TestText:
     def test_whole_numbers_and_booleans_have_one_spelling(self):
-        assert [text(v) for v in ("é ", 12, -3, True, False, np.int8(4))] == [
+        assert [read_text(v) for v in ("é ", 12, -3, True, False, np.int8(4))] == [
             "é ",
             "12",
             "-3",
@@ -149,7 +157,7 @@ class TestText:
 
     @pytest.mark.parametrize("value", [1.5, Decimal(1), date(2024, 1, 1)])
     def test_stores_spell_the_rest_differently_so_it_is_null(self, value):
-        assert text(value) is None
+        assert read_text(value) is None
 
 
 class TestTimes:
@@ -165,12 +173,14 @@ class TestTimes:
         ],
     )  # fmt: skip
     def test_are_seconds_of_utc(self, value):
-        assert moment(value) == self.NOON
-        assert day(value) == date(2024, 5, 1)
+        assert read_timestamp(value) == self.NOON
+        assert read_date(value) == date(2024, 5, 1)
 
     def test_a_day_is_its_first_second(self):
-        assert moment(date(2024, 5, 1)) == moment("2024-05-01") == datetime(2024, 5, 1)
-        assert moment("2024-05-01 12:30") == datetime(2024, 5, 1, 12, 30)
+        assert (
+            read_timestamp(date(2024, 5, 1)) == read_timestamp("2024-05-01") == datetime(2024, 5, 1)
+        )
+        assert read_timestamp("2024-05-01 12:30") == datetime(2024, 5, 1, 12, 30)
 
     @pytest.mark.parametrize(
         "value",
@@ -181,4 +191,4 @@ class TestTimes:
         ],
     )  # fmt: skip
     def test_others_are_null(self, value):
-        assert moment(value) is None
+        assert read_timestamp(value) is None

@@ -35,8 +35,8 @@ from discreet.data import (
     infer,
     schemas_from_toml,
 )
-from discreet.data.drafting.answers import bounded, keyed, lengthy, split_answer
-from discreet.data.drafting.sniff import FIRST_ROWS, look
+from discreet.data.drafting.answers import read_bounds, read_key_list, read_max_length, split_answer
+from discreet.data.drafting.sniff import FIRST_ROWS, sniff
 from discreet.errors import InvalidArgument
 
 SAMPLES = Path(str(files("discreet.samples")))
@@ -49,7 +49,7 @@ def write(path: Path, text: str, encoding: str = "utf-8") -> Path:
 
 
 def kinds(source) -> dict[str, str]:
-    return {name: seen.kind for name, seen in look(source).columns.items()}
+    return {name: seen.kind for name, seen in sniff(source).columns.items()}
 
 
 class TestKinds:
@@ -96,7 +96,7 @@ class TestKinds:
     def test_come_from_the_first_rows_alone(self):
         rows = [{"x": "1"}] * FIRST_ROWS + [{"x": "word"}]
         assert kinds(rows) == {"x": "integer"}
-        assert look(rows, every_row=True).columns["x"].kind == "text"
+        assert sniff(rows, every_row=True).columns["x"].kind == "text"
 
     @given(st.lists(cells(), max_size=5))
     def test_no_value_makes_a_guess_fail(self, values):
@@ -334,13 +334,13 @@ class TestDraft:
 
 class TestAnswers:
     def test_bounds(self):
-        assert bounded("integer", "0:120") == Integer(0, 120)
-        assert bounded("integer", "-5..5") == Integer(-5, 5)
-        assert bounded("integer", "0:0.5") == Real(0, 0.5)
-        assert bounded("integer", "0:500:5") == Real(0, 500, step=5)
-        assert bounded("real", "0:1/3") == Real(0, "1/3")
-        assert bounded("date", "2024-01-01 : 2024-12-31") == Date("2024-01-01", "2024-12-31")
-        assert bounded("timestamp", "2024-01-01T00:00:00..2024-01-02T00:00:00") == Timestamp(
+        assert read_bounds("integer", "0:120") == Integer(0, 120)
+        assert read_bounds("integer", "-5..5") == Integer(-5, 5)
+        assert read_bounds("integer", "0:0.5") == Real(0, 0.5)
+        assert read_bounds("integer", "0:500:5") == Real(0, 500, step=5)
+        assert read_bounds("real", "0:1/3") == Real(0, "1/3")
+        assert read_bounds("date", "2024-01-01 : 2024-12-31") == Date("2024-01-01", "2024-12-31")
+        assert read_bounds("timestamp", "2024-01-01T00:00:00..2024-01-02T00:00:00") == Timestamp(
             "2024-01-01T00:00:00", "2024-01-02T00:00:00"
         )
 
@@ -357,16 +357,16 @@ class TestAnswers:
         with pytest.raises(
             InvalidArgument, match=f"are no bounds for a column of kind {kind}; write 0:120"
         ):
-            bounded(kind, answer)
+            read_bounds(kind, answer)
 
     def test_keys_and_lengths(self):
-        assert keyed("integer", "1,-2") == Category([1, -2])
-        assert keyed("text", "1, 2") == Category(["1", "2"])
-        assert lengthy("20") == Text(20)
+        assert read_key_list("integer", "1,-2") == Category([1, -2])
+        assert read_key_list("text", "1, 2") == Category(["1", "2"])
+        assert read_max_length("20") == Text(20)
         with pytest.raises(InvalidArgument, match="mix integer and text"):
-            keyed("integer", "1,x")
+            read_key_list("integer", "1,x")
         with pytest.raises(InvalidArgument, match="the length must be a whole number"):
-            lengthy("2.5")
+            read_max_length("2.5")
 
     def test_name_a_column(self):
         assert split_answer("a=b=c", ["a", "a=b"]) == ("a=b", "c")

@@ -9,7 +9,7 @@ import pytest
 from discreet.audit import verify
 from discreet.errors import ClaimRefuted
 from discreet.local import Choice, Histogram, Number
-from discreet.local.family import apart
+from discreet.local.family import extra_option
 from discreet.privacy.measures import PureDP
 
 SAMPLES = 40_000
@@ -38,7 +38,7 @@ def test_every_member_passes(member):
 @pytest.mark.parametrize("option", [0, 3])
 def test_a_set_apart_passes(option):
     """Whoever holds none of the candidates is the dearest neighbour. A false alarm has a chance of at most 1e-9."""
-    family = apart(8, Fraction(1), 2)
+    family = extra_option(8, Fraction(1), 2)
     report = verify(
         lambda x, size: family.draw(np.full(size, x)),
         PureDP(1),

@@ -13,7 +13,7 @@ from discreet.local import Choice, Randomizer
 from discreet.local.choose import choose
 from discreet.local.designs.subset import subset_facts
 from discreet.local.estimates.consistent import project
-from discreet.local.estimates.inversion import at_least, frequency_intervals
+from discreet.local.estimates.inversion import frequency_intervals, tail_bound
 from discreet.local.law import TwoLevelLaw
 from discreet.mechanisms.response.count import frequency_intervals as one_by_one
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
@@ -72,7 +72,7 @@ class TestIntervals:
     def test_exact_coverage(self, n, p, q, beta):
         low, high = frequency_intervals(np.arange(n + 1), n, p, q, beta)
         for t in range(n + 1):
-            tails = [1.0, *(at_least(c, n, t, p, q) for c in range(1, n + 1)), 0.0]
+            tails = [1.0, *(tail_bound(c, n, t, p, q) for c in range(1, n + 1)), 0.0]
             chance = -np.diff(tails)
             covered = (low * n <= t + 1e-9) & (t - 1e-9 <= high * n)
             assert chance[covered].sum() >= 1 - beta - 1e-6

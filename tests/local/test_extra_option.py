@@ -11,15 +11,15 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidArgument
-from discreet.local.designs.extra_option import Apart
-from discreet.local.family import Family, apart
+from discreet.local.designs.extra_option import ExtraOption
+from discreet.local.family import Family, extra_option
 from discreet.local.reports.collector import influence_of
-from discreet.local.search.oracle import best_apart, candidates_law, frequencies_of
+from discreet.local.search.oracle import best_extra_option_field, candidates_law, frequencies_of
 from discreet.testing.bits import ScriptedBits
 from local.members import sets
 
 SPEND = Fraction(3, 2)
-MADE = {q: apart(options, SPEND, q) for q, options in ((2, 8), (3, 11), (4, 22), (9, 9))}
+MADE = {q: extra_option(options, SPEND, q) for q, options in ((2, 8), (3, 11), (4, 22), (9, 9))}
 
 
 def law_of(family, option):
@@ -94,7 +94,7 @@ class TestSetApart:
 def test_reports_that_no_device_sends():
     family = MADE[3]
     points = family.design.geometry.facts.outputs
-    assert isinstance(family.design, Apart) and family.valid(
+    assert isinstance(family.design, ExtraOption) and family.valid(
         [0, points, points + 1, -1]
     ).tolist() == [1, 1, 0, 0]
     with pytest.raises(InvalidArgument):
@@ -104,14 +104,14 @@ def test_reports_that_no_device_sends():
 def test_a_set_apart_is_taken_where_most_hold_none():
     """At ε = 2 it halves the variance if everybody holds none, and costs a third if nobody does."""
     plain = dp.local.Choice(1 << 20, dp.PureDP(2)).law.variance(n=1, frequency=0.0)
-    taken = apart(1 << 20, Fraction(2), best_apart(1 << 20, Fraction(2), 1.0))
+    taken = extra_option(1 << 20, Fraction(2), best_extra_option_field(1 << 20, Fraction(2), 1.0))
     alone, nobody = taken.law.p, taken.law.q
     counts = np.zeros(1 << 20)
     held, other = (
         frequencies_of(taken, np.append(counts[:-1], share), 1)[1] for share in (alone, nobody)
     )
     assert held < 0.52 * plain < plain < other < 1.4 * plain
-    assert best_apart(1 << 20, Fraction(2), 0.0) == 0
+    assert best_extra_option_field(1 << 20, Fraction(2), 0.0) == 0
     words = dp.local.Words(bits=32, spend=dp.PureDP(2), top=3)
     asked = dp.local.WordRound(words, 3, (0, 1), field=4)
     assert influence_of(asked, n=10, forged=1) == candidates_law(asked.family).influence(n=10)

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.local import Number, Randomizer
-from discreet.local.estimates.chernoff import reach
+from discreet.local.estimates.chernoff import chernoff_margin
 from discreet.local.table import SCALE, make_table
 from discreet.noise.exp import exp_neg
 from discreet.privacy.measures import ZCDP, PureDP
@@ -55,7 +55,7 @@ class TestTable:
         table = make_table(Fraction(epsilon))
         normal = 1.96 * math.sqrt(table.worst / 2000)
         hoeffding = float(np.ptp(table.values)) / SCALE * math.sqrt(math.log(40) / 4000)
-        assert normal < reach(table, 2000, 0.05) < min(2 * normal, 1.01 * hoeffding)
+        assert normal < chernoff_margin(table, 2000, 0.05) < min(2 * normal, 1.01 * hoeffding)
 
 
 def test_figures():

@@ -18,8 +18,8 @@ from discreet.privacy import ApproxDP, PureDP, Response, compose
 from discreet.privacy.events import Shuffled
 from discreet.privacy.pairs.shuffled import (
     clones_pair,
-    lower_binary,
-    lower_pair,
+    lower_binary_pair,
+    lower_two_level_pair,
     shuffled_delta,
     shuffled_pair,
     two_level_pair,
@@ -120,7 +120,7 @@ class TestNeverBelowTheTruth:
             for p, q in ((one, two), (two, one))
         )
         z = math.e + 2
-        tempting = lower_pair(Fraction(1), 6, (math.e + 1) / z, 1 / z)
+        tempting = lower_two_level_pair(Fraction(1), 6, (math.e + 1) / z, 1 / z)
         assert truth == pytest.approx(0.013448, abs=1e-6)
         assert tempting.delta(0.7) == pytest.approx(0.010346, rel=5e-3)
         assert (
@@ -136,7 +136,10 @@ class TestNeverBelowTheTruth:
         truth = true_delta(direct(4, Fraction(3, 2)), 1.5, 8, 0.7)
         e = math.exp(1.5)
         assert truth == pytest.approx(0.05866, abs=1e-5)
-        assert lower_pair(Fraction(3, 2), 8, (e + 1) / (e + 3), 1 / (e + 3)).delta(0.7) < truth
+        assert (
+            lower_two_level_pair(Fraction(3, 2), 8, (e + 1) / (e + 3), 1 / (e + 3)).delta(0.7)
+            < truth
+        )
         assert truth < two_level_pair(Shuffled("3/2", 8, 4, 1, 0)).delta(0.7) < 0.0622
 
 
@@ -207,7 +210,7 @@ class TestEvent:
         above, below = price.epsilon(delta=1e-6), price.lower.epsilon(1e-6)
         assert below <= above <= 1.01 * below
         assert above < 0.9 * two_level_epsilon(price.event)
-        assert lower_binary(Fraction(1), 1).lower_delta(0.5) == pytest.approx(
+        assert lower_binary_pair(Fraction(1), 1).lower_delta(0.5) == pytest.approx(
             compose(Response(1)).delta(0.5), rel=1e-6
         )
 

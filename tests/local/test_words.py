@@ -9,12 +9,12 @@ import discreet as dp
 from discreet.errors import InvalidArgument
 from discreet.local.search.prefixes import (
     PrefixEvidence,
-    alone,
-    clear_share,
+    add_round,
+    certain_words,
+    clear_fraction,
     no_evidence,
     rank,
-    sure_of,
-    weigh,
+    without_extensions,
 )
 from discreet.local.search.rounds import groups_of
 from discreet.testing.bits import ScriptedBits, UntouchedBits
@@ -122,9 +122,11 @@ class TestPrefixes:
     """Estimates of all rounds are averaged by their precision; a child that is clearly there explains its parent."""
 
     def test_rounds_are_averaged_by_precision(self):
-        heard = weigh(no_evidence(2), np.array([[0.3, 0.1]]), 0.04, known=0, length=1, wanted=2)
+        heard = add_round(no_evidence(2), np.array([[0.3, 0.1]]), 0.04, known=0, length=1, wanted=2)
         assert heard.values.tolist() == [0.3, 0.1] and heard.variances.tolist() == [0.04, 0.04]
-        found = weigh(heard, np.array([[0.2, 0.0], [0.1, 0.1]]), 0.01, known=1, length=2, wanted=2)
+        found = add_round(
+            heard, np.array([[0.2, 0.0], [0.1, 0.1]]), 0.01, known=1, length=2, wanted=2
+        )
         assert found.values == pytest.approx(
             [0.22, 0.06, 0.1, 0.1]
         ) and found.variances == pytest.approx([0.008] * 4)
@@ -133,20 +135,29 @@ class TestPrefixes:
 
     def test_what_a_heavy_child_accounts_for_speaks_for_no_sibling(self):
         heard = PrefixEvidence(np.array([0.9]), np.array([1e-4]), np.array([400.0]), np.zeros(1))
-        found = weigh(heard, np.array([[0.9, 0.02, -0.01]]), 1e-4, known=20, length=27, wanted=20)
+        found = add_round(
+            heard, np.array([[0.9, 0.02, -0.01]]), 1e-4, known=20, length=27, wanted=20
+        )
         assert found.values == pytest.approx([0.9, 0.04 / 3, -0.02 / 3]) and found.variances[
             1
         ] == pytest.approx(2e-4 / 3)
         assert found.odds[0] > 0 > found.odds[1] > found.odds[2]
 
     def test_a_word_alone_is_no_rival_of_its_own(self):
-        found = weigh(
+        found = add_round(
             no_evidence(2), np.array([[0.9, 0.5, 0.1]]), 0.01, known=0, length=2, wanted=2
         )
-        assert sure_of(found, 5).tolist() == [0, 1] and sure_of(found, 1).tolist() == [0]
-        assert clear_share(np.array([0.9, 0.5, 0.1]), 0.01, np.array([0, 2])) == 0.9
-        counted = weigh(
-            alone(found, 2), np.array([[0.9], [0.5], [0.1]]), 0.01, known=2, length=2, wanted=2
+        assert certain_words(found, 5).tolist() == [0, 1] and certain_words(found, 1).tolist() == [
+            0
+        ]
+        assert clear_fraction(np.array([0.9, 0.5, 0.1]), 0.01, np.array([0, 2])) == 0.9
+        counted = add_round(
+            without_extensions(found, 2),
+            np.array([[0.9], [0.5], [0.1]]),
+            0.01,
+            known=2,
+            length=2,
+            wanted=2,
         )
         assert (counted.odds - found.odds) == pytest.approx(np.array([0.9, 0.5, 0.1]) ** 2 / 0.02)
 

@@ -15,8 +15,8 @@ from discreet.mechanisms.laws.exponentials import exponential_sum, exponential_t
 from discreet.mechanisms.selection.exponential import worst_gap as gap_of
 from discreet.mechanisms.selection.quantile_interval import (
     IntervalSelection,
-    depths,
     distances,
+    outcome_depths,
     ranks_beyond,
 )
 from discreet.mechanisms.selection.ranks import PlaceRange, RankedRows, RankTarget
@@ -51,7 +51,7 @@ def law(made, at, counts, centre, beta):
     rows = RankedRows(counts)
     low, high = ranks_beyond(rows, WHERE, centre, aims_of(at, rows), RankTarget(at).scale)
     many = 1 + len(low or high) * (3 if low and high else 1)
-    found = depths(low, high, made.error(many, beta))
+    found = outcome_depths(low, high, made.error(many, beta))
     assert len(found) == many
     weights = [math.exp(-made.rate * depth) for depth in found]
     sides = [

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.keys.counts import per_key, read_counts
+from discreet.mechanisms.keys.counts import per_key_delta, read_counts
 from discreet.mechanisms.keys.threshold import (
     GaussianThreshold,
     LaplaceThreshold,
@@ -218,7 +218,7 @@ def loss_mass(keys, n):
 
 
 def test_per_key_chances_make_delta():
-    chance = per_key(Fraction(1, 100), 4)
+    chance = per_key_delta(Fraction(1, 100), 4)
     assert 1 - (1 - chance) ** 4 <= 0.01
     assert 1 - (1 - chance) ** 4 == pytest.approx(0.01, rel=1e-9)
 

@@ -9,7 +9,7 @@ import mpmath as mp
 import pytest
 
 import discreet as dp
-from discreet.answer.ask import run_plan, salted
+from discreet.answer.ask import run_plan, with_secret_salt
 from discreet.mechanisms.laws.tails import laplace_tail
 from discreet.plan.selection import Selection
 from discreet.plan.thresholded_count import CountSelection, count_needed
@@ -160,9 +160,9 @@ class TestPeopleInTooManyKeys:
 
     def test_by_a_salt_that_is_drawn_anew(self):
         tally = planned(PEOPLE, VISITS).selection.tally
-        first, second = salted(tally), salted(tally)
+        first, second = with_secret_salt(tally), with_secret_salt(tally)
         assert tally.share.salt == "" and first.share.salt != second.share.salt
-        assert salted(planned(COUNT).selection.tally).share == Free()
+        assert with_secret_salt(planned(COUNT).selection.tally).share == Free()
         store = dp.Memory({"rows": self.STORE})
         backwards = dp.Memory({"rows": self.STORE[::-1]})
         assert store.tally(first) == backwards.tally(first) != store.tally(second)

@@ -12,7 +12,7 @@ import discreet as dp
 from discreet.answer.tally_batch import gather
 from discreet.answer.workload_run import exact_totals
 from discreet.privacy.pricing.pure import price_pure
-from discreet.query.algebra.tally import FINE
+from discreet.query.algebra.tally import SHARE_FINENESS
 from discreet.statistics.releases.set_totals import CellsNeed
 
 UNITS = {
@@ -78,8 +78,8 @@ def expected(keys, value, most, *, where=lambda _: True):
     totals = defaultdict(Fraction)
     for row in kept:
         n = counts[row["id"]]
-        share = FINE if most is None or n <= most else FINE * most // n
-        totals[tuple(row[key] for key in keys)] += Fraction(value(row) * share, FINE)
+        share = SHARE_FINENESS if most is None or n <= most else SHARE_FINENESS * most // n
+        totals[tuple(row[key] for key in keys)] += Fraction(value(row) * share, SHARE_FINENESS)
     return totals
 
 

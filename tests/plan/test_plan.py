@@ -19,7 +19,7 @@ from discreet.mechanisms import (
     LaplaceThreshold,
     PartitionSelection,
 )
-from discreet.mechanisms.selection.place_weights import ALIKE
+from discreet.mechanisms.selection.place_weights import EQUAL_WEIGHTS
 from discreet.mechanisms.selection.ranks import PlaceRange, RankedRows
 from discreet.plan import Selection, plan_question, routes, split
 from discreet.plan.plan import public_tuples
@@ -96,7 +96,7 @@ def check_places(release, keys, tables):
         far = max(most, -least) / made.sensitivity(aim, level)
         moved[level] = moved.get(level, Fraction()) + far
         apart[level] = apart.get(level, Fraction()) + (most - least) * made.rate(aim, level)
-        place = made._draw(pair[0], where, aim, level, ALIKE, bits=None)
+        place = made._draw(pair[0], where, aim, level, EQUAL_WEIGHTS, bits=None)
         below, above = PlaceRange(where.low, place, place), PlaceRange(place, where.high, where.end)
         sides = ((start, middle, below), (middle + 1, stop, above))
         todo += [(pair, a, b, part, level + 1) for a, b, part in sides if a < b]

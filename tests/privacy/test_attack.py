@@ -3,23 +3,23 @@ import math
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.privacy.explain.attack import Attack, attack, read_rate
+from discreet.privacy.explain.attack import Attack, bound_attack, read_rate
 
 
 def test_randomized_response():
-    guess = attack([(math.log(3), 0.0)], 0.25)
+    guess = bound_attack([(math.log(3), 0.0)], 0.25)
     assert guess.false_negative == pytest.approx(0.25)
     assert guess.true_positive == pytest.approx(0.75)
     assert guess.advantage == pytest.approx(0.5)
 
 
 def test_the_best_line_counts_and_none_is_below_zero():
-    assert attack([(0.0, 0.9), (1.0, 0.5)], 0.01).false_negative == pytest.approx(
+    assert bound_attack([(0.0, 0.9), (1.0, 0.5)], 0.01).false_negative == pytest.approx(
         1 - 0.5 - math.e * 0.01
     )
-    assert attack([(0.0, 0.9)], 0.5).false_negative == 0.0
-    assert attack([], 0.5).false_negative == 0.0
-    assert attack([(1e6, 0.0)], 0.0).false_negative == pytest.approx(1.0)
+    assert bound_attack([(0.0, 0.9)], 0.5).false_negative == 0.0
+    assert bound_attack([], 0.5).false_negative == 0.0
+    assert bound_attack([(1e6, 0.0)], 0.0).false_negative == pytest.approx(1.0)
 
 
 def test_no_advantage_is_not_a_negative_one():
@@ -37,9 +37,9 @@ class TestFarOut:
     """Beyond e^700 nothing is claimed that e^ε would not allow, and no rounding makes an attack look worse."""
 
     def test_tiny_rates(self):
-        assert attack([(1000.0, 0.0)], 1e-305).false_negative == 0
-        assert attack([(1000.0, 0.0)], 0.0).false_negative > 0.999
-        assert attack([(1000.0, 0.0)], 1e-3).false_negative == 0
+        assert bound_attack([(1000.0, 0.0)], 1e-305).false_negative == 0
+        assert bound_attack([(1000.0, 0.0)], 0.0).false_negative > 0.999
+        assert bound_attack([(1000.0, 0.0)], 1e-3).false_negative == 0
 
     def test_never_above_one_rounding(self):
-        assert attack([(0.0, 0.0)], 1 - 2.0**-53).false_negative <= 2.0**-53
+        assert bound_attack([(0.0, 0.0)], 1 - 2.0**-53).false_negative <= 2.0**-53

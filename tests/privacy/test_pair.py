@@ -40,7 +40,12 @@ from discreet.privacy.pairs.curve import envelope, from_points, from_zcdp, mirro
 from discreet.privacy.pairs.dominating import merged_parts, parts_of
 from discreet.privacy.pairs.gauss import Gauss, lattice_gauss
 from discreet.privacy.pairs.hyperbola import bounded_range, discrete_laplace_hull, laplace
-from discreet.privacy.pairs.lattice import FEW, binomial, discrete_gauss, discrete_laplace
+from discreet.privacy.pairs.lattice import (
+    MAX_LISTED_ATOMS,
+    binomial,
+    discrete_gauss,
+    discrete_laplace,
+)
 from discreet.privacy.pairs.loss_masses import Lattice, narrowest
 from discreet.privacy.pairs.mixture import Mixture
 from discreet.privacy.pairs.parallel import doubled
@@ -226,9 +231,13 @@ class TestLatticeNoise:
             )
 
     def test_long_shift_is_a_hyperbola(self):
-        pair = discrete_laplace(Fraction(1, FEW), FEW + 1)
-        assert pair.delta(0.5) >= laplace(Fraction(FEW + 1, FEW)).delta(0.5)
-        assert pair.delta(0.5) <= laplace(Fraction(FEW + 1, FEW)).delta(0.5) * (1 + 1e-3)
+        pair = discrete_laplace(Fraction(1, MAX_LISTED_ATOMS), MAX_LISTED_ATOMS + 1)
+        assert pair.delta(0.5) >= laplace(Fraction(MAX_LISTED_ATOMS + 1, MAX_LISTED_ATOMS)).delta(
+            0.5
+        )
+        assert pair.delta(0.5) <= laplace(Fraction(MAX_LISTED_ATOMS + 1, MAX_LISTED_ATOMS)).delta(
+            0.5
+        ) * (1 + 1e-3)
 
     @pytest.mark.parametrize(("variance", "shift"), [(Fraction(1, 4), 1), (1, 1), (3, 2), (20, 5)])
     def test_discrete_gauss(self, variance, shift):

@@ -25,7 +25,7 @@ from discreet.privacy.numerical.accountant import numerical
 from discreet.privacy.numerical.pair import pairs_of
 from discreet.privacy.pairs.atoms import Atoms
 from discreet.privacy.pairs.gauss import Gauss
-from discreet.privacy.pairs.mixture import RAREST, Mixture
+from discreet.privacy.pairs.mixture import MIN_RATE, Mixture
 from discreet.privacy.pairs.parallel import alternatives, doubled
 from discreet.privacy.pairs.yes_no import yes_no_delta
 
@@ -95,7 +95,7 @@ class TestRareSamples:
     @pytest.mark.parametrize("event", [GaussianNoise.of(1, 1), LaplaceNoise(1, 1)])
     def test_below_the_least_float(self, event, rate):
         pairs = pairs_of(Sampled(event, rate))
-        assert pairs.remove.rate == RAREST
+        assert pairs.remove.rate == MIN_RATE
         assert 0 < pairs.remove.delta(0.0) < 1e-299
         assert numerical([Sampled(event, rate)]).delta(1) == 0
         assert numerical([Sampled(event, rate)]).epsilon("1e-6") == 0

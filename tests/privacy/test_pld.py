@@ -33,10 +33,10 @@ from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from discreet.privacy.numerical.accountant import numerical
 from discreet.privacy.numerical.convolution import compose
 from discreet.privacy.numerical.direction import DirectionBounds
-from discreet.privacy.numerical.loss_grid import aligned, dots
+from discreet.privacy.numerical.loss_grid import align_lattice, connect_dots
 from discreet.privacy.numerical.lower_bound import spread_law
 from discreet.privacy.numerical.pair import composed_pairs, pairs_of
-from discreet.privacy.numerical.tilting import log_share
+from discreet.privacy.numerical.tilting import log_renyi_factor
 from discreet.privacy.pairs.atoms import Atoms
 from discreet.privacy.pairs.gauss import Gauss
 from discreet.privacy.pairs.hyperbola import bounded_range
@@ -401,7 +401,7 @@ class TestEnds:
         with pytest.raises(InvalidArgument, match="finite"):
             numerical([LaplaceNoise(1, 1)]).delta(math.nan)
         with pytest.raises(AssertionError):
-            aligned(Atoms(np.zeros(1), np.ones(1)), Fraction(1))
+            align_lattice(Atoms(np.zeros(1), np.ones(1)), Fraction(1))
 
 
 class TestNested:
@@ -462,7 +462,7 @@ class TestParts:
 
     def test_dots_keep_both_masses_and_dominate(self):
         for pair in (Gauss(0.7), bounded_range(Fraction(1)), pairs_of(Response(1, 3)).remove):
-            comb = dots(pair, 0.03, 1e-15)
+            comb = connect_dots(pair, 0.03, 1e-15)
             assert comb.mass.sum() + comb.top == pytest.approx(1)
             as_atoms = Atoms(comb.losses, comb.mass, Fraction(comb.top))
             for epsilon in (-0.4, 0.0, 0.333, 0.9):
@@ -489,7 +489,7 @@ class TestParts:
         assert law.weights.sum() == pytest.approx(1, abs=1e-8)
 
     def test_too_long_a_ring_is_refused(self):
-        comb = dots(Gauss(1.0), 1e-3, 1e-12)
+        comb = connect_dots(Gauss(1.0), 1e-3, 1e-12)
         assert compose([comb], [10**6], 1.0, 2**12) is None
 
     def test_narrow_combs_on_a_short_ring(self):
@@ -501,7 +501,7 @@ class TestParts:
         encloses(found.lower, found.upper, exact)
 
     def test_log_share(self):
-        assert log_share(0.0) == 0.0
+        assert log_renyi_factor(0.0) == 0.0
 
     @pytest.mark.untraced
     def test_grids_that_do_not_fit_grow_coarser(self):

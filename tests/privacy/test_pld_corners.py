@@ -27,7 +27,7 @@ from discreet.privacy.numerical.accountant import numerical
 from discreet.privacy.numerical.direction import DirectionBounds
 from discreet.privacy.numerical.lower_bound import interpolate
 from discreet.privacy.numerical.pair import composed_pairs, pairs_of
-from discreet.privacy.numerical.tilting import log_share
+from discreet.privacy.numerical.tilting import log_renyi_factor
 from discreet.privacy.pairs.atoms import Atoms
 from discreet.privacy.pairs.loss_masses import Directions
 from discreet.privacy.pricing.boxes import optimal_delta
@@ -93,7 +93,7 @@ class TestTinyLosses:
     @pytest.mark.parametrize("tilt", [1e-9, 0.3, 40.0, 1e19])
     def test_log_share(self, tilt):
         """λ^λ/(1+λ)^{1+λ} is 1/(e(1+λ)) for large λ, to any size."""
-        assert -1 - math.log1p(tilt) <= log_share(tilt) <= -math.log1p(tilt)
+        assert -1 - math.log1p(tilt) <= log_renyi_factor(tilt) <= -math.log1p(tilt)
 
 
 class TestLargeEpsilon:

@@ -1,10 +1,10 @@
 from discreet.data import Boolean, Integer, People, Rows, Schema
 from discreet.query import parse
-from discreet.query.algebra.tally import FINE, Free, GroupShare, RowShare
+from discreet.query.algebra.tally import SHARE_FINENESS, Free, GroupShare, RowShare
 from discreet.query.algebra.tree import Scan
 from discreet.query.bounds.contribution_bounds import (
     MAX_ROWS,
-    most_groups,
+    max_groups_of,
     people_share,
     row_share,
     weight_of,
@@ -32,15 +32,15 @@ def test_people_count_once_per_key():
     assert people_share(scan(People("id", max_rows=7, max_groups=2)), keyed=False) == GroupShare(
         1, 1
     )
-    assert most_groups(scan(Rows())) == 1
+    assert max_groups_of(scan(Rows())) == 1
 
 
 def test_weights_are_the_least_powers_of_two_that_are_fine():
-    for reach in (1, 2, 3, 1000, FINE - 1, FINE, 1 << 40):
+    for reach in (1, 2, 3, 1000, SHARE_FINENESS - 1, SHARE_FINENESS, 1 << 40):
         weight = weight_of(reach, RowShare(3))
         assert weight & (weight - 1) == 0
-        assert weight * reach >= FINE
-        assert weight == 1 or weight * reach < 2 * FINE
+        assert weight * reach >= SHARE_FINENESS
+        assert weight == 1 or weight * reach < 2 * SHARE_FINENESS
     assert weight_of(1, Free()) == 1
 
 
@@ -51,7 +51,7 @@ def test_one_row_is_left_of_a_person_after_group_by_the_person():
         {"visits": visits},
     )
     assert row_share(question.rows) == RowShare(1)
-    assert most_groups(question.rows) == 1
+    assert max_groups_of(question.rows) == 1
 
 
 def test_bounds_of_joined_tables_multiply_and_of_united_ones_add_up():

@@ -17,9 +17,9 @@ from discreet.query.domains.arithmetic import (
     product,
     quotient,
     rescale,
+    rounded_domain,
     shared_step,
     sum_of,
-    whole_part,
 )
 from discreet.query.domains.domain import (
     MAX_STEPS,
@@ -126,9 +126,9 @@ class TestArithmetic:
 
     def test_rounding_needs_room_for_twice_the_number(self):
         half = Fraction(1, 2)
-        assert whole_part(Whole(half, 0, MAX_STEPS - 2), floor).high == MAX_STEPS // 2 - 1
+        assert rounded_domain(Whole(half, 0, MAX_STEPS - 2), floor).high == MAX_STEPS // 2 - 1
         with pytest.raises(UnsupportedQuery, match="coarser"):
-            whole_part(Whole(half, 0, MAX_STEPS - 1), floor)
+            rounded_domain(Whole(half, 0, MAX_STEPS - 1), floor)
 
     def test_the_last_step_that_fits(self):
         Whole(Fraction(1), -MAX_STEPS, MAX_STEPS)

@@ -9,7 +9,7 @@ from discreet.errors import UnboundedSensitivity, UnsupportedQuery
 from discreet.query import parse
 from discreet.query.algebra.tally import RowShare
 from discreet.query.bounds.contribution_bounds import row_share
-from discreet.query.bounds.fanout import MAX_JOINED, find_cut, find_cuts
+from discreet.query.bounds.fanout import MAX_JOINED_ROWS, find_cut, find_cuts
 from discreet.query.bounds.relation_facts import multiplicity
 
 COLUMNS = {"name": Text(20), "dx": Category(["hiv", "flu"]), "no": Integer(1, 9)}
@@ -97,7 +97,7 @@ class TestAJoinOfPeople:
         assert find_cuts(pair) == (2, 2)
 
     def test_with_one_row_a_person_adds_none(self):
-        many = Schema("many", People("uid", max_rows=10 * MAX_JOINED), {"x": Integer(0, 1)})
+        many = Schema("many", People("uid", max_rows=10 * MAX_JOINED_ROWS), {"x": Integer(0, 1)})
         rows = ask("SELECT COUNT(*) FROM many m JOIN once o ON o.uid = m.uid", many).rows
         assert find_cuts(rows) == (None, 1)
         grouped = "(SELECT uid, COUNT(*) AS n FROM many GROUP BY uid) o"

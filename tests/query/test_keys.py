@@ -28,7 +28,7 @@ from discreet.query.algebra.tree import Scan, Where
 from discreet.query.bounds.keys import public_keys
 from discreet.query.bounds.relation_facts import columns_of
 from discreet.query.domains.domain import Whole
-from discreet.query.meaning.breakpoints import cut_values
+from discreet.query.meaning.breakpoints import breakpoint_values
 from discreet.query.meaning.evaluate import evaluate
 from query.samples import TABLES
 from query.strategies import PATIENT, expressions
@@ -86,7 +86,7 @@ class TestCuts:
                 (code, Call(Function.CASE, (condition, Constant(1 << place), Constant(0)))),
             )
         columns = columns_of(CUT)
-        found = cut_values(code, columns, 100_000)
+        found = breakpoint_values(code, columns, 100_000)
         xs, ys = (
             [*(n * step for n in range(low, high + 1)), None]
             for low, high, step in ((-8, 8, Fraction(1, 4)), (0, 6, 1))
@@ -96,19 +96,25 @@ class TestCuts:
 
     def test_what_is_read_otherwise(self):
         columns, x = columns_of(CUT), Field("x")
-        assert cut_values(x, columns, 100) is None
-        assert cut_values(Call(Function.LESS, (x, Field("y"))), columns, 100) is None
+        assert breakpoint_values(x, columns, 100) is None
+        assert breakpoint_values(Call(Function.LESS, (x, Field("y"))), columns, 100) is None
         assert (
-            cut_values(
+            breakpoint_values(
                 Call(Function.LESS, (Call(Function.ADD, (x, Constant(1))), Constant(1))),
                 columns,
                 100,
             )
             is None
         )
-        assert cut_values(Call(Function.LESS, (x, Constant(1))), columns, 3) is None
-        assert cut_values(Call(Function.EQUAL, (Field("text1"), Constant("a"))), KINDS, 100) is None
-        assert cut_values(Call(Function.EQUAL, (Field("day1"), Constant(5))), KINDS, 100) is None
+        assert breakpoint_values(Call(Function.LESS, (x, Constant(1))), columns, 3) is None
+        assert (
+            breakpoint_values(Call(Function.EQUAL, (Field("text1"), Constant("a"))), KINDS, 100)
+            is None
+        )
+        assert (
+            breakpoint_values(Call(Function.EQUAL, (Field("day1"), Constant(5))), KINDS, 100)
+            is None
+        )
 
 
 def possible(name):

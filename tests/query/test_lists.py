@@ -11,11 +11,11 @@ import discreet as dp
 from discreet.errors import InvalidArgument, UnsupportedQuery
 from discreet.query import parse
 from discreet.query.bounds.wide_sets import (
+    cover_of,
     is_wide,
     largest_set,
     table_cells,
     table_question,
-    tables_of,
 )
 from discreet.query.python.truncation import truncation_question
 
@@ -109,7 +109,7 @@ class TestWideSets:
         )
         question = dp.Table(many).marginals(names, up_to=2)
         assert is_wide(question) and largest_set(question) == 100
-        tables = tables_of(question)
+        tables = cover_of(question)
         assert all(any({*one} <= {*table} for table in tables) for one in question.sets)
         for table in tables:
             asked = table_question(question, table)

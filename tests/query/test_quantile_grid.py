@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from discreet.data import Boolean, Date, Integer, Real, Timestamp
 from discreet.errors import UnsupportedQuery
 from discreet.query.algebra.expression import Field
-from discreet.query.bounds.quantile_grid import LEAST_FINE, quantile_grid_of
+from discreet.query.bounds.quantile_grid import MIN_FINE, quantile_grid_of
 from discreet.query.domains.domain import domain_of_column
 from discreet.query.meaning.evaluate import evaluate
 from support.profile import examples
@@ -59,7 +59,7 @@ def test_a_short_grid_is_cut_into_its_steps():
 
 def test_many_keys_leave_the_least_fineness():
     wide = {"x": domain_of_column(Real(0, 10**7))}
-    assert quantile_grid_of(X, wide, 1).fine == LEAST_FINE
+    assert quantile_grid_of(X, wide, 1).fine == MIN_FINE
     assert quantile_grid_of(X, wide, 1 << 18).fine == 13
     assert quantile_grid_of(X, wide, 1 << 18).doubling == 1 << 13
 

@@ -9,8 +9,8 @@ import pytest
 from discreet.data import Boolean, Integer, People, Rows, Schema, Text
 from discreet.errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.algebra.joins import apart, public_columns
-from discreet.query.algebra.names import fresh, own_names
+from discreet.query.algebra.joins import public_columns, with_unique_columns
+from discreet.query.algebra.names import require_unique_names, unused_name
 from discreet.query.algebra.tree import (
     Count,
     CountPeople,
@@ -198,31 +198,31 @@ class TestNames:
             ("city", "city"),
             ("big", "big"),
         )
-        right, new = apart(visits, visits)
+        right, new = with_unique_columns(visits, visits)
         assert new["spent"] == "visits.spent"
         assert not set(columns_of(visits)) & set(columns_of(right))
-        assert apart(people, users)[1] == {"age": "users.age", "shop": "shop"}
-        assert apart(visits, Scan(MONTHLY))[0] != Scan(MONTHLY)
-        assert apart(users, Scan(SWAPS))[1] == {"age": "swaps.age"}
+        assert with_unique_columns(people, users)[1] == {"age": "users.age", "shop": "shop"}
+        assert with_unique_columns(visits, Scan(MONTHLY))[0] != Scan(MONTHLY)
+        assert with_unique_columns(users, Scan(SWAPS))[1] == {"age": "swaps.age"}
 
     def test_may_be_as_they_are(self):
         only = Select(users, (("x", Field("age")),))
-        assert apart(visits, only) == (only, {"x": "x"})
+        assert with_unique_columns(visits, only) == (only, {"x": "x"})
 
     def test_of_great_length_are_numbered(self):
         long = "x" * 60
-        assert fresh(long, "table", [long]) == "column"
-        assert fresh(long, "table", [long, "Column"]) == "column 2"
+        assert unused_name(long, "table", [long]) == "column"
+        assert unused_name(long, "table", [long, "Column"]) == "column 2"
 
     def test_that_clash_or_cannot_be_held_are_refused(self):
-        own_names(["a", "b"])
+        require_unique_names(["a", "b"])
         for names, words in (
             (["a", "A"], "same name"),
             (["a'"], "quotes"),
             (["x" * 64], "63 bytes"),
         ):
             with pytest.raises(UnsupportedQuery, match=words):
-                own_names(names)
+                require_unique_names(names)
 
 
 ONE = (("n", Count()),)

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 import discreet
 from discreet.cli.app import app
 from discreet.service.api.openapi import document
+from discreet.service.api.routes import ENDPOINTS
 from discreet.service.api.routes import ROOT as API
-from discreet.service.api.routes import WAYS
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = (".ci", ".github", "benchmarks", "docs", "src", "tests")
@@ -67,7 +67,7 @@ class TestTheVersion:
 
     def test_the_api_has_it(self):
         config = type("Config", (), {"url": "https://curator.example"})
-        assert document(WAYS, API, config)["info"]["version"] == VERSION
+        assert document(ENDPOINTS, API, config)["info"]["version"] == VERSION
 
     def test_the_citation_has_it(self):
         assert re.findall(r"^version: (.+)$", read("CITATION.cff"), re.MULTILINE) == [VERSION]

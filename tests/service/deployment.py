@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import httpx
 import uvicorn
 
-from discreet.cli.commands.serve import _manners
+from discreet.cli.commands.serve import _uvicorn_options
 from discreet.service.app import build_app
 from discreet.service.config import read_config
 from discreet.service.http.request_timeout import RequestTimeoutProtocol
@@ -188,7 +188,7 @@ def serving(deployment: House, *, port: int | None = None):
         build_app(config),
         port=port or urlsplit(config.url).port,
         http=RequestTimeoutProtocol,
-        **_manners(config),
+        **_uvicorn_options(config),
     )
     server = uvicorn.Server(settings)
     thread = threading.Thread(target=server.run)

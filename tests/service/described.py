@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from discreet.service.api.bodies import BODIES
 from discreet.service.api.openapi import _ERRORS, _outcome
-from discreet.service.api.routes import WAYS
+from discreet.service.api.routes import ENDPOINTS
 from discreet.wire.reply_shape import SHAPES
 
 COMPONENTS = {"components": {"schemas": {**SHAPES, **BODIES}}}
@@ -23,7 +23,7 @@ def validator(name):
 
 def way_of(method, path):
     """Find the way that a request took; None if there is none."""
-    for way in WAYS:
+    for way in ENDPOINTS:
         if way.method == method and re.fullmatch(
             re.sub(r"{\w+}", "[^/]+", way.path), path.partition("?")[0]
         ):

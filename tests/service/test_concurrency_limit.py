@@ -41,7 +41,7 @@ def test_one_person_has_two_pages_made_and_others_go_on():
 
 def test_who_has_too_many_waiting_or_waits_too_long_is_told_and_holds_nothing(monkeypatch):
     turns = ConcurrencyLimit(most=3)
-    monkeypatch.setattr("discreet.service.http.concurrency_limit.PATIENCE", 0.01)
+    monkeypatch.setattr("discreet.service.http.concurrency_limit.QUEUE_SECONDS", 0.01)
     with turns.turn("ana"), turns.turn("ana"):
         with pytest.raises(TooMany), turns.turn("ana"):
             pass

@@ -20,7 +20,7 @@ from discreet.ledger import open_ledger
 from discreet.ledger.stores.postgres_connection import connect
 from discreet.service.app import build_app
 from discreet.service.config import read_config
-from discreet.service.http import health as health_room
+from discreet.service.http import health
 from discreet.service.http import middleware as guard
 from discreet.service.http import request_timeout as prompt
 from discreet.service.http.health import health_of
@@ -72,7 +72,7 @@ def base():
 @pytest.fixture
 def hasty(monkeypatch):
     """Patience of moments instead of seconds."""
-    monkeypatch.setattr(postgres_store, "PATIENCE", 1.0)
+    monkeypatch.setattr(postgres_store, "RETRY_SECONDS", 1.0)
     monkeypatch.setattr(postgres_store, "ANSWER_SECONDS", 0.5)
     monkeypatch.setattr(pulse, "MISSED", 0.5)
 
@@ -113,7 +113,7 @@ class TestNoThreadEnds:
         wait_for(lambda: health_of(state)[0]["threads"] == "failing")
 
     def test_health_sees_a_disk_without_room(self, state, monkeypatch):
-        monkeypatch.setattr(health_room, "LEAST", 1 << 62)
+        monkeypatch.setattr(health, "MIN_FREE_BYTES", 1 << 62)
         assert health_of(state)[0]["disk"] == "failing"
 
     def test_an_answer_that_cannot_be_written_down_is_written_down_later_and_charged_once(

@@ -15,7 +15,7 @@ from discreet.service.app import build_app
 from discreet.service.config import DataSource, read_config
 from discreet.service.http.rate_limit import TooMany
 from discreet.service.jobs import scheduler as jobs_room
-from discreet.service.jobs.executor import patiently as _patiently
+from discreet.service.jobs.executor import retry_while_busy as _patiently
 from discreet.service.jobs.job_store import JobStore
 from discreet.service.state import open_state
 from discreet.service.stores.datasets import open_engine

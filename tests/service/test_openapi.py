@@ -18,14 +18,14 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from discreet.service.api.bodies import ALLOWANCE, NEWCOMER, RENEWAL
-from discreet.service.api.routes import WAYS
+from discreet.service.api.routes import ENDPOINTS
 from discreet.wire.product_request import (
     BOUNDS,
     CAPS,
-    CUT,
     LEARN,
     SYNTHESIZE,
     TRAINING,
+    TRUNCATION,
     read_bounds,
     read_caps,
     read_learn,
@@ -62,7 +62,7 @@ def described(running):
 @pytest.mark.parametrize(
     "mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["fitting", "not fitting"]
 )
-@pytest.mark.parametrize("way", WAYS, ids=[f"{way.method} {way.path}" for way in WAYS])
+@pytest.mark.parametrize("way", ENDPOINTS, ids=[f"{way.method} {way.path}" for way in ENDPOINTS])
 def test_nothing_breaks_it(described, running, way, mode):
     cases = described["/api/v1" + way.path][way.method].as_strategy(generation_mode=mode)
 
@@ -95,7 +95,7 @@ def test_every_way_is_described(described):
         for path, ways in described.raw_schema["paths"].items()
         for method in ways
     }
-    assert {(way.method, "/api/v1" + way.path) for way in WAYS} <= found
+    assert {(way.method, "/api/v1" + way.path) for way in ENDPOINTS} <= found
 
 
 def _schemas(node):
@@ -134,7 +134,7 @@ def test_every_example_fits_its_own_schema():
     [(ASK, read_ask), (RELEASE, read_release), (PLAN, read_plan), (NEWCOMER, NEWCOMER.read), (RENEWAL, RENEWAL.read),
      (ALLOWANCE, ALLOWANCE.read), (REHEARSAL, lambda body: read_ask(body, rehearsal=True)),
      (LEARN, read_learn), (TRAINING, lambda body: read_learn(body, explained=True)), (SYNTHESIZE, read_synthesis),
-     (BOUNDS, read_bounds), (CAPS, read_caps), (CUT, read_truncation)],
+     (BOUNDS, read_bounds), (CAPS, read_caps), (TRUNCATION, read_truncation)],
 )  # fmt: skip
 def test_every_example_of_a_body_is_read(record, read):
     assert record.example and read(dict(record.example))

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from discreet.service.api.openapi import document
-from discreet.service.api.routes import ROOT, WAYS
+from discreet.service.api.routes import ENDPOINTS, ROOT
 from discreet.service.config import read_config
 
 
@@ -37,7 +37,7 @@ def shown(client):
 
 
 def test_everything_that_is_described_stands_there(shown, deployment):
-    described = document(WAYS, ROOT, read_config(deployment.config))
+    described = document(ENDPOINTS, ROOT, read_config(deployment.config))
     ways = [
         (method.upper(), path, way)
         for path, ways in described["paths"].items()

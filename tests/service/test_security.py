@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from discreet.service.api.routes import ROOT, WAYS
+from discreet.service.api.routes import ENDPOINTS, ROOT
 from discreet.service.config import read_config
 from discreet.service.http.session import Sessions, cookie_name
 from discreet.service.stores.people import Members
@@ -51,12 +51,12 @@ def way_ids(ways):
     return [f"{way.method} {way.path}" for way in ways]
 
 
-STEWARD = [way for way in WAYS if way.who == "steward"]
-OF_SETS = [way for way in WAYS if way.path.startswith("/datasets/{name}")]
+STEWARD = [way for way in ENDPOINTS if way.who == "steward"]
+OF_SETS = [way for way in ENDPOINTS if way.path.startswith("/datasets/{name}")]
 
 
 class TestTheDoor:
-    @pytest.mark.parametrize("way", WAYS, ids=way_ids(WAYS))
+    @pytest.mark.parametrize("way", ENDPOINTS, ids=way_ids(ENDPOINTS))
     def test_without_a_token_nothing_opens(self, client, way):
         response = client.request(way.method, ROOT + path_of(way), json=ASK)
         assert response.status_code == 401

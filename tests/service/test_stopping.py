@@ -12,7 +12,7 @@ from curator.cases import PEOPLE, ROWS, VISITS, WARDS, opened
 from discreet import learn
 from discreet.curator.curator import stoppable
 from discreet.ledger import import_ledger
-from discreet.service.api.handlers import SHOWN
+from discreet.service.api.handlers import ANALYST_ENTRY_KINDS
 from discreet.service.config import read_config
 from discreet.service.jobs.paced_engine import pace
 from discreet.service.stores.datasets import DataSets
@@ -48,7 +48,7 @@ class ForkServer:
         shown = [
             (entry.kind, entry.refers is None, entry.who)
             for entry in asker.history()
-            if entry.kind in SHOWN
+            if entry.kind in ANALYST_ENTRY_KINDS
         ]
         return told, self.ledger.spent(who), shown
 

@@ -7,7 +7,7 @@ import pytest
 from discreet.errors import InvalidArgument
 from discreet.local.reports.report import LocalReport, pack
 from discreet.service.http.rate_limit import TooMany
-from discreet.service.pages.telemetry import METRIC, OPTIONS, PER_MINUTE, Desk
+from discreet.service.pages.telemetry import METRIC, OPTIONS, PER_MINUTE, ReportCollector
 
 
 def line(desk, option=OPTIONS[0], **changed):
@@ -21,7 +21,7 @@ def line(desk, option=OPTIONS[0], **changed):
 
 
 def test_a_report_is_taken_and_a_foreign_one_spoils_its_batch():
-    desk = Desk()
+    desk = ReportCollector()
     desk.take("here", [line(desk), line(desk)])
     assert desk.look()[0] == 2
     for wrong in (
@@ -36,7 +36,7 @@ def test_a_report_is_taken_and_a_foreign_one_spoils_its_batch():
 
 
 def test_one_address_cannot_flood():
-    desk = Desk()
+    desk = ReportCollector()
     for _ in range(PER_MINUTE):
         desk.take("there", [line(desk)])
     with pytest.raises(TooMany):

@@ -7,7 +7,7 @@ from decimal import Decimal
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from discreet.show.number import Digits, number_words, plain_number
+from discreet.show.number import Digits, number_text, plain_number
 from discreet.show.spreadsheet import safe_csv
 from discreet.show.table import fitted_table
 from support.profile import examples
@@ -36,7 +36,7 @@ class TestShownNumbers:
     @settings(max_examples=examples(400))
     def test_an_interval_is_never_flattered(self, value, below, above, digits):
         low, high = value - below, value + above
-        least, most = shown_ends(number_words(value, low, high, digits))
+        least, most = shown_ends(number_text(value, low, high, digits))
         trifle = Decimal(max(abs(low), abs(high))) * Decimal("1e-11")
         assert least <= Decimal(low) + trifle and Decimal(high) - trifle <= most
         # Of twelve digits the number is rounded by half of the last one and its reach by a whole one.
@@ -46,22 +46,22 @@ class TestShownNumbers:
     @given(SIZES, WIDTHS)
     @settings(max_examples=examples(200))
     def test_counts_are_whole_and_exact_numbers_keep_every_digit(self, value, error):
-        counted = number_words(value, value - error, value + error, Digits.WHOLE)
+        counted = number_text(value, value - error, value + error, Digits.WHOLE)
         assert "." not in counted.value + counted.error
         assert float(read(plain_number(value))) == value
 
     def test_the_numbers_of_the_complaint(self):
         assert (
-            str(number_words(3.06212e7, 3.06212e7 - 59.9146, 3.06212e7 + 59.9146))
+            str(number_text(3.06212e7, 3.06212e7 - 59.9146, 3.06212e7 + 59.9146))
             == "30,621,200 ± 60"
         )
         assert (
-            str(number_words(50826.5, 50826.5 - 59.9146, 50826.5 + 59.9146, Digits.WHOLE))
+            str(number_text(50826.5, 50826.5 - 59.9146, 50826.5 + 59.9146, Digits.WHOLE))
             == "50,826 ± 61"
         )
-        assert str(number_words(44.0, 42.0, 47.0)) == "44 (42 to 47)"
-        assert str(number_words(0.0, -float("inf"), 5.0)) == "0 (no bound to 5)"
-        assert str(number_words(7.5, 7.5, 7.5)) == "7.5 ± 0"
+        assert str(number_text(44.0, 42.0, 47.0)) == "44 (42 to 47)"
+        assert str(number_text(0.0, -float("inf"), 5.0)) == "0 (no bound to 5)"
+        assert str(number_text(7.5, 7.5, 7.5)) == "7.5 ± 0"
 
 
 def test_a_wide_table_goes_on_below_itself_and_loses_nothing():

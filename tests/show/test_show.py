@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from discreet.show.bar import error_bar, share_bar
+from discreet.show.bar import error_bar, fraction_bar
 from discreet.show.markup import Html, element, join, picture, text
-from discreet.show.table import cut, html_pairs, html_table, text_table
+from discreet.show.table import html_pairs, html_table, text_table, truncate
 
 WORDS = st.text(
     st.characters(categories=["L", "N", "P", "S"], include_characters=" <>&\"'"), max_size=12
@@ -92,8 +92,8 @@ class TestTables:
 
     @given(WORDS, st.integers(1, 20))
     def test_what_is_cut_fits(self, words, most):
-        assert len(cut(words, most)) <= most
-        assert (cut(words, most) == words) == (len(words) <= most)
+        assert len(truncate(words, most)) <= most
+        assert (truncate(words, most) == words) == (len(words) <= most)
 
     def test_rows_are_of_one_length(self):
         with pytest.raises(ValueError, match="zip"):
@@ -105,9 +105,9 @@ class TestBars:
     def test_more_is_never_shown_as_less(self, one, other):
         """Nothing is empty, all is full, and only they are."""
         less, more = sorted((one, other))
-        assert share_bar(less).count("█") <= share_bar(more).count("█")
-        assert (share_bar(one).count("█") == 0) == (one == 0)
-        assert (share_bar(one).count("░") == 0) == (one == 1)
+        assert fraction_bar(less).count("█") <= fraction_bar(more).count("█")
+        assert (fraction_bar(one).count("█") == 0) == (one == 0)
+        assert (fraction_bar(one).count("░") == 0) == (one == 1)
 
     @given(st.lists(st.floats(-1e6, 1e6), min_size=5, max_size=5), st.integers(2, 60))
     @example([0.0, 0.0, 0.0, 0.0, 2.225073858507203e-309], 2)

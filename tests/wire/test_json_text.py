@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.wire.json_text import DEEPEST, read_json, write_json
+from discreet.wire.json_text import MAX_DEPTH, read_json, write_json
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**50), 10**50) | st.text(),
@@ -67,9 +67,9 @@ class TestRefusals:
             read_json(opening * 60_000)
 
     def test_the_deepest_that_is_read(self):
-        assert read_json("[" * DEEPEST + "]" * DEEPEST)
+        assert read_json("[" * MAX_DEPTH + "]" * MAX_DEPTH)
         with pytest.raises(InvalidArgument, match="deeper"):
-            read_json("[" * (DEEPEST + 1) + "]" * (DEEPEST + 1))
+            read_json("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1))
 
     def test_brackets_in_a_text_are_no_depth(self):
         assert read_json('{"sql": "' + "[" * 1000 + '\\" {{{"}')

@@ -9,7 +9,7 @@ import pytest
 import discreet as dp
 from discreet.answer.workload_run import exact_totals
 from discreet.plan.workload_plan import change_of
-from discreet.query.bounds.wide_sets import table_cells, table_question, tables_of
+from discreet.query.bounds.wide_sets import cover_of, table_cells, table_question
 from discreet.workloads import RunningTotals, plan_strategy
 from discreet.workloads.fixed_point import line_bound
 
@@ -27,7 +27,7 @@ class TestWide:
         [release] = plan.releases
         counted = [set(table.places) for table in release.tables]
         assert all(any(set(one) <= table for table in counted) for one in question.sets)
-        assert plan.keys == table_cells(question, tables_of(question)[0])
+        assert plan.keys == table_cells(question, cover_of(question)[0])
         moves = {change_of(table.need) for table in release.tables}
         assert moves == {
             change_of(release.need)
@@ -65,7 +65,7 @@ class TestWide:
 
     def test_rows_of_one_table_are_rows_of_all(self):
         question = dp.Table(WIDE).marginals(KEYS, up_to=2)
-        for places in tables_of(question):
+        for places in cover_of(question):
             asked = table_question(question, places)
             assert len(asked.keys) == len(places)
             assert str(asked.rows.condition).count("AMONG") == len(KEYS) - len(places)
@@ -145,7 +145,7 @@ def test_all_that_a_store_is_asked_is_shown():
     )
     question = dp.Table(WIDE).marginals(KEYS, up_to=2)
     shown = curator.explain(question, spend=dp.ZCDP(1))
-    assert len(shown.texts) == len(tables_of(question)) > 1
+    assert len(shown.texts) == len(cover_of(question)) > 1
 
 
 def _frame():

@@ -156,7 +156,7 @@ def _keys(
     selection = plan.selection
     if selection is None:
         return plan.keys or (), ()
-    totals = engine.tally(salted(selection.tally, bits=bits))
+    totals = engine.tally(with_secret_salt(selection.tally, bits=bits))
     counts = {}
     for key, values in totals.items():
         if _allowed(key, plan):
@@ -169,7 +169,7 @@ def _keys(
     return list(shown), noisy
 
 
-def salted(tally: Tally, *, bits: Bits | None = None) -> Tally:
+def with_secret_salt(tally: Tally, *, bits: Bits | None = None) -> Tally:
     """Return a tally in which each person keeps some of their keys, chosen by a secret fresh salt.
 
     Contribution bounding: a person counts in a bounded number of keys. With a known salt, an outsider

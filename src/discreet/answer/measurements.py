@@ -41,7 +41,7 @@ LEVELS = (
     "c, minus `pooled` of c if both a and b lie below c). Numbers are by level, the root first; a list has one for "
     "each node, in order of the rows"
 )
-HOW = (
+MEASUREMENTS_NOTE = (
     "Estimates before anything was moved: unbiased, with known covariance, and consistent. Each table has `columns` "
     "and `rows` (null: summed over), the noise, and `covariance`: a matrix in the order of the rows, or the formula by "
     "which that of any two cells follows from `components`. Tables that name the same `strategy_of` were estimated at "

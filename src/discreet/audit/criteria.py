@@ -6,7 +6,7 @@ from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from ..privacy.measures import ApproxDP, Measure, PureDP
-from .evidence.bounds import level
+from .evidence.bounds import read_probability
 from .evidence.ceiling import Ceiling, PromiseFamily, at_delta, ceiling, family, gaussian_within
 from .evidence.claim import claimed_epsilon, read_claim
 from .evidence.runs_needed import least_runs
@@ -57,7 +57,7 @@ def judge_for(
     delta: float | None = None,
 ) -> Criteria:
     """Read the arguments of an audit; `mode` says whether many runs can be asked for at once."""
-    sure = level(confidence, "confidence")
+    sure = read_probability(confidence, "confidence")
     usual = 10_000 if mode == "no" else 200_000
     runs = usual if samples is None else whole(samples, "samples", least=100)
     _check_assumption(read_claim(claim), assume)
@@ -69,7 +69,7 @@ def judge_for(
 def _delta_of(claim: Measure, delta: float | None) -> float:
     """Return the δ at which ε is reported: the claim's own, if it has one."""
     if not isinstance(claim, PureDP | ApproxDP):
-        return 1e-5 if delta is None else level(delta, "delta")
+        return 1e-5 if delta is None else read_probability(delta, "delta")
     if delta is not None:
         raise InvalidArgument(f"the claim {claim} has its own δ; leave `delta` out")
     return float(claim.delta) if isinstance(claim, ApproxDP) else 0.0

@@ -16,7 +16,7 @@ from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from ..privacy.measures import ApproxDP, Measure, PureDP
-from .evidence.bounds import at_least, at_most, level
+from .evidence.bounds import at_least, at_most, read_probability
 from .evidence.claim import claimed_epsilon, read_claim
 
 # ε is bounded in steps of a hundredth, up to 50.
@@ -128,7 +128,7 @@ def one_run(
     highest = order[m - (r - r // 2) :]
     correct = int(np.sum(~included[lowest]) + np.sum(included[highest]))
     at = _delta_of(read_claim(claim), delta)
-    alpha = 1 - level(confidence, "confidence")
+    alpha = 1 - read_probability(confidence, "confidence")
     claimed = claimed_epsilon(claim, at)
     bound = _least(correct, r, m, at, alpha)
     return OneRun(claim, correct, r, m, confidence, at, claimed, bound)
@@ -141,7 +141,7 @@ def _delta_of(claim: Measure, delta: float) -> float:
     if isinstance(claim, ApproxDP):
         # Upward: at a δ that is rounded below the claim's own, the claim promises nothing.
         return math.nextafter(float(claim.delta), 1.0)
-    return level(delta, "delta")
+    return read_probability(delta, "delta")
 
 
 def _least(correct: int, guesses: int, canaries: int, delta: float, alpha: float) -> float:

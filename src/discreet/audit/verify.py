@@ -17,7 +17,7 @@ from .criteria import Criteria, judge_for
 from .events.outputs import Outputs, Values, tabulate
 from .events.search import OutputEvent, search
 from .events.sketch import Sketch, draw
-from .evidence.bounds import level
+from .evidence.bounds import read_probability
 from .evidence.ceiling import at_delta, at_epsilon
 from .reports.report import Finding, Report
 from .targets.inputs import Unit, check_inputs, shown
@@ -151,7 +151,7 @@ def audit_all(
     listed = [(pair[0], pair[1]) for pair in pairs]
     if not listed:
         raise InvalidArgument("no pairs of inputs were given")
-    each = 1 - (1 - level(confidence, "confidence")) / len(listed)
+    each = 1 - (1 - read_probability(confidence, "confidence")) / len(listed)
     judge = judge_for(claim, each, samples, mode=read_vector(run, vector))
     # All pairs are checked before the first run.
     checked = [check_inputs(pair, neighbours, unit) for pair in listed]

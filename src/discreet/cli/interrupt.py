@@ -11,7 +11,7 @@ from ..privacy.events.json import from_json
 
 
 @contextmanager
-def told_of_charges(ledger: Ledger, who: str) -> Iterator[None]:
+def report_charges_on_interrupt(ledger: Ledger, who: str) -> Iterator[None]:
     """Attach to a Ctrl-C inside a message about the charges of a person since."""
     before = _last_number(ledger)
     try:

@@ -34,7 +34,7 @@ from .flags import (
     WeightFlag,
     WhoFlag,
 )
-from .interrupt import told_of_charges
+from .interrupt import report_charges_on_interrupt
 from .source import open_source
 
 _PLENTY = 10**6
@@ -92,7 +92,7 @@ class TermFlags:
 
 
 @frozen
-class PlaceFlags:
+class LocationFlags:
     """Options of the schema, the ledger and the person."""
 
     schema: SchemaFlag
@@ -117,7 +117,7 @@ class PlaceFlags:
 @contextmanager
 def open_curator(
     source: str,
-    place: PlaceFlags,
+    place: LocationFlags,
     price: TermFlags,
     *,
     spends: bool,
@@ -140,14 +140,14 @@ def open_curator(
                 first(Curator(engine, schemas, trial, who=place.who))
         with (
             _ledger(place, price.spend, spends=spends, quiet=quiet) as ledger,
-            told_of_charges(ledger, place.who),
+            report_charges_on_interrupt(ledger, place.who),
         ):
             yield Curator(engine, schemas, ledger, who=place.who)
     finally:
         engine.close()
 
 
-def _ledger(place: PlaceFlags, spend: Measure | None, *, spends: bool, quiet: bool) -> Ledger:
+def _ledger(place: LocationFlags, spend: Measure | None, *, spends: bool, quiet: bool) -> Ledger:
     budget = None
     if place.budget is not None:
         budget = parse_budget(place.budget, "--budget")

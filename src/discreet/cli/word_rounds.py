@@ -17,8 +17,8 @@ from ..local.search.words import WordRound
 from .output import write_text
 
 
-def recall(asked: WordRound, path: Path | None) -> WordRound:
-    """Return the round with the counts that `go_on` wrote; without a file there are none."""
+def with_earlier_counts(asked: WordRound, path: Path | None) -> WordRound:
+    """Return the round with the counts that `write_next_round` wrote; without a file there are none."""
     if path is None or not path.exists():
         return asked
     try:
@@ -38,7 +38,7 @@ def recall(asked: WordRound, path: Path | None) -> WordRound:
     return replace(asked, heard=tuple(counts))
 
 
-def go_on(collected: Collector, out: Path, heard: Path | None) -> str:
+def write_next_round(collected: Collector, out: Path, heard: Path | None) -> str:
     """Write the parameters of the next round and the counts so far; return a summary."""
     following = collected.narrow()
     parameters = device_parameters(following, metric=collected.metric)

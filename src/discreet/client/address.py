@@ -7,7 +7,7 @@ from ..data.schema import Schema
 from ..errors import InvalidArgument
 from ..optional import load
 from ..privacy.filters.filter import Filter
-from .http import Line
+from .http import Connection
 from .remote import Remote
 
 
@@ -46,14 +46,14 @@ def connect(
     try:
         patience_seconds = float(rational(patience, "patience"))
         deadline_seconds = float(rational(deadline, "deadline"))
-        line = Line(http, patience_seconds, deadline_seconds)
+        line = Connection(http, patience_seconds, deadline_seconds)
         return _remote(line, dataset)
     except BaseException:
         http.close()
         raise
 
 
-def _remote(line: Line, dataset: str | None) -> Remote:
+def _remote(line: Connection, dataset: str | None) -> Remote:
     person = line.get("/api/v1/me")
     names = line.get("/api/v1/datasets")["datasets"]
     yours = ", ".join(names) or "none"

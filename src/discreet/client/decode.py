@@ -28,7 +28,7 @@ from ..privacy.events import Event
 from ..query.text.question import fingerprint
 from ..synthetic.stored import measured_from_json
 from ..synthetic.synthetic import Synthetic
-from ..wire.models import MODEL, model_to_words
+from ..wire.models import MODEL, model_to_json
 
 
 def sql_text(text: object) -> str:
@@ -68,7 +68,7 @@ def sent_model(model: Model) -> Model:
     if not isinstance(model, Estimator):
         raise InvalidArgument(f"learn takes a model of discreet.learn, got {type(model).__name__}")
     # Written and read back: floats become the same text that the service parses.
-    as_read = MODEL.read(model_to_words(model), "model")
+    as_read = MODEL.read(model_to_json(model), "model")
     return cast("Model", as_read.set_params(spend=model.spend))
 
 

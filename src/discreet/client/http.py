@@ -71,7 +71,7 @@ FREE = Stake()
 
 
 @frozen
-class Line:
+class Connection:
     """Open connection; `patience` (for retries) and `deadline` (for an answer) are seconds."""
 
     http: httpx.Client

@@ -17,9 +17,14 @@ from ..curator.answer_key import event_of
 from ..curator.explanation import Explanation
 from ..curator.receipt import Receipt
 from ..curator.receipt_check import read_receipt
-from ..curator.verbs.bounds import cut_of, table_of, wanted_bounds, wanted_caps
-from ..curator.verbs.learn import Model, course_of
-from ..curator.verbs.synthesize import synthesis_of
+from ..curator.verbs.bounds import (
+    plan_suggested_bounds,
+    plan_suggested_caps,
+    table_of,
+    truncation_question_of,
+)
+from ..curator.verbs.learn import Model, plan_training
+from ..curator.verbs.synthesize import plan_synthesis_of
 from ..data.schema import Schema
 from ..errors import UnsupportedQuery
 from ..frozen import field, frozen
@@ -58,7 +63,7 @@ from .decode import (
     sent_model,
     sql_text,
 )
-from .http import Line
+from .http import Connection
 
 
 @frozen
@@ -68,7 +73,7 @@ class Remote:
     Law: tests/client/test_client.py::TestAsking
     """
 
-    line: Line = field(repr=False)
+    line: Connection = field(repr=False)
     dataset: str
     who: str
     schemas: Mapping[str, Schema] = field(repr=False)
@@ -189,7 +194,7 @@ class Remote:
         As `Curator.learn`: charged first, stored, with a receipt in `.receipt_`. The service sends
         fitted parameters only.
         """
-        course = course_of(self._planner, sql, sent_model(model), spend)
+        course = plan_training(self._planner, sql, sent_model(model), spend)
         body = LearnRequest(sql, course.model, model.price(spend), why).to_json()
         reply = self._charge("learn", body, key, course.training.event)
         return make_model(reply, course, model)
@@ -198,7 +203,7 @@ class Remote:
         self, sql: str, model: Estimator, spend: Measure | None = None, *, n: int
     ) -> TrainingExplanation:
         """Explain a training on about `n` rows of a SELECT: releases, price and error; free."""
-        return course_of(self._planner, sql, model, spend).explain(n)
+        return plan_training(self._planner, sql, model, spend).explain(n)
 
     def synthesize(
         self,
@@ -213,7 +218,7 @@ class Remote:
 
         Records are made here, from the released tables, in any number, for free (post-processing).
         """
-        made = synthesis_of(self._planner, table, spend, words)
+        made = plan_synthesis_of(self._planner, table, spend, words)
         warn_if_hopeless(made.plan)
         body = SynthesisRequest(table, spend, words, why).to_json()
         reply = self._charge("synthesize", body, key, made.plan.event)
@@ -223,7 +228,7 @@ class Remote:
         self, table: str, spend: Measure, **words: Unpack[SynthesisWords]
     ) -> SyntheticPlan:
         """Plan `synthesize`: the tables to be measured and their noise; free, reads no rows."""
-        return synthesis_of(self._planner, table, spend, words).plan
+        return plan_synthesis_of(self._planner, table, spend, words).plan
 
     def suggest_bounds(
         self,
@@ -236,7 +241,7 @@ class Remote:
         key: str = "",
     ) -> SuggestedBounds:
         """Suggest bounds for a column of numbers, privately, to be declared from then on."""
-        wanted = wanted_bounds(self._planner, table, column, spend, tail)
+        wanted = plan_suggested_bounds(self._planner, table, column, spend, tail)
         body = BoundsRequest(table, column, spend, tail, why).to_json()
         reply = self._charge("suggest_bounds", body, key, wanted.event)
         return make_bounds(reply, wanted)
@@ -248,7 +253,7 @@ class Remote:
 
         The suggestion is to be declared from then on (contribution bounding).
         """
-        wanted = wanted_caps(self._planner, table, spend)
+        wanted = plan_suggested_caps(self._planner, table, spend)
         body = CapsRequest(table, spend, why).to_json()
         reply = self._charge("suggest_caps", body, key, wanted.event)
         return make_caps(reply, wanted)
@@ -264,7 +269,7 @@ class Remote:
         key: str = "",
     ) -> Answer:
         """Estimate privately the truncation by `max_rows`, as `Curator.estimate_cut` does."""
-        question = cut_of(self._planner, table, up_to, of)
+        question = truncation_question_of(self._planner, table, up_to, of)
         plan = self._planner.plan(question, self._planner.terms(spend))
         body = TruncationRequest(table, spend, up_to, of, why).to_json()
         reply = self._charge("estimate_cut", body, key, event_of({"": plan}))

@@ -32,7 +32,7 @@ from ..arithmetic.rational import rational
 from ..data.columns.keys import KeyValue
 from ..errors import InvalidArgument
 from ..ledger import Parts
-from ..ledger.stores.store import SECOND
+from ..ledger.stores.store import SECOND_FORMAT
 from ..mechanisms.reading.budget import read_budget
 from ..plan.asked.options import read_errors
 from ..plan.asked.terms import Terms
@@ -95,7 +95,7 @@ def event_apart(plans: Mapping[str, Plan]) -> Event:
 def key_name(prints: Mapping[str, str], said: Json) -> str:
     """Return the key of questions with these fingerprints on these terms, as `terms_of` writes them."""
     text = {"key": FORMAT, "asked": dict(prints), "terms": said}
-    return SECOND + hash_json(text)
+    return SECOND_FORMAT + hash_json(text)
 
 
 def prints_of(plans: Mapping[str, Plan]) -> dict[str, str]:

@@ -268,7 +268,7 @@ class Curator:
         self, sql: str, model: Estimator, spend: Measure | None = None, *, n: int
     ) -> TrainingExplanation:
         """Explain releases, cost and loss of learning from about `n` rows of a SELECT, for free."""
-        course = verbs.learn.course_of(self.stand.planner, sql, model, spend)
+        course = verbs.learn.plan_training(self.stand.planner, sql, model, spend)
         return course.explain(n)
 
     def synthesize(
@@ -282,14 +282,14 @@ class Curator:
 
         Refuses: tables in which one person may have several rows.
         """
-        wanted = verbs.synthesize.synthesis_of(self.stand.planner, table, spend, words)
+        wanted = verbs.synthesize.plan_synthesis_of(self.stand.planner, table, spend, words)
         return verbs.synthesize.synthesize(self, wanted, why)
 
     def plan_synthesis(
         self, table: str, spend: Measure, **words: Unpack[SynthesisWords]
     ) -> SyntheticPlan:
         """Return the marginals that `synthesize` would measure, with their noise, for free."""
-        wanted = verbs.synthesize.synthesis_of(self.stand.planner, table, spend, words)
+        wanted = verbs.synthesize.plan_synthesis_of(self.stand.planner, table, spend, words)
         return wanted.plan
 
     def suggest_bounds(
@@ -306,14 +306,14 @@ class Curator:
         The suggestion is private, so it may be declared from then on. By default the `tail` follows from
         the declared size and the spend: the least that two private quantiles can tell apart.
         """
-        wanted = verbs.bounds.wanted_bounds(self.stand.planner, table, column, spend, tail)
+        wanted = verbs.bounds.plan_suggested_bounds(self.stand.planner, table, column, spend, tail)
         return verbs.bounds.bounds_of(self, wanted, why)
 
     def suggest_caps(
         self, table: str, spend: Measure, *, why: str = "suggest caps"
     ) -> SuggestedCaps:
         """Suggest a contribution bound (`max_rows`, rows of one person that count), privately."""
-        wanted = verbs.bounds.wanted_caps(self.stand.planner, table, spend)
+        wanted = verbs.bounds.plan_suggested_caps(self.stand.planner, table, spend)
         return verbs.bounds.caps_of(self, wanted, why)
 
     def estimate_cut(
@@ -330,7 +330,7 @@ class Curator:
         See `truncation_question`. `of` names a column, to estimate the same of its sum. The estimate
         supposes that nobody has more than `up_to` rows.
         """
-        question = verbs.bounds.cut_of(self.stand.planner, table, up_to, of)
+        question = verbs.bounds.truncation_question_of(self.stand.planner, table, up_to, of)
         return self.ask(question, spend, why=why)
 
     def _plans(self, question: QuestionLike, terms: Terms) -> dict[str, Plan]:

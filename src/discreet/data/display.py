@@ -17,7 +17,7 @@ SHOWN_KEYS = 8
 """Keys of a Category that are shown; a list may have thousands."""
 
 
-def facts(schema: Schema) -> list[tuple[str, str, str, str]]:
+def column_rows(schema: Schema) -> list[tuple[str, str, str, str]]:
     """Return a row per column: name, kind, values, and rule for NULL with the mark of a draft."""
     rows = []
     for name, column in schema.declared:
@@ -91,10 +91,12 @@ def _null_rule(column: Column) -> str:
 
 def schema_text(schema: Schema) -> str:
     """Return a schema as text."""
-    table = text_table(facts(schema), indent="  ")
+    table = text_table(column_rows(schema), indent="  ")
     return f"{heading(schema)}\n{table}"
 
 
 def schema_html(schema: Schema) -> str:
     """Return a schema as an HTML table; all names and keys are escaped."""
-    return html_table(("column", "kind", "values", "NULL"), facts(schema), caption=heading(schema))
+    return html_table(
+        ("column", "kind", "values", "NULL"), column_rows(schema), caption=heading(schema)
+    )

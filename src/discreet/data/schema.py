@@ -14,10 +14,10 @@ from ..errors import InvalidArgument, SchemaMismatch
 from ..frozen import fill, frozen
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from .columns.column import Column, Date, Timestamp
-from .columns.nulls import flag
+from .columns.nulls import read_flag
 from .display import schema_html, schema_text
 from .files.schema_json import schema_from_dict, schema_to_dict
-from .unit import LONGEST_NAME, People, Unit, read_name
+from .unit import MAX_NAME_LENGTH, People, Unit, read_name
 
 TABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MAX_VERSION = 200
@@ -78,7 +78,7 @@ class Schema:
         fill(
             self,
             name=read_table_name(name),
-            unit=_read_unit(unit, by_name, flag(public, "public"), name),
+            unit=_read_unit(unit, by_name, read_flag(public, "public"), name),
             declared=declared,
             neighbours=read_neighbours(neighbours),
             public=public,
@@ -113,14 +113,14 @@ class Schema:
         """
         return cls(name, None, columns, public=True, key=key, max_rows=max_rows, version=version)
 
-    def most_matches(self, columns: Iterable[str]) -> int | None:
+    def max_matches(self, columns: Iterable[str]) -> int | None:
         """Return the fan-out of a join on these columns: the most rows with equal values, or None.
 
         >>> import discreet as dp
         >>> from discreet.data import Integer
         >>> facts = {"ward": Integer(1, 40), "year": Integer(2000, 2030), "size": Integer(0, 9)}
         >>> wards = dp.Schema.public_table("wards", facts, key=("ward", "year"), max_rows={"ward": 31})
-        >>> wards.most_matches(["ward", "year"]), wards.most_matches(["ward", "size"]), wards.most_matches(["size"])
+        >>> wards.max_matches(["ward", "year"]), wards.max_matches(["ward", "size"]), wards.max_matches(["size"])
         (1, 31, None)
         """
         joined = set(columns)
@@ -197,7 +197,7 @@ class Schema:
 
 def read_table_name(name: object) -> str:
     """Check the name of a table: an identifier, so that no question needs quotes."""
-    if not isinstance(name, str) or not TABLE_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+    if not isinstance(name, str) or not TABLE_NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
         raise InvalidArgument(
             f"a table's name must be an identifier of at most 63 letters a-z, digits and _, got {name!r}; try 'people'"
         )

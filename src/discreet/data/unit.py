@@ -15,7 +15,7 @@ from .columns.amount import call
 
 Period: TypeAlias = Literal["hour", "day", "week", "month", "quarter", "year"]
 PERIODS: tuple[Period, ...] = get_args(Period)
-LONGEST_NAME = 63
+MAX_NAME_LENGTH = 63
 """PostgreSQL cuts longer names."""
 
 
@@ -29,7 +29,9 @@ def read_name(value: object, what: str) -> str:
     Refuses the empty name, surrounding spaces, quotes, backslashes, control characters.
     """
     fits = (
-        isinstance(value, str) and value.isprintable() and 0 < len(value.encode()) <= LONGEST_NAME
+        isinstance(value, str)
+        and value.isprintable()
+        and 0 < len(value.encode()) <= MAX_NAME_LENGTH
     )
     if (
         not isinstance(value, str)

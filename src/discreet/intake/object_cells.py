@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from ..data.columns.cell import absent, native
+from ..data.columns.cell import is_null, to_python
 from ..data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ..optional import load
 
@@ -66,7 +66,7 @@ def id_cells(values: Iterable[object]) -> Any:  # noqa: ANN401
 
 
 def _id_text(value: object) -> str | None:
-    plain = native(value)
+    plain = to_python(value)
     # An array would be written in part only.
     if hasattr(plain, "tolist"):
         plain = plain.tolist()
@@ -74,7 +74,7 @@ def _id_text(value: object) -> str | None:
         return None
     if isinstance(plain, _NUMBERS):
         # NaN is nobody's id.
-        return None if absent(plain) else _digits(plain)
+        return None if is_null(plain) else _digits(plain)
     if isinstance(plain, str):
         # Doubled, so that no text equals the id of another kind of object.
         return _OTHER + plain if plain.startswith(_OTHER) else plain

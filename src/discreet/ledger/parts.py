@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..arithmetic.canonical import canonical_json
-from ..data.columns.keys import KeyValue, listed
+from ..data.columns.keys import KeyValue, read_keys
 from ..data.unit import read_name
 from ..errors import InvalidArgument, LedgerCorrupt
 from ..frozen import fill, frozen
@@ -72,7 +72,7 @@ class Parts:
     def __init__(self, table: str, column: str, values: Iterable[KeyValue]) -> None:
         table_name = read_name(table, "the table of the parts")
         column_name = read_name(column, "the column of the parts")
-        keys, _ = listed(values)
+        keys, _ = read_keys(values)
         fill(self, table=table_name, column=column_name, values=keys)
 
     def check(self, part: object) -> KeyValue:

@@ -22,7 +22,7 @@ from ..privacy.events import Response
 from ..privacy.measures import Measure, PureDP
 from .choose import Candidate, Ranking, candidate_of, choose, explain, make
 from .designs.design import Flags, Integers, read_array
-from .estimates.calibration import near_epsilon
+from .estimates.calibration import roughly_least_epsilon
 from .estimates.consistent import project
 from .estimates.estimate import Array, Estimate, Whose, read_level, read_of
 from .estimates.inversion import frequency_intervals
@@ -91,7 +91,7 @@ class Choice:
         def error_at(epsilon: Fraction) -> float:
             return cls(options, PureDP(epsilon)).error(n=n, beta=beta)
 
-        epsilon = near_epsilon(
+        epsilon = roughly_least_epsilon(
             error_at,
             error,
             least=Fraction(1, 1000),

@@ -19,9 +19,9 @@ from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from ..show.table import html_table
-from .designs.design import Facts
+from .designs.design import DesignSizes
 from .designs.direct import direct_facts
-from .designs.field import LARGEST, prime_power
+from .designs.field import MAX_FIELD, prime_power
 from .designs.geometry import geometry_facts
 from .designs.hadamard import hadamard_facts
 from .designs.subset import subset_facts
@@ -38,14 +38,14 @@ _MAX_POINTS = 1 << 22
 _MAX_VECTORS = 1 << 24
 # Least variance that ratios are taken to; at large ε the variance underflows to 0.
 _MIN_VARIANCE = 1e-300
-FIELDS = tuple(q for q in range(2, LARGEST + 1) if prime_power(q))
+FIELDS = tuple(q for q in range(2, MAX_FIELD + 1) if prime_power(q))
 
 
 @frozen
 class Candidate:
     """One member: its sizes, its parameter (options named, or field elements), its variance."""
 
-    facts: Facts
+    facts: DesignSizes
     parameter: int
     variance: float
 
@@ -154,7 +154,7 @@ def candidate_of(member: object, options: int, parameter: object, epsilon: Fract
             whole(options, "options of a subset", most=_MAX_SUBSET_OPTIONS)
             return _candidate(subset_facts(options, named), named, epsilon)
         case "geometry":
-            q = whole(parameter, "parameter", least=2, most=LARGEST)
+            q = whole(parameter, "parameter", least=2, most=MAX_FIELD)
             if q in FIELDS and fits(geometry_facts(options, q), q):
                 return _candidate(geometry_facts(options, q), q, epsilon)
     raise InvalidArgument(
@@ -199,12 +199,12 @@ def _listed(options: int, epsilon: Fraction) -> Iterator[Candidate]:
             yield _candidate(facts, q, epsilon)
 
 
-def fits(facts: Facts, q: int) -> bool:
+def fits(facts: DesignSizes, q: int) -> bool:
     """Return whether a server can transform the space of a geometry."""
     return facts.outputs < _MAX_POINTS or facts.outputs * (q - 1) < _MAX_VECTORS
 
 
-def _candidate(facts: Facts, parameter: int, epsilon: Fraction) -> Candidate:
+def _candidate(facts: DesignSizes, parameter: int, epsilon: Fraction) -> Candidate:
     return Candidate(facts, parameter, TwoLevelLaw(facts, epsilon).total_variance)
 
 

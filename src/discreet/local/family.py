@@ -25,7 +25,7 @@ from ..noise.coin import Coin
 from ..noise.exp import Bounds, exp_neg
 from .designs.design import Design, Flags, Integers
 from .designs.direct import Direct, direct_facts
-from .designs.extra_option import Apart
+from .designs.extra_option import ExtraOption
 from .designs.geometry import Geometry, geometry_facts
 from .designs.hadamard import Hadamard, hadamard_facts
 from .designs.subset import Subset, subset_facts
@@ -178,12 +178,12 @@ def geometry(options: int, epsilon: Fraction, q: int) -> Family:
     return Family(_space(options, q), epsilon)
 
 
-def apart(options: int, epsilon: Fraction, q: int) -> Family:
+def extra_option(options: int, epsilon: Fraction, q: int) -> Family:
     """Make projective-geometry response with a separate set for the last option.
 
     The last option is "none of them"; its set shares no output with any other.
     """
-    return Family(Apart(_space(options - 1, q)), epsilon)
+    return Family(ExtraOption(_space(options - 1, q)), epsilon)
 
 
 def _space(options: int, q: int) -> Geometry:

@@ -24,7 +24,7 @@ from ..privacy.neighbours import REPLACE
 from .choose import Candidate, candidate_of
 from .deployments.flip import epsilon_of
 from .designs.design import Flags, Integers, read_array, read_numbers
-from .estimates.calibration import near_epsilon
+from .estimates.calibration import roughly_least_epsilon
 from .estimates.estimate import Array, Estimate, read_level
 from .reports.parameters import fields_of
 from .shuffle import Shuffle, shuffle_pure
@@ -91,7 +91,7 @@ class Histogram:
             made = cls(low, high, bins, PureDP(epsilon))
             return made.error(n=n, first=first, last=last, beta=beta)
 
-        epsilon = near_epsilon(
+        epsilon = roughly_least_epsilon(
             error_at,
             error,
             least=Fraction(1, 100),

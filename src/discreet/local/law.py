@@ -13,7 +13,7 @@ from ..mechanisms.laws.error_bound import read_beta
 from ..noise.exp import exp_neg
 from ..privacy.events import Response
 from ..privacy.neighbours import REPLACE
-from .designs.design import Facts
+from .designs.design import DesignSizes
 
 # Bits of e^−ε from which the whole number k of the price is rounded down.
 _PRECISION = 256
@@ -39,7 +39,7 @@ class TwoLevelLaw:
     Law: `tests/local/test_family.py::TestPrice`
     """
 
-    facts: Facts
+    facts: DesignSizes
     epsilon: Fraction
 
     @property

@@ -25,8 +25,8 @@ from ..privacy.measures import Measure, PureDP
 from ..privacy.neighbours import REPLACE
 from .deployments.flip import epsilon_of
 from .designs.design import Flags, Integers, read_array, read_numbers
-from .estimates.calibration import near_epsilon
-from .estimates.chernoff import reach
+from .estimates.calibration import roughly_least_epsilon
+from .estimates.chernoff import chernoff_margin
 from .estimates.estimate import Estimate, read_level
 from .reports.parameters import fields_of
 from .shuffle import Shuffle, shuffle_pure
@@ -86,7 +86,7 @@ class Number:
         def error_at(epsilon: Fraction) -> float:
             return cls(low, high, PureDP(epsilon)).error(n=n, beta=beta)
 
-        epsilon = near_epsilon(
+        epsilon = roughly_least_epsilon(
             error_at,
             error,
             least=Fraction(1, 100),
@@ -170,7 +170,7 @@ class Number:
         pairs = zip(counts.tolist(), self.table.values.tolist(), strict=True)
         total = sum(count * value for count, value in pairs)
         mean = self._in_range(total / array.size)
-        margin = reach(self.table, array.size, beta) * self._span / 2
+        margin = chernoff_margin(self.table, array.size, beta) * self._span / 2
         unclipped = [mean - margin, mean + margin]
         ends = np.clip(unclipped, float(self.low), float(self.high))
         error = math.sqrt(self.variance(n=array.size))
@@ -203,7 +203,7 @@ class Number:
     def error(self, *, n: int, beta: Amount = 0.05) -> float:
         """Bound |estimate − mean| with probability at least 1 − β, by Chernoff's bound."""
         people = whole(n, "n", least=1)
-        margin = reach(self.table, people, read_beta(beta))
+        margin = chernoff_margin(self.table, people, read_beta(beta))
         # Rounded up: a promise of accuracy is never too small.
         return up(margin * self._span / 2)
 

@@ -16,8 +16,8 @@ from ..privacy.compose import compose
 from ..privacy.curve import Curve
 from ..privacy.events import Shuffled
 from ..privacy.pairs.atoms import Atoms
-from ..privacy.pairs.shuffled import lower_binary, lower_pair
-from .designs.design import Facts
+from ..privacy.pairs.shuffled import lower_binary_pair, lower_two_level_pair
+from .designs.design import DesignSizes
 
 
 @frozen
@@ -85,7 +85,7 @@ def shuffle_pure(epsilon: Fraction, n: int) -> Shuffle:
     return Shuffle(Shuffled(epsilon, people), Below(_no_lower_bound))
 
 
-def shuffle_choice(facts: Facts, epsilon: Fraction, n: int) -> Shuffle:
+def shuffle_choice(facts: DesignSizes, epsilon: Fraction, n: int) -> Shuffle:
     """Price shuffled reports of a two-level mechanism by its own sizes.
 
     The sizes are reduced to ratios, since they may have thousands of digits.
@@ -104,7 +104,7 @@ def shuffle_choice(facts: Facts, epsilon: Fraction, n: int) -> Shuffle:
     return Shuffle(event, Below(lower_bound))
 
 
-def _lower_bound(facts: Facts, epsilon: Fraction, n: int) -> Atoms:
+def _lower_bound(facts: DesignSizes, epsilon: Fraction, n: int) -> Atoms:
     """Bound the price from below by one data set: everybody else holds a third option.
 
     The third option shares as little as possible with the outputs where the two options differ.
@@ -114,7 +114,7 @@ def _lower_bound(facts: Facts, epsilon: Fraction, n: int) -> Atoms:
     """
     if facts.options == 2:
         # There is no third option; binary response has a lower bound of its own.
-        return lower_binary(epsilon, n) if facts.member == "direct" else _no_lower_bound()
+        return lower_binary_pair(epsilon, n) if facts.member == "direct" else _no_lower_bound()
     growth = math.exp(float(epsilon))
     inside = facts.inside / facts.outputs
     not_shared = (facts.inside - facts.shared) / facts.outputs
@@ -126,9 +126,9 @@ def _lower_bound(facts: Facts, epsilon: Fraction, n: int) -> Atoms:
         third = not_shared * others_named / (facts.options - 2)
         noise = not_shared + (growth - 1) * third
     differing = blanket * not_shared * (growth + 1)
-    return lower_pair(epsilon, n, differing, blanket * noise)
+    return lower_two_level_pair(epsilon, n, differing, blanket * noise)
 
 
 def _no_lower_bound() -> Atoms:
     """Return a pair that is never told apart: its price is 0."""
-    return lower_pair(Fraction(1), 1, 0.0, 0.0)
+    return lower_two_level_pair(Fraction(1), 1, 0.0, 0.0)

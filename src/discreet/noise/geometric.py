@@ -26,11 +26,11 @@ MAX_SCALE = 1 << 50
 _CELL_BITS = 5
 
 
-def scale_of(value: object) -> Fraction:
+def read_scale(value: object) -> Fraction:
     """Read a scale: a rational number above 0, at most 2^50.
 
-    >>> from discreet.noise.geometric import scale_of
-    >>> scale_of(2**51)  # doctest: +ELLIPSIS
+    >>> from discreet.noise.geometric import read_scale
+    >>> read_scale(2**51)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     discreet.errors.InvalidArgument: scale must be at most 2**50, so that the noise fits ...
@@ -102,7 +102,7 @@ class GeometricLaw:
 
 @cached
 def _law(scale: object) -> GeometricLaw:
-    exact = scale_of(scale)
+    exact = read_scale(scale)
     return GeometricLaw(exact, shift_of(exact))
 
 

@@ -10,7 +10,7 @@ from ..frozen import frozen
 from .bits import Bits
 from .block_draws import cached, integers
 from .exp import Bounds, exp_neg
-from .geometric import GeometricLaw, scale_of, shift_of
+from .geometric import GeometricLaw, read_scale, shift_of
 from .law import Integers
 
 
@@ -45,7 +45,7 @@ class LaplaceLaw(GeometricLaw):
 
 @cached
 def _law(scale: object) -> LaplaceLaw:
-    exact = scale_of(scale)
+    exact = read_scale(scale)
     return LaplaceLaw(exact, shift_of(exact))
 
 

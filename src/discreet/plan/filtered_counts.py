@@ -25,7 +25,7 @@ from ..query.bounds.keys import public_keys
 from ..query.bounds.public_cells import Cells, list_cells
 from ..query.bounds.relation_facts import columns_of
 from ..query.bounds.sensitivity import influence
-from ..query.meaning.breakpoints import cut_values
+from ..query.meaning.breakpoints import breakpoint_values
 from ..statistics.catalogue import recipe_of
 from ..statistics.releases.addend import present
 from ..statistics.releases.basis import basis_of
@@ -66,7 +66,7 @@ def plan_counts(
     values = public_keys(code, question.rows, _MAX_CELLS, asked.public_values)
     if values is None:
         # A column of many values: the conditions may cut it into few pieces.
-        values = cut_values(code, columns_of(question.rows), 4 * _MAX_CELLS)
+        values = breakpoint_values(code, columns_of(question.rows), 4 * _MAX_CELLS)
     # Code 0 means that no condition holds; such rows are in no count.
     codes = [value for value in values or () if isinstance(value, int) and value]
     bits = [[code_value >> place & 1 for code_value in codes] for place in range(len(conditions))]

@@ -22,7 +22,7 @@ from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.bounds.nested import MAX_LEAVES, count_cells, finest_cells, leaf_question
 from ..query.bounds.relation_facts import neighbours_of
-from ..query.bounds.wide_sets import MAX_FINEST, is_wide, table_cells, tables_of
+from ..query.bounds.wide_sets import MAX_FINEST_CELLS, cover_of, is_wide, table_cells
 from ..query.domains.domain import Scalar
 from ..statistics.laws.noise_sum import IntegerNoise, noise_of
 from ..statistics.recipe import ANY_DATA, ROUNDED_DATA, PlannedRelease, Recipe
@@ -277,8 +277,8 @@ def public_tuples(question: Question) -> Keys | None:
     if not all(lists):
         raise UnsupportedQuery("GROUP BY: no public key meets the conditions; ask for others")
     if is_wide(question):
-        return table_cells(question, tables_of(question)[0])
-    max_cells = MAX_FINEST if question.nested is None else MAX_LEAVES
+        return table_cells(question, cover_of(question)[0])
+    max_cells = MAX_FINEST_CELLS if question.nested is None else MAX_LEAVES
     if count_cells(question) > max_cells:
         raise InvalidArgument(
             f"GROUP BY has more than {max_cells:,} combinations of public keys; "

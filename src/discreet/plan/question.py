@@ -10,7 +10,7 @@ from ..privacy.measures import Measure
 from ..query.algebra.tree import Question
 from ..query.bounds.keys import PublicValues
 from ..query.bounds.missing_keys import absent_keys, table_parts
-from ..query.bounds.wide_sets import MAX_FINEST, is_wide
+from ..query.bounds.wide_sets import MAX_FINEST_CELLS, is_wide
 from .asked.checked_question import CheckedQuestion, check_question
 from .asked.options import read_asked
 from .asked.terms import TermOptions, Terms, read_terms
@@ -86,7 +86,7 @@ def _check_post_processing(checked: CheckedQuestion, terms: Terms) -> None:
     if any(_is_wide_beyond_pairs(part.question) for part in parts):
         raise UnsupportedQuery(
             "GROUPING SETS: tables of three keys or more are made whole or nonnegative from their "
-            f"finest cells, and these have more than {MAX_FINEST:,} combinations; ask for sets "
+            f"finest cells, and these have more than {MAX_FINEST_CELLS:,} combinations; ask for sets "
             "of at most two keys, for fewer keys or wider bins, or leave it out"
         )
 

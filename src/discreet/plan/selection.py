@@ -27,7 +27,7 @@ from ..query.algebra.expression import Constant
 from ..query.algebra.refusal import refusal
 from ..query.algebra.tally import Free, KeptKeys, Share, Tally, Term
 from ..query.algebra.tree import Question
-from ..query.bounds.contribution_bounds import most_groups
+from ..query.bounds.contribution_bounds import max_groups_of
 from ..query.bounds.relation_facts import multiplicity, neighbours_of, unit_of
 from ..query.domains.domain import Scalar
 from .proportional_split import routes
@@ -112,7 +112,7 @@ def selection_of(question: Question, budget: ApproxDP, part: Fraction = Fraction
         raise refusal(
             "GROUP BY", "a row is read more than once and its keys are not public", "list the keys"
         )
-    groups = most_groups(rows)
+    groups = max_groups_of(rows)
     share: Share = Free()
     if is_person:
         share = KeptKeys(groups, 1)

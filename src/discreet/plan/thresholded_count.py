@@ -38,7 +38,7 @@ from ..data.unit import People
 from ..errors import UnsupportedQuery
 from ..frozen import frozen, replace
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
-from ..mechanisms.keys.counts import per_key
+from ..mechanisms.keys.counts import per_key_delta
 from ..mechanisms.laws.tails import gaussian_tail, laplace_tail, least_with_tail
 from ..noise import Bits, coin
 from ..privacy.events import Event, KeySelection, Promise
@@ -47,7 +47,7 @@ from ..privacy.neighbours import ADD_REMOVE
 from ..query.algebra.expression import Constant
 from ..query.algebra.tally import KeptKeys, Tally, Term
 from ..query.algebra.tree import Count, CountPeople, Question
-from ..query.bounds.contribution_bounds import most_groups
+from ..query.bounds.contribution_bounds import max_groups_of
 from ..query.bounds.relation_facts import multiplicity, neighbours_of, unit_of
 from ..query.bounds.sensitivity import influence
 from ..statistics.releases.total import KeyValues, NoisyRelease, TotalNeed
@@ -164,7 +164,7 @@ def _count_uses(question: Question, layout: Layout) -> list[tuple[Use, bool]]:
 
 def _kept_need(question: Question) -> TotalNeed:
     """Return the count of people, each counted fully in at most `max_groups` keys."""
-    share = KeptKeys(most_groups(question.rows), 1)
+    share = KeptKeys(max_groups_of(question.rows), 1)
     keys = tuple(key.expression for key in question.keys)
     presence = Term(Constant(True), 1, 0, 1)
     tally = Tally(question.rows, keys, (presence,), share, people=True)
@@ -190,7 +190,7 @@ def count_selection(
         half_epsilon = float(_pure_epsilon(spend)) / 2
         # Rounded down: a smaller δ for each of the two steps still keeps δ for both.
         leak = delta * fraction_down(1 / (1 + math.exp(half_epsilon)))
-    margin, luck = _threshold_margin(release, per_key(leak, groups))
+    margin, luck = _threshold_margin(release, per_key_delta(leak, groups))
     return CountSelection(release, place, max_count + margin, delta, spend, luck)
 
 

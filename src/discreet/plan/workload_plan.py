@@ -22,7 +22,7 @@ from ..query.bounds.missing_keys import TablePart, absent_keys, table_parts
 from ..query.bounds.nested import leaf_question
 from ..query.bounds.relation_facts import neighbours_of
 from ..query.bounds.sensitivity import corners
-from ..query.bounds.wide_sets import is_wide, table_cells, table_question, tables_of
+from ..query.bounds.wide_sets import cover_of, is_wide, table_cells, table_question
 from ..statistics.recipe import PlannedRelease, Recipe
 from ..statistics.releases.set_totals import CellsNeed, CountedTable, SetsRelease
 from ..statistics.releases.total import TotalNeed
@@ -186,7 +186,7 @@ def _priced(plan: Plan, asked: QuestionOptions) -> Plan:
 def _counted_question(question: Question) -> Question:
     """Return the question to the store: finest cells, or the first of tables that hold all sets."""
     if is_wide(question):
-        return table_question(question, tables_of(question)[0])
+        return table_question(question, cover_of(question)[0])
     return leaf_question(question)
 
 
@@ -197,7 +197,7 @@ def _counted_tables(
     if not is_wide(question):
         return ()
     tables: list[CountedTable] = []
-    for key_places in tables_of(question):
+    for key_places in cover_of(question):
         cells = table_cells(question, key_places)
         own_question = table_question(question, key_places)
         own_layout = layout_of(own_question, layout.share, len(cells), asked.public_values)

@@ -18,7 +18,7 @@ from .convert import delta as delta_of
 from .convert import epsilon as epsilon_of
 from .curve import Curve, read_delta
 from .events import Promise
-from .explain.attack import Attack, attack, read_rate
+from .explain.attack import Attack, bound_attack, read_rate
 from .measures import ApproxDP, Measure, PureDP, read_measure
 
 NOT_PROMISED = (
@@ -185,7 +185,7 @@ def meaning(measure: Measure, delta: Number | None = None) -> Meaning:
     chance = 0.0
     if exact_delta > 0:
         chance = passed(compose(Promise(measure)), loss)
-    best = attack(_curve_points(measure, epsilon), 0.05)
+    best = bound_attack(_curve_points(measure, epsilon), 0.05)
     return Meaning(measure, epsilon, exact_delta, best, loss, chance)
 
 

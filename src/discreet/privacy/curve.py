@@ -18,7 +18,7 @@ from ..frozen import frozen
 from .accountants.methods import Method, decimal_ceiling, exact_methods, methods, numerical_method
 from .accountants.witness import witnesses
 from .events import ExponentialSelection
-from .explain.attack import Attack, attack, read_rate
+from .explain.attack import Attack, bound_attack, read_rate
 from .explain.picture import draw, plot
 from .explain.why import MethodPrice, Why
 from .neighbours import Neighbours
@@ -262,7 +262,7 @@ class Curve:
         Law: tests/privacy/test_curve.py::TestAttack
         """
         rate = float(read_rate(false_positive, "false_positive"))
-        return attack(self._lines, rate)
+        return bound_attack(self._lines, rate)
 
     def why(self, delta: Number) -> Why:
         """List every method that applies, its ε at this δ and its reason; prints as a table.

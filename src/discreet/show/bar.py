@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 
-def share_bar(share: float, width: int = 20) -> str:
+def fraction_bar(share: float, width: int = 20) -> str:
     """Draw a fraction; any positive fraction shows, and only a complete one is full.
 
-    >>> from discreet.show.bar import share_bar
-    >>> share_bar(0.25), share_bar(1e-9), share_bar(0.999999)
+    >>> from discreet.show.bar import fraction_bar
+    >>> fraction_bar(0.25), fraction_bar(1e-9), fraction_bar(0.999999)
     ('█████░░░░░░░░░░░░░░░ 25 %', '█░░░░░░░░░░░░░░░░░░░ 1 %', '███████████████████░ 99 %')
 
     Law: `tests/show/test_show.py::TestBars`

@@ -33,21 +33,19 @@ class NumberText:
         return f"{self.value} {self.error}".rstrip()
 
 
-def number_words(
-    value: float, low: float, high: float, digits: Digits = Digits.ERROR
-) -> NumberText:
+def number_text(value: float, low: float, high: float, digits: Digits = Digits.ERROR) -> NumberText:
     """Write a number to the second digit of its error.
 
-    >>> from discreet.show.number import Digits, number_words
-    >>> str(number_words(50826.5, 50766.6, 50886.4))
+    >>> from discreet.show.number import Digits, number_text
+    >>> str(number_text(50826.5, 50766.6, 50886.4))
     '50,826 ± 61'
-    >>> str(number_words(3.06212e7, 3.06211e7, 3.06213e7))
+    >>> str(number_text(3.06212e7, 3.06211e7, 3.06213e7))
     '30,621,200 ± 100'
-    >>> str(number_words(44.0, 42.0, 47.0)), str(number_words(0.123456, 0.1, 0.147))
+    >>> str(number_text(44.0, 42.0, 47.0)), str(number_text(0.123456, 0.1, 0.147))
     ('44 (42 to 47)', '0.123 ± 0.024')
-    >>> str(number_words(7.4, 5.9, 8.9, Digits.WHOLE))
+    >>> str(number_text(7.4, 5.9, 8.9, Digits.WHOLE))
     '7 ± 2'
-    >>> str(number_words(1234.5, 1200.0, 1269.0, Digits.EVERY))
+    >>> str(number_text(1234.5, 1200.0, 1269.0, Digits.EVERY))
     '1,234.5 ± 35'
 
     Guarantee: the interval shown contains all of low..high.

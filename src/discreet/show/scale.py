@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ..frozen import frozen
 
-Spot: TypeAlias = tuple[float, float]
+Point: TypeAlias = tuple[float, float]
 
 # Round steps between ticks, times a power of ten.
 _STEPS = (1.0, 2.0, 5.0, 10.0)
@@ -84,7 +84,7 @@ def decades(low: float, high: float, start: float, end: float) -> ChartScale:
     return ChartScale(10.0**first, top, start, end, log=True)
 
 
-def steps(points: Sequence[Spot], end: float) -> list[Spot]:
+def steps(points: Sequence[Point], end: float) -> list[Point]:
     """Turn points into the corners of a staircase.
 
     Each value holds up to the next point, the last one up to `end`.

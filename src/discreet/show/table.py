@@ -46,7 +46,7 @@ def fitted_table(rows: Sequence[Sequence[str]], width: int, keys: int = 1) -> st
     columns = [list(column) for column in zip(*rows, strict=True)]
     # Keys take at most half of the width.
     max_key = max(8, (width - 2) // (2 * max(keys, 1)))
-    key_columns = [[cut(cell, max_key) for cell in column] for column in columns[:keys]]
+    key_columns = [[truncate(cell, max_key) for cell in column] for column in columns[:keys]]
     keys_width = sum(_width(column) + 2 for column in key_columns)
     blocks: list[list[list[str]]] = [[]]
     left = width - keys_width
@@ -66,11 +66,11 @@ def _width(column: list[str]) -> int:
     return max(map(len, column))
 
 
-def cut(words: str, most: int) -> str:
+def truncate(words: str, most: int) -> str:
     """Truncate text to at most so many characters.
 
-    >>> from discreet.show.table import cut
-    >>> cut("a long story", 7), cut("short", 7)
+    >>> from discreet.show.table import truncate
+    >>> truncate("a long story", 7), truncate("short", 7)
     ('a long…', 'short')
 
     Law: `tests/show/test_show.py::TestTables`

@@ -21,7 +21,7 @@ from ..workloads.strategy_norms import Integers
 from .plan import SyntheticPlan
 from .request import KeySet, SyntheticRequest
 
-MAX_JOINED = 1024
+MAX_JOINED_ROWS = 1024
 """Tables are joined up to so many cells: one question to a store costs about as much as some thousand cells of it."""
 
 
@@ -31,7 +31,7 @@ def exact_tables(
     """Return exact tables that hold every set; from these all others follow."""
     share = row_share(request.rows)
     found = {}
-    for one in covers(request.sizes, sets, MAX_JOINED):
+    for one in covers(request.sizes, sets, MAX_JOINED_ROWS):
         columns = [request.attributes[place] for place in one]
         tally = Tally(
             request.rows,

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from ..frozen import frozen
-from ..workloads.budget_shares import one_cell
+from ..workloads.budget_shares import cell_factor
 from ..workloads.strategy_noise import shares_of
 from .request import KeySet, SyntheticRequest
 
@@ -87,7 +87,9 @@ def _energy(request: SyntheticRequest, part: KeySet) -> float:
     """Return how much variance 1 in a component adds to the tables that are asked, each weighed alike."""
     largest: list[KeySet] = [one for one in request.sets if len(one) == 2] or list(request.sets)
     held: list[KeySet] = [one for one in largest if set(one).issuperset(part)] or [part]
-    return math.fsum(one_cell(request.sizes, one, part) for one in held) * EXTRA.get(len(part), 1.0)
+    return math.fsum(cell_factor(request.sizes, one, part) for one in held) * EXTRA.get(
+        len(part), 1.0
+    )
 
 
 def _expected(request: SyntheticRequest, sigmas: dict[KeySet, float]) -> float:

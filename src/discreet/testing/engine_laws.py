@@ -21,9 +21,9 @@ from .engine_tables import (
     COUNT,
     PEOPLE,
     PLACES,
+    STORED_TEXT,
     TABLES,
-    TOLD,
-    WORDS,
+    TEXTS,
     hostile_tally,
     people_tallies,
     word_tallies,
@@ -110,7 +110,7 @@ def _people(engine: Engine, oracle: Engine) -> None:
 
 def _names(engine: Engine) -> None:
     """Check that present columns are found, and missing columns and tables refused."""
-    for schema in (WORDS, PEOPLE, PLACES):
+    for schema in (TEXTS, PEOPLE, PLACES):
         engine.check(schema)
     for schema in (_MISSING_COLUMN, _MISSING_TABLE):
         refusal = _refused(engine.check, schema)
@@ -124,22 +124,22 @@ def _public_values(engine: Engine, oracle: Engine) -> None:
         same = found == oracle.public_values(PLACES, column)
         text = f"the values of the public column {column} are not those that are stored, in order"
         refute(same, text)
-    refusal = _refused(engine.public_values, WORDS, "w")
+    refusal = _refused(engine.public_values, TEXTS, "w")
     refute(refusal is not None, "the values of a private table are listed")
 
 
 def _silence(engine: Engine) -> None:
     """Check that no explanation and no refusal shows a stored value."""
     texts = [engine.explain(tally) for tally in people_tallies()]
-    texts.append(engine.explain(Tally(Scan(WORDS), (Field("w"),), (COUNT,), Free())))
+    texts.append(engine.explain(Tally(Scan(TEXTS), (Field("w"),), (COUNT,), Free())))
     texts.append(str(_refused(engine.check, _MISSING_COLUMN)))
-    shows = any(TOLD in text for text in texts)
+    shows = any(STORED_TEXT in text for text in texts)
     refute(not shows, "a text that explains or refuses shows a stored value")
 
 
 def _failure(engine: Engine) -> None:
     """Check that a failed query is refused without the driver's text, and the next one answered."""
-    count = Tally(Scan(WORDS), (), (COUNT,), Free())
+    count = Tally(Scan(TEXTS), (), (COUNT,), Free())
     refusal = _refused(engine.tally, replace(count, rows=Scan(_MISSING_TABLE)))
     refute(refusal is not None, "a tally of a table that is not there is answered")
     # A traceback would print the driver's exception, which may contain cells.

@@ -13,7 +13,7 @@ from ..query.algebra.tree import JoinPeople, JoinPublic, Relation, Scan, Select,
 from .typed_rows import CELLS, TypedRows
 
 COUNT = Term(Constant(True), 1, 0, 1)
-TOLD = "zz4711zz"
+STORED_TEXT = "zz4711zz"
 """Stored text that nothing but a total may show."""
 
 _FIRST_DAY = "1969-01-01"
@@ -70,14 +70,15 @@ _COLUMNS = _list_columns()
 
 # Texts that differ in bytes only, and characters with a meaning in SQL or a shell.
 _SPELT = ["a", "A", "\u00e1", "a\u0301", "ß", "ss", "a ", " a", "a%b", "a_b", "a\\b", "it's", '"', "`", "--", "/*",
-          "x\ny", "${env:PATH}", "$", "👍🏽", "👍", "İ", "i", "\\E", "a" * 60, TOLD, "", "'||'", "ﬀ", "ff"]  # fmt: skip
+          "x\ny", "${env:PATH}", "$", "👍🏽", "👍", "İ", "i", "\\E", "a" * 60, STORED_TEXT, "", "'||'",
+          "ﬀ", "ff"]  # fmt: skip
 # The long pattern backtracks exponentially in a naive matcher.
 _PATTERNS = ["%", "_", "a%", "%a", "%a%a%a%a%a%a%a%a%a%a%c", "_%_", "a_b", "%\\%", "%\n%", "👍%", "", "%'%", "${env%",
              "%_%"]  # fmt: skip
 # Rows of each person; people over the limit, spelt alike, and NULL.
 _ROWS_OF_PEOPLE = (("ann", 1), ("Ann", 2), ("bob", 7), ("cy ", 4), ("cy", 3), (None, 2))
 
-WORDS = Schema("words", Rows(), {"w": Text(80), "n": Integer(0, 99)})
+TEXTS = Schema("words", Rows(), {"w": Text(80), "n": Integer(0, 99)})
 PEOPLE = Schema(
     "people",
     People("id", max_rows=3),
@@ -142,7 +143,7 @@ def hostile_tally() -> tuple[Schema, Tally]:
 
 def word_tallies() -> dict[str, Tally]:
     """Make the tallies of constants, of keys that only bytes tell apart, and of patterns."""
-    row = Scan(WORDS)
+    row = Scan(TEXTS)
     word = Field("w")
     number = Field("n")
     same = [_case(Call(Function.EQUAL, (word, Constant(text))), text) for text in _SPELT]

@@ -36,7 +36,7 @@ _NO_BITS = "release takes no bits=, so its source of chance cannot be replaced"
 _NO_INPUTS = "give inputs that it takes"
 
 
-def faces(mechanism: object) -> None:
+def check_members(mechanism: object) -> None:
     """Check the members that every mechanism has."""
     has_release = callable(getattr(mechanism, "release", None))
     complete = has_release and hasattr(mechanism, "event")

@@ -23,7 +23,7 @@ from .findings import Findings, Law, find
 from .kinds import case_of
 from .laws_additive import additive_laws
 from .laws_choice import Case, choice_laws
-from .laws_event import REFUSALS, faces, json, pickling, price, randomness, takes
+from .laws_event import REFUSALS, check_members, json, pickling, price, randomness, takes
 
 # Integers released by default to recognise and to check an additive mechanism.
 _INTEGERS = (0, 1, 5)
@@ -63,7 +63,7 @@ def check_mechanism(
     Refuses: `ClaimRefuted` for a law that fails; laws that could not be checked are listed.
     Law: `tests/mechanisms/test_check_mechanism.py::test_broken_mechanisms_are_caught`
     """
-    faces(mechanism)
+    check_members(mechanism)
     given = tuple(inputs)
     case = case_of(mechanism, given, tuple(neighbours), tuple(refuses))
     case, refused_inputs = _without_refused(mechanism, case)

@@ -12,10 +12,10 @@ from decimal import Decimal
 
 from ..errors import InvalidArgument
 
-DEEPEST = 16
+MAX_DEPTH = 16
 """Deepest nesting of a request; the deepest valid request has three levels."""
 # Long enough for any exact decimal in use; int() of longer digit strings takes quadratic time.
-LONGEST_NUMBER = 60
+MAX_NUMBER_LENGTH = 60
 
 
 def read_json(text: bytes | str) -> object:
@@ -79,9 +79,9 @@ def _check_depth(text: str) -> None:
             quoted = True
         elif letter in "[{":
             depth += 1
-            if depth > DEEPEST:
+            if depth > MAX_DEPTH:
                 raise InvalidArgument(
-                    f"the JSON is nested deeper than {DEEPEST}; no request here needs that"
+                    f"the JSON is nested deeper than {MAX_DEPTH}; no request here needs that"
                 )
         elif letter in "]}":
             depth -= 1
@@ -101,9 +101,9 @@ def _refuse_constant(constant: str) -> object:
 
 
 def _check_length(digits: str) -> str:
-    if len(digits) > LONGEST_NUMBER:
+    if len(digits) > MAX_NUMBER_LENGTH:
         raise InvalidArgument(
-            f"a number of {len(digits)} characters is too long; {LONGEST_NUMBER} are enough"
+            f"a number of {len(digits)} characters is too long; {MAX_NUMBER_LENGTH} are enough"
         )
     return digits
 

@@ -23,9 +23,9 @@ from .shape import (
     choice,
     listing,
     mapping,
+    positive_integer,
     refer,
     text,
-    whole,
 )
 
 MAX_FEATURES = 1000
@@ -38,7 +38,7 @@ FEATURES = Slot(
     null=True,
 )
 LIFT = Slot("lift", between(*LIFTS), required=False)
-BINS = Slot("bins", whole(1000), required=False)
+BINS = Slot("bins", positive_integer(1000), required=False)
 _EDGES = listing(refer("Number", NUMBER), "numbers", least=1, most=1000)
 EDGES = Slot(
     "edges",
@@ -46,14 +46,14 @@ EDGES = Slot(
     required=False,
     null=True,
 )
-STEPS = Slot("steps", whole(1000), required=False)
+STEPS = Slot("steps", positive_integer(1000), required=False)
 CLIP = Slot("clip", between(*CLIPS), required=False)
 RATE = Slot("rate", between(*RATES), required=False)
 # A quantile level away from 0 and 1, where the regression has no finite solution.
 AT = Slot("at", between(1e-6, 1 - 1e-6), required=False)
-CLUSTERS = Slot("n_clusters", whole(1000), required=False)
-ROUNDS = Slot("rounds", whole(100), required=False)
-COMPONENTS = Slot("n_components", whole(1000), required=False, null=True)
+CLUSTERS = Slot("n_clusters", positive_integer(1000), required=False)
+ROUNDS = Slot("rounds", positive_integer(100), required=False)
+COMPONENTS = Slot("n_components", positive_integer(1000), required=False, null=True)
 
 _GOAL = (TARGET, FEATURES)
 _BINNED = (*_GOAL, BINS, EDGES)
@@ -127,12 +127,12 @@ MODEL: JsonShape[Estimator] = JsonShape(
 )
 
 
-def model_to_words(model: object) -> dict[str, object]:
+def model_to_json(model: object) -> dict[str, object]:
     """Return a model as JSON: its kind and parameters, without its schema and its spend.
 
     >>> from discreet.learn import PCA
-    >>> from discreet.wire.models import MODEL, model_to_words
-    >>> words = model_to_words(PCA(n_components=2))
+    >>> from discreet.wire.models import MODEL, model_to_json
+    >>> words = model_to_json(PCA(n_components=2))
     >>> words, MODEL.read(words, "model")
     ({'kind': 'PCA', 'n_components': 2}, PCA(n_components=2))
 

@@ -11,18 +11,18 @@ from ..learn.estimator import Estimator
 from ..privacy.budget_text import budget_to_table
 from ..privacy.measures import Measure
 from ..synthetic.request import SynthesisWords
-from .models import MODEL, model_to_words
+from .models import MODEL, model_to_json
 from .record import Record, Slot
-from .request import EXAMPLE, LONGEST_NAME, LONGEST_SQL, MAX_NAMES, SIZE, SPEND, SQL, WHY
-from .shape import NUMBER, choice, listing, mapping, one_or_list, refer, text, whole
+from .request import EXAMPLE, MAX_NAME_LENGTH, MAX_NAMES, MAX_SQL_LENGTH, SIZE, SPEND, SQL, WHY
+from .shape import NUMBER, choice, listing, mapping, one_or_list, positive_integer, refer, text
 
-_NAME = text(LONGEST_NAME)
+_NAME = text(MAX_NAME_LENGTH)
 _COLUMNS = listing(_NAME, "names of columns", least=1, most=MAX_NAMES)
 PAID: Slot[Measure] = Slot("spend", SPEND.shape)
 MODEL_SLOT: Slot[Estimator] = Slot("model", refer("Model", MODEL))
-ROWS_ABOUT = Slot("n", whole(10**12))
-TABLE = Slot("table", text(LONGEST_SQL, blank=False, examples=("people", EXAMPLE)))
-COLUMN = Slot("column", text(LONGEST_NAME, blank=False))
+ROWS_ABOUT = Slot("n", positive_integer(10**12))
+TABLE = Slot("table", text(MAX_SQL_LENGTH, blank=False, examples=("people", EXAMPLE)))
+COLUMN = Slot("column", text(MAX_NAME_LENGTH, blank=False))
 COLUMNS = Slot("columns", _COLUMNS, required=False, null=True)
 _PAIR = listing(_NAME, "one or two names of columns", least=1, most=2)
 _SETS = listing(_PAIR, "sets of columns", least=1, most=1000)
@@ -30,7 +30,7 @@ WORKLOAD: Slot[str | list[list[str]]] = Slot(
     "workload", one_or_list(choice("pairs", "ones"), _SETS), required=False, default="pairs"
 )
 _BIN_COUNTS = mapping(
-    whole(1000), "columns to numbers of bins", most=MAX_NAMES, longest=LONGEST_NAME
+    positive_integer(1000), "columns to numbers of bins", most=MAX_NAMES, longest=MAX_NAME_LENGTH
 )
 BINS = Slot("bins", _BIN_COUNTS, required=False, null=True)
 TAIL = Slot("tail", refer("Number", NUMBER), required=False, null=True)
@@ -60,9 +60,9 @@ CAPS = Record(
     (TABLE, PAID, replace(WHY, default="suggest caps")),
     example={"table": "visits", "spend": {"epsilon": "1/10"}},
 )
-UP_TO = Slot("up_to", whole(1_000_000))
-OF = Slot("of", text(LONGEST_NAME, blank=False), required=False, null=True)
-CUT = Record(
+UP_TO = Slot("up_to", positive_integer(1_000_000))
+OF = Slot("of", text(MAX_NAME_LENGTH, blank=False), required=False, null=True)
+TRUNCATION = Record(
     (TABLE, PAID, UP_TO, OF, replace(WHY, default="estimate cut")),
     example={"table": "visits", "spend": {"epsilon": "1/10"}, "up_to": 100},
 )
@@ -82,7 +82,7 @@ class LearnRequest:
         """Return the request as plain JSON; `read_learn` reads it back."""
         fields: dict[str, object] = {
             "sql": self.sql,
-            "model": model_to_words(self.model),
+            "model": model_to_json(self.model),
             "spend": budget_to_table(self.spend),
         }
         # A training that is only explained has a number of rows and no reason.
@@ -226,7 +226,7 @@ def read_caps(body: object) -> CapsRequest:
 
 def read_truncation(body: object) -> TruncationRequest:
     """Read a request to estimate a truncation from JSON."""
-    fields = CUT.read(body)
+    fields = TRUNCATION.read(body)
     table = TABLE.of(fields)
     why = str(fields.get("why", "estimate cut"))
     return TruncationRequest(table, PAID.of(fields), UP_TO.of(fields), OF.of(fields), why)

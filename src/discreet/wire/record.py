@@ -38,7 +38,7 @@ class Slot(Generic[T_co]):
 
 
 @frozen
-class HowMany:
+class GivenFieldsRule:
     """Rule about the number of given fields among some."""
 
     names: tuple[str, ...]
@@ -71,7 +71,7 @@ class Record:
     """
 
     fields: tuple[Slot[object], ...]
-    rules: tuple[HowMany, ...] = ()
+    rules: tuple[GivenFieldsRule, ...] = ()
     more: bool = False
     example: Mapping[str, object] | None = None
     description: str = ""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..answer.export import plain
 from ..answer.stored import answer_to_json
-from ..answer.text.display_facts import ordered_keys, see
+from ..answer.text.display_facts import display_facts_of, ordered_keys
 from ..arithmetic.canonical import canonical_json, digest
 from ..arithmetic.numeral import read_number
 from ..engines.base import failure
@@ -171,7 +171,7 @@ def answer_reply(answer: Answer, level: float = 0.95) -> dict[str, object]:
 
     Law: tests/wire/test_reply.py::TestAnswers
     """
-    seen = see(answer, level)
+    seen = display_facts_of(answer, level)
     ordered = ordered_keys(answer.plan.question)
     columns = []
     for name, sort in zip(answer.columns, answer.sorts, strict=True):

@@ -6,9 +6,9 @@ Law: tests/service/test_openapi.py::test_no_reply_is_left_undescribed
 from __future__ import annotations
 
 from .models import MODEL, MODELS
-from .product_request import BOUNDS, CAPS, CUT, LEARN, SYNTHESIZE, TRAINING
+from .product_request import BOUNDS, CAPS, LEARN, SYNTHESIZE, TRAINING, TRUNCATION
 from .record import Record, Slot
-from .request import ASK, BUDGET, PARTS, PLAN, REHEARSAL, RELEASE
+from .request import ASK, BUDGET, PLAN, REHEARSAL, RELEASE, SHARED_SCHEMAS
 from .shape import FLAG, NUMBER, JsonSchema, anything, choice, listing, nullable, refer, text
 
 _AT = "#/components/schemas/"
@@ -230,7 +230,7 @@ SPENT = Record((Slot("spent", _BUDGET), Slot("spent_by_all", _BUDGET), Slot("tex
 
 
 SHAPES: dict[str, JsonSchema] = {
-    **PARTS,
+    **SHARED_SCHEMAS,
     "AskRequest": ASK.schema,
     "RehearsalRequest": REHEARSAL.schema,
     "ReleaseRequest": RELEASE.schema,
@@ -242,7 +242,7 @@ SHAPES: dict[str, JsonSchema] = {
     "SynthesisRequest": SYNTHESIZE.schema,
     "BoundsRequest": BOUNDS.schema,
     "CapsRequest": CAPS.schema,
-    "CutRequest": CUT.schema,
+    "CutRequest": TRUNCATION.schema,
     "TrainedModel": _TRAINED.schema,
     "Trained": TRAINED.schema,
     "TrainingExplanation": TRAINING_EXPLAINED.schema,

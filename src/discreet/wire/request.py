@@ -13,13 +13,24 @@ from ..frozen import field, frozen, replace
 from ..plan.asked.terms import ExactErrors, Terms
 from ..privacy.budget_text import budget_to_table, parse_budget
 from ..privacy.measures import Measure
-from .record import HowMany, Record, Slot
-from .shape import FLAG, NUMBER, JsonSchema, JsonShape, either, level, mapping, refer, text, whole
+from .record import GivenFieldsRule, Record, Slot
+from .shape import (
+    FLAG,
+    NUMBER,
+    JsonSchema,
+    JsonShape,
+    either,
+    level,
+    mapping,
+    positive_integer,
+    refer,
+    text,
+)
 
 # Limits of one request. They bound the work of a free request, which is not limited by a budget.
-LONGEST_SQL = 20_000
-LONGEST_WHY = 500
-LONGEST_NAME = 100
+MAX_SQL_LENGTH = 20_000
+MAX_WHY_LENGTH = 500
+MAX_NAME_LENGTH = 100
 MAX_NAMES = 64
 MAX_QUERIES = 10**9
 MAX_ROWS = 100_000
@@ -99,7 +110,7 @@ def terms_to_json(terms: Terms) -> dict[str, object]:
 
 
 NUMBERS = mapping(
-    refer("Number", NUMBER), "columns to numbers", most=MAX_NAMES, longest=LONGEST_NAME
+    refer("Number", NUMBER), "columns to numbers", most=MAX_NAMES, longest=MAX_NAME_LENGTH
 )
 
 
@@ -145,28 +156,28 @@ def _read_budget(value: object, name: str) -> Measure:
 BUDGET: JsonShape[Measure] = JsonShape(_read_budget, _budget_schema())
 
 EXAMPLE = "SELECT region, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY region"
-_SQL = text(LONGEST_SQL, blank=False, examples=(EXAMPLE,))
+_SQL = text(MAX_SQL_LENGTH, blank=False, examples=(EXAMPLE,))
 SQL = Slot("sql", _SQL)
-_TEXTS = mapping(_SQL, "names to SQL", most=MAX_NAMES, longest=LONGEST_NAME)
+_TEXTS = mapping(_SQL, "names to SQL", most=MAX_NAMES, longest=MAX_NAME_LENGTH)
 QUESTIONS = Slot("questions", refer("Questions", _TEXTS))
 SPEND = Slot("spend", refer("Budget", BUDGET), required=False, null=True)
 _NUMBER_OR_NUMBERS = either(refer("Number", NUMBER), refer("Numbers", NUMBERS))
-ERRORS = mapping(_NUMBER_OR_NUMBERS, "columns to numbers", most=MAX_NAMES, longest=LONGEST_NAME)
+ERRORS = mapping(_NUMBER_OR_NUMBERS, "columns to numbers", most=MAX_NAMES, longest=MAX_NAME_LENGTH)
 ERROR: Slot[ExactErrors | None] = Slot(
     "error", either(refer("Number", NUMBER), refer("Errors", ERRORS)), required=False, null=True
 )
 WEIGHTS = Slot("weights", refer("Numbers", NUMBERS), required=False, null=True)
-SIZE = Slot("size", whole(10**12), required=False, null=True)
+SIZE = Slot("size", positive_integer(10**12), required=False, null=True)
 LEVEL = Slot("level", level(), required=False, default=0.95)
 NONNEGATIVE = Slot("nonnegative", FLAG, required=False, default=False)
 INTERVALS = Slot("intervals", FLAG, required=False, default=True)
 WHOLE = Slot("whole", FLAG, required=False, default=False)
-WHY = Slot("why", text(LONGEST_WHY), required=False, default="")
-ROWS = Slot("rows", whole(MAX_ROWS), required=False, default=1000)
-QUERIES = Slot("queries", whole(MAX_QUERIES), required=False, null=True)
+WHY = Slot("why", text(MAX_WHY_LENGTH), required=False, default="")
+ROWS = Slot("rows", positive_integer(MAX_ROWS), required=False, default=1000)
+QUERIES = Slot("queries", positive_integer(MAX_QUERIES), required=False, null=True)
 
 _TERMS = (SPEND, ERROR, WEIGHTS, SIZE, LEVEL, NONNEGATIVE, INTERVALS, WHOLE)
-_SPEND_OR_ERROR = HowMany(
+_SPEND_OR_ERROR = GivenFieldsRule(
     ("spend", "error"), 1, 1, "give spend or error, one of the two: the planner finds the other"
 )
 _ASK_EXAMPLE: dict[str, object] = {"sql": EXAMPLE, "spend": {"epsilon": "1/2"}}
@@ -184,14 +195,14 @@ RELEASE = Record(
         "level": "0.9",
     },
 )
-_SQL_OR_QUESTIONS = HowMany(
+_SQL_OR_QUESTIONS = GivenFieldsRule(
     ("sql", "questions"),
     1,
     1,
     "give sql for one question, or questions for several by name, one of the two",
 )
 # Both are allowed here: the planner then finds the number of queries.
-_SPEND_ERROR_OR_BOTH = HowMany(
+_SPEND_ERROR_OR_BOTH = GivenFieldsRule(
     ("spend", "error"),
     1,
     2,
@@ -203,7 +214,7 @@ PLAN = Record(
     example={"sql": EXAMPLE, "error": {"n": 20, "income": 500}, "queries": 100},
 )
 
-PARTS: dict[str, JsonSchema] = {
+SHARED_SCHEMAS: dict[str, JsonSchema] = {
     "Number": NUMBER.schema,
     "Numbers": NUMBERS.schema,
     "Errors": ERRORS.schema,

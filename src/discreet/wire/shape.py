@@ -47,7 +47,7 @@ NUMBER: JsonShape[Fraction] = JsonShape(
 )
 
 
-def whole(most: int) -> JsonShape[int]:
+def positive_integer(most: int) -> JsonShape[int]:
     """Return the shape of an integer from 1."""
 
     def read(value: object, name: str) -> int:

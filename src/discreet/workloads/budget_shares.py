@@ -33,7 +33,7 @@ _MIN_SHARE = 1e-9
 _STARTS = 8
 
 
-def one_cell(sizes: Sequence[int], asked: KeySet, part: KeySet) -> float:
+def cell_factor(sizes: Sequence[int], asked: KeySet, part: KeySet) -> float:
     """Return the variance in a cell of `asked` by noise of variance 1 in component `part`."""
     kept = math.prod((sizes[place] - 1) / sizes[place] for place in part)
     spread = math.prod(sizes[place] for place in asked if place not in part)
@@ -47,7 +47,7 @@ def energies(workload: Tables) -> Floats:
         held = set(asked)
         for part in total:
             if held.issuperset(part):
-                total[part] += share * one_cell(workload.sizes, asked, part)
+                total[part] += share * cell_factor(workload.sizes, asked, part)
     return np.array(list(total.values()))
 
 

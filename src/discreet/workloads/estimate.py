@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..frozen import frozen
-from .budget_shares import Floats, one_cell
+from .budget_shares import Floats, cell_factor
 from .strategy_norms import Integers, largest, widened
 from .workload import KeySet, maximal_sets
 
@@ -157,7 +157,7 @@ def cell_variance(sizes: Sequence[int], asked: KeySet, variances: Mapping[KeySet
     terms: list[float] = []
     for part, variance in variances.items():
         if held.issuperset(part):
-            terms.append(variance * one_cell(sizes, asked, part))
+            terms.append(variance * cell_factor(sizes, asked, part))
     return math.fsum(terms)
 
 

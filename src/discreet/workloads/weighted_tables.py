@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..frozen import frozen
-from .budget_shares import Floats, best_shares, energies, one_cell, table_gains
+from .budget_shares import Floats, best_shares, cell_factor, energies, table_gains
 from .estimate import ComponentEstimate, sum_to, to_steps
 from .strategy_noise import Measurement, shares_of
 from .strategy_norms import Block, Integers
@@ -83,7 +83,7 @@ class TableStrategy:
         for asked in self.workload.sets:
             held = [part for part in precisions if set(asked).issuperset(part)]
             sizes = self.workload.sizes
-            terms = [one_cell(sizes, asked, part) / precisions[part] for part in held]
+            terms = [cell_factor(sizes, asked, part) / precisions[part] for part in held]
             found.append(math.fsum(terms))
         return tuple(found)
 

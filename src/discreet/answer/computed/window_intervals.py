@@ -18,11 +18,11 @@ from fractions import Fraction
 from ...frozen import field, frozen
 from ...query.algebra.expression import Call, Expression, Field, Function, fields_of
 from ...query.algebra.tree import Finish, Mode, Question
-from ...query.algebra.windows import outside_windows, window_name, windows_of
+from ...query.algebra.windows import operands_outside_windows, window_name, windows_of
 from ...query.meaning.post_processing import (
     NoisyRow,
     Value,
-    row_before,
+    lag_sources,
     types_of,
     value_of,
     window_groups,
@@ -94,7 +94,9 @@ class TableLaw:
             return combined
         # Otherwise interval arithmetic: each noisy leaf at an equal part of β (union bound).
         noisy_names = set(row)
-        leaves = {leaf for leaf in outside_windows(expression) if fields_of(leaf) & noisy_names}
+        leaves = {
+            leaf for leaf in operands_outside_windows(expression) if fields_of(leaf) & noisy_names
+        }
         boxes: dict[str, Box | None] = {}
         for name, value in at.keys.items():
             boxes[name] = read_box((value, value))
@@ -230,7 +232,7 @@ class TableLaw:
         if key not in self.earlier:
             types = types_of(self.question)
             order = call.arguments[1:]
-            self.earlier[key] = row_before(order, group, self._public_rows(), types)
+            self.earlier[key] = lag_sources(order, group, self._public_rows(), types)
         return self.earlier[key][place]
 
     def _public_rows(self) -> list[NoisyRow]:

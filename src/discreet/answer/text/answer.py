@@ -14,12 +14,12 @@ from ...plan.plan import Plan
 from ...query.domains.type_of import ValueType
 from ...show.bar import error_bar
 from ...show.markup import Html, element, join
-from ...show.number import Digits, NumberText, number_words, plain_number
+from ...show.number import Digits, NumberText, number_text, plain_number
 from ...show.scale import ChartScale
 from ...show.table import fitted_table, html_rows, text_table
 from ..computed.window_intervals import why_unbounded
 from ..export import plain
-from .display_facts import DisplayFacts, see
+from .display_facts import DisplayFacts, display_facts_of
 
 if TYPE_CHECKING:
     from ..answer import Answer, Interval
@@ -47,7 +47,7 @@ def cell(
         return NumberText(_written(value, sort, key=key))
     low, high = interval
     if isinstance(value, float) and isinstance(low, float) and isinstance(high, float):
-        return number_words(value, low, high, digits)
+        return number_text(value, low, high, digits)
     low_text = _written(low, sort)
     high_text = _written(high, sort)
     return NumberText(_written(value, sort), f"({low_text} to {high_text})")
@@ -178,7 +178,7 @@ def answer_text(answer: Answer, width: int | None = None) -> str:
     `width` is that of a terminal. A wider table loses its bars first, then continues below itself under
     its keys.
     """
-    seen = see(answer)
+    seen = display_facts_of(answer)
     first_noisy = next(iter(answer.noisy), None)
     columns: list[list[str]] = []
     bars: list[str] = []
@@ -219,7 +219,7 @@ def _characters(bar: Sequence[float], span: Ends, faint: bool) -> str:
 
 def answer_html(answer: Answer) -> Html:
     """Write the table for a notebook: numbers with an error bar each, faint rows in grey."""
-    seen = see(answer)
+    seen = display_facts_of(answer)
     columns: list[list[str]] = []
     for name, words in _columns(seen):
         texts = [str(word) for word in words]
@@ -243,7 +243,7 @@ def _svg(bar: Sequence[float], span: Ends, _faint: bool) -> Html:
 
 def answer_markdown(answer: Answer) -> str:
     """Write the table as Markdown, faint rows in italics."""
-    seen = see(answer)
+    seen = display_facts_of(answer)
     columns = [list(map(str, words)) for _, words in _columns(seen)]
     rows = []
     for place, row in enumerate(zip(*columns, strict=True)):

@@ -41,7 +41,7 @@ class DisplayFacts:
     faint: frozenset[int]
 
 
-def see(answer: Answer, level: float | None = None) -> DisplayFacts:
+def display_facts_of(answer: Answer, level: float | None = None) -> DisplayFacts:
     """Work out the facts of an answer that all its displays need."""
     confidence = float(answer.plan.level) if level is None else level
     intervals = answer.interval(confidence)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...frozen import frozen
-from ..targets.runs import Raised, Raw
+from ..targets.runs import RaisedOutput, Raw
 from .scalars import flatten
 
 Values: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
@@ -160,7 +160,7 @@ def _kind(cell: object) -> str:
     """Return the category of a cell: its type if it is a finite number, else its text."""
     if cell is _MISSING:
         return "missing"
-    if isinstance(cell, Raised):
+    if isinstance(cell, RaisedOutput):
         return f"raised {cell.kind}: {cell.words}"
     # Before the question whether it is finite: an int may be wider than any float.
     if isinstance(cell, int):

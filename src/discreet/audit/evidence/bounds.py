@@ -27,11 +27,11 @@ EXACT_BELOW = 200
 _SHORT = 2000
 
 
-def level(alpha: object, name: str = "alpha") -> float:
+def read_probability(alpha: object, name: str = "alpha") -> float:
     """Read an error probability strictly between 0 and 1.
 
-    >>> from discreet.audit.evidence.bounds import level
-    >>> level(0.05)
+    >>> from discreet.audit.evidence.bounds import read_probability
+    >>> read_probability(0.05)
     0.05
     """
     value = float(alpha) if isinstance(alpha, int | float | str | np.floating) else math.nan
@@ -80,7 +80,7 @@ def clopper_pearson_upper(hits: int, runs: int, alpha: float) -> float:
 def _counts(hits: int, runs: int, alpha: float) -> tuple[int, int, float]:
     """Read the arguments of a Clopper–Pearson bound."""
     n = whole(runs, "runs", least=1)
-    return whole(hits, "hits", most=n), n, level(alpha)
+    return whole(hits, "hits", most=n), n, read_probability(alpha)
 
 
 def dkw_margin(runs: int, alpha: float) -> float:
@@ -95,7 +95,7 @@ def dkw_margin(runs: int, alpha: float) -> float:
 
     Law: `tests/audit/test_bounds.py::TestDkw`
     """
-    log = math.log(2 / level(alpha))
+    log = math.log(2 / read_probability(alpha))
     margin = math.sqrt(log / (2 * whole(runs, "runs", least=1)))
     return margin * (1 + _MARGIN)
 

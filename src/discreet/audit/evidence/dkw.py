@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import InvalidArgument
-from .bounds import Floats, dkw_margin, level
+from .bounds import Floats, dkw_margin, read_probability
 
 
 def dkw(
@@ -35,7 +35,7 @@ def dkw(
         raise InvalidArgument(
             "dkw needs at least one number on each side and no NaN; audit() takes any output"
         )
-    alpha = (1 - level(confidence, "confidence")) / 2
+    alpha = (1 - read_probability(confidence, "confidence")) / 2
     thresholds = np.concatenate([xs, ys])
     p = np.searchsorted(xs, thresholds, "right") / len(xs)
     q = np.searchsorted(ys, thresholds, "right") / len(ys)

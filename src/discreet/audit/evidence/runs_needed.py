@@ -10,7 +10,7 @@ import numpy as np
 from ...arithmetic.special import expit, ndtri
 from ...errors import InvalidArgument
 from ...privacy.measures import Measure
-from .bounds import Floats, level
+from .bounds import Floats, read_probability
 from .ceiling import Ceiling, ceiling, family
 from .claim import read_claim
 from .counts import Evidence, slope_for
@@ -44,8 +44,8 @@ def runs_needed(
     """
     allowed = ceiling(read_claim(claim))
     true = ceiling(read_claim(truth))
-    beta = 1 - level(power, "power")
-    alpha = 1 - level(confidence, "confidence")
+    beta = 1 - read_probability(power, "power")
+    alpha = 1 - read_probability(confidence, "confidence")
     odds = np.linspace(-18, 18, 721)
     q = _with_corner(1 / (1 + np.exp(-odds)), true)
     p, q = _clearest(true(q), q, allowed(q))

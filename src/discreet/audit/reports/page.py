@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...optional import load
 from ...show.markup import Html, element, join, picture, text
-from ...show.scale import ChartScale, Spot, steps
-from ...show.table import cut, html_pairs
+from ...show.scale import ChartScale, Point, steps
+from ...show.table import html_pairs, truncate
 from ..events.sketch import Sketch
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def sentence(report: Report) -> str:
         return (
             "The claim is false: if it were true, what was seen would happen in at most "
             f"{chance} of all audits. An event that is likelier on the {report.direction} input "
-            f"shows it: {cut(report.event, 100)}."
+            f"shows it: {truncate(report.event, 100)}."
         )
     if not report.tested:
         return f"Nothing can be said about the claim: {report.reason}."
@@ -159,7 +159,7 @@ def _outline(
     return element("polygon", points=corners, fill=colour, fill_opacity=0.35, stroke=colour)
 
 
-def _points(points: Iterable[Spot], x: ChartScale, y: ChartScale) -> str:
+def _points(points: Iterable[Point], x: ChartScale, y: ChartScale) -> str:
     return " ".join(f"{x.place(a):g},{y.place(b):g}" for a, b in points)
 
 
@@ -211,7 +211,7 @@ def _box(x: float, y: float, width: float, height: float, **look: str | float) -
 
 def _axis_x(x: ChartScale, ticks: Sequence[float], name: str) -> Html:
     labels = [_text(x.place(tick), _BOTTOM + 18, f"{tick:.4g}") for tick in ticks]
-    title = _text((_LEFT + _RIGHT) / 2, _BOTTOM + 40, cut(name, 60))
+    title = _text((_LEFT + _RIGHT) / 2, _BOTTOM + 40, truncate(name, 60))
     return join([*labels, title])
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ...errors import InvalidArgument
 from ...frozen import frozen
-from .runs import NotARun, Raised
+from .runs import NotARun, RaisedOutput
 
 
 @frozen(repr=False)
@@ -81,7 +81,7 @@ def command_run(template: str, *, timeout: float = 60.0) -> Callable[..., object
             return _output(call(value))
         except subprocess.TimeoutExpired:
             # The exception's own text would contain the input, which the program did not show.
-            return Raised("timeout", f"no answer in {timeout:g} seconds")
+            return RaisedOutput("timeout", f"no answer in {timeout:g} seconds")
 
     def many(value: object, size: int) -> list[object]:
         done = call(value, size)
@@ -108,7 +108,7 @@ def _arguments(template: str) -> list[str]:
 
 def _output(done: subprocess.CompletedProcess[str]) -> object:
     if done.returncode:
-        return Raised(f"exit {done.returncode}", _last_line(done.stderr))
+        return RaisedOutput(f"exit {done.returncode}", _last_line(done.stderr))
     return _parse(done.stdout)
 
 

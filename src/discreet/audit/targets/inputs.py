@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ...errors import InvalidArgument
-from ...show.table import cut
+from ...show.table import truncate
 
 Unit: TypeAlias = str | int | Callable[[object], Hashable]
 """Owner of a row: a field of a dictionary, an index of a tuple, or a function of the row."""
@@ -17,7 +17,7 @@ Unit: TypeAlias = str | int | Callable[[object], Hashable]
 
 def shown(value: object, most: int = 60) -> str:
     """Print an input in a few characters."""
-    return cut(repr(value).replace("\n", " "), most)
+    return truncate(repr(value).replace("\n", " "), most)
 
 
 def check_inputs(

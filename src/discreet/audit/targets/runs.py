@@ -30,7 +30,7 @@ class NotARun(InvalidArgument):
 
 
 @frozen
-class Raised:
+class RaisedOutput:
     """Exception as an output: its type and text are seen by the analyst, so they may leak."""
 
     kind: str
@@ -111,7 +111,7 @@ def _once(run: Callable[..., object], value: object) -> object:
     except NotARun:
         raise
     except Exception as error:  # noqa: BLE001 - an exception is an output too: it may leak
-        return Raised(type(error).__name__, str(error))
+        return RaisedOutput(type(error).__name__, str(error))
 
 
 def _many(run: Callable[..., object], value: object, count: int, mode: Vector) -> Raw:

@@ -15,7 +15,7 @@ from ..budget import pairs
 from ..flags import JsonFlag, SourceArgument, SqlArgument, WhyFlag
 from ..option_group import spread_flags
 from ..output import STANDARD, echo, write_text
-from ..question_options import PlaceFlags, TermFlags, open_curator
+from ..question_options import LocationFlags, TermFlags, open_curator
 from ..refusal import refusals
 
 _MEMBERS = {name: getattr(models, name) for name in dir(models)}
@@ -31,7 +31,7 @@ def learn(
     source: SourceArgument,
     sql: SqlArgument,
     *,
-    place: PlaceFlags,
+    place: LocationFlags,
     price: TermFlags,
     model: Annotated[str, typer.Option(help=f"Which model: {', '.join(sorted(KINDS))}.")],
     target: Annotated[str | None, typer.Option(help="The column to predict.")] = None,

@@ -29,7 +29,7 @@ from ..budget import pairs
 from ..flags import JsonFlag
 from ..output import write_text
 from ..refusal import refusals
-from ..word_rounds import go_on, recall
+from ..word_rounds import with_earlier_counts, write_next_round
 
 app = typer.Typer(
     name="local",
@@ -158,7 +158,7 @@ def estimate(  # noqa: PLR0917 - each argument is an option
         if len(collector) == 0:
             raise InvalidArgument("there are no reports; at least one is needed")
         if following is not None:
-            typer.echo(go_on(collector, following, heard))
+            typer.echo(write_next_round(collector, following, heard))
             return
         found = collector.estimate(_candidates(candidates), level=level)
         influence = collector.influence(forged=forged)
@@ -259,7 +259,7 @@ def _read_parameters(path: str) -> tuple[LocalMechanism, str, str]:
 def _collector(path: str, heard: Path | None = None) -> Collector:
     mechanism, metric, _ = _read_parameters(path)
     if isinstance(mechanism, WordRound):
-        mechanism = recall(mechanism, heard)
+        mechanism = with_earlier_counts(mechanism, heard)
     return Collector(mechanism, metric=metric)
 
 

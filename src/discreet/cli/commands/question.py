@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ...curator import Curator
-from ...curator.verbs.bounds import cut_of
+from ...curator.verbs.bounds import truncation_question_of
 from ...plan.asked.terms import SpendOptions
 from ...wire.reply import answer_reply, explanation_reply, plan_reply
 from ..flags import IntervalsFlag, JsonFlag, NonnegativeFlag, SourceArgument, SqlArgument, WhyFlag
@@ -24,7 +24,7 @@ from ..output import (
     write_picture,
     write_text,
 )
-from ..question_options import PlaceFlags, TermFlags, open_curator
+from ..question_options import LocationFlags, TermFlags, open_curator
 from ..refusal import refusals
 
 
@@ -33,7 +33,7 @@ def query(
     source: SourceArgument,
     sql: SqlArgument,
     *,
-    place: PlaceFlags,
+    place: LocationFlags,
     price: TermFlags,
     nonnegative: NonnegativeFlag = False,
     intervals: IntervalsFlag = True,
@@ -101,7 +101,7 @@ def explain(
     source: SourceArgument,
     sql: SqlArgument,
     *,
-    place: PlaceFlags,
+    place: LocationFlags,
     price: TermFlags,
     nonnegative: NonnegativeFlag = False,
     intervals: IntervalsFlag = True,
@@ -134,7 +134,7 @@ def plan(
     source: SourceArgument,
     sql: SqlArgument,
     *,
-    place: PlaceFlags,
+    place: LocationFlags,
     price: TermFlags,
     queries: Annotated[
         int | None, typer.Option(help="How many questions like this one are to be asked.")
@@ -158,7 +158,7 @@ def rehearse(
     source: SourceArgument,
     sql: SqlArgument,
     *,
-    place: PlaceFlags,
+    place: LocationFlags,
     price: TermFlags,
     nonnegative: NonnegativeFlag = False,
     intervals: IntervalsFlag = True,
@@ -189,7 +189,7 @@ def estimate_cut(
         int, typer.Option(help="The most rows that anyone can have; noise grows with it.")
     ],
     of: Annotated[str | None, typer.Option(help="Also tell it of the sum of this column.")] = None,
-    place: PlaceFlags,
+    place: LocationFlags,
     price: TermFlags,
     why: WhyFlag = "estimate cut",
     as_json: JsonFlag = False,
@@ -202,10 +202,10 @@ def estimate_cut(
         words = price.words()
 
         def check(curator: Curator) -> None:
-            question = cut_of(curator.stand.planner, name, up_to, of)
+            question = truncation_question_of(curator.stand.planner, name, up_to, of)
             curator.explain(question, **words)
 
         with open_curator(source, place, price, spends=True, quiet=as_json, first=check) as curator:
-            question = cut_of(curator.stand.planner, name, up_to, of)
+            question = truncation_question_of(curator.stand.planner, name, up_to, of)
             answer = curator.ask(question, **words, why=why)
         echo(answer, answer_reply(answer, price.level), as_json=as_json)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...answer.measurements import HOW
+from ...answer.measurements import MEASUREMENTS_NOTE
 from ...connection import is_server
 from ...curator import Curator
 from ...data.files.schema_file import read_schemas
@@ -20,10 +20,10 @@ from ...plan.plan import Plan
 from ...samples.country import write_country
 from ...wire.reply import plan_reply
 from ..flags import JsonFlag
-from ..interrupt import told_of_charges
+from ..interrupt import report_charges_on_interrupt
 from ..output import can_draw, echo, write_picture, write_text
 from ..publish.release_file import ReleaseFile, read_release
-from ..publish.release_page import MAX_DRAWN, page
+from ..publish.release_page import MAX_DRAWN_ROWS, page
 from ..refusal import refusals
 from ..source import open_source
 
@@ -67,7 +67,10 @@ def release(
             # A plan creates no ledger.
             where = ":memory:"
         try:
-            with open_ledger(where, asked.budget) as ledger, told_of_charges(ledger, asked.who):
+            with (
+                open_ledger(where, asked.budget) as ledger,
+                report_charges_on_interrupt(ledger, asked.who),
+            ):
                 curator = Curator(engine, schemas, ledger, who=asked.who)
                 if plan:
                     found = curator.plan(_questions(asked), **_price(asked), level=asked.level)
@@ -114,7 +117,7 @@ def _write(out: Path, asked: ReleaseFile, answers: Mapping[str, Answer], readme:
         ) from None
     for name, answer in answers.items():
         write_text(partial / f"{name}.csv", answer.to_csv(level=asked.level))
-        if can_draw() and len(answer) <= MAX_DRAWN:
+        if can_draw() and len(answer) <= MAX_DRAWN_ROWS:
             title = asked.questions[name].title
             write_picture(answer, partial / f"{name}.svg", level=asked.level, title=title)
     measurements = _measurements(answers)
@@ -141,7 +144,7 @@ def _measurements(answers: Mapping[str, Answer]) -> dict[str, object]:
         strategy = _strategy_of(answer)
         shared = [other for other in workloads if _strategy_of(workloads[other]) is strategy]
         tables[name] = {"strategy_of": shared, **answer.measurements()}
-    return {"how": HOW, "tables": tables}
+    return {"how": MEASUREMENTS_NOTE, "tables": tables}
 
 
 def _strategy_of(answer: Answer) -> object:

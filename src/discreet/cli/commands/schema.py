@@ -15,13 +15,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...data.columns.column import Column, ColumnType
-from ...data.display import facts, heading
-from ...data.drafting.answers import bounded, keyed, lengthy, split_answer
+from ...data.display import column_rows, heading
+from ...data.drafting.answers import read_bounds, read_key_list, read_max_length, split_answer
 from ...data.drafting.draft import Draft
 from ...data.drafting.infer import infer
-from ...data.drafting.sniff import look
+from ...data.drafting.sniff import sniff
 from ...data.files.schema_file import read_schemas, write_toml
-from ...data.files.schema_json import SHAPES
+from ...data.files.schema_json import COLUMN_SHAPES
 from ...data.unit import People, Period, Rows, Unit
 from ...errors import InvalidArgument
 from ...privacy.neighbours import ADD_REMOVE, read_neighbours
@@ -103,7 +103,7 @@ def infer_command(
         # Before any question is asked: answers would be lost.
         _check_free(out)
         guessed: dict[str, ColumnType] = {}
-        for column, seen in look(file).columns.items():
+        for column, seen in sniff(file).columns.items():
             guessed[column] = seen.proposal[0] if seen.proposal else seen.kind
         types = _overruled_types(guessed, kind or [])
         kinds = guessed | types
@@ -139,8 +139,10 @@ def _overruled_types(guessed: Kinds, options: list[str]) -> dict[str, ColumnType
     kinds: dict[str, ColumnType] = {}
     for answer in options:
         name, kind = split_answer(answer, guessed)
-        if kind not in SHAPES:
-            raise InvalidArgument(f"{kind!r} is no type of column; use one of {', '.join(SHAPES)}")
+        if kind not in COLUMN_SHAPES:
+            raise InvalidArgument(
+                f"{kind!r} is no type of column; use one of {', '.join(COLUMN_SHAPES)}"
+            )
         kinds[name] = cast("ColumnType", kind)
     return kinds
 
@@ -150,8 +152,8 @@ def _answers(
 ) -> dict[str, Column]:
     answers: dict[str, Column] = {}
     readers: list[tuple[list[str], Callable[[ColumnType, str], Column]]] = [
-        (bounds, bounded),
-        (categories, keyed),
+        (bounds, read_bounds),
+        (categories, read_key_list),
         (lengths, _read_length),
     ]
     for options, read in readers:
@@ -166,7 +168,7 @@ def _answers(
 
 
 def _read_length(_kind: ColumnType, answer: str) -> Column:
-    return lengthy(answer)
+    return read_max_length(answer)
 
 
 def _unit(
@@ -233,10 +235,10 @@ def _ask_columns(kinds: Kinds) -> dict[str, Column]:
 def _read_column(kind: ColumnType, answer: str) -> Column:
     # A comma means a list of keys, whatever the type of the column.
     if kind == "category" or "," in answer:
-        return keyed(kind, answer)
+        return read_key_list(kind, answer)
     if kind == "text":
-        return lengthy(answer)
-    return bounded(kind, answer)
+        return read_max_length(answer)
+    return read_bounds(kind, answer)
 
 
 def _prompt(question: str, read: Callable[[str], T]) -> T | None:
@@ -304,7 +306,7 @@ def show(
         table = Table(title=escape(heading(schema)), title_justify="left", title_style="bold")
         for title in ("column", "type", "values", "NULL"):
             table.add_column(title, overflow="fold")
-        for row in facts(schema):
+        for row in column_rows(schema):
             # Escaped: names of columns may look like markup of rich.
             table.add_row(*(escape(cell) for cell in row))
         Console().print(table)

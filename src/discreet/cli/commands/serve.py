@@ -107,11 +107,11 @@ def _run(path: Path, host: str | None, port: int | None, workers: int) -> None:
         port=port or url.port or default_port,
         workers=workers,
         http=RequestTimeoutProtocol,
-        **_manners(config),  # type: ignore[arg-type]
+        **_uvicorn_options(config),  # type: ignore[arg-type]
     )
 
 
-def _manners(config: Config) -> dict[str, object]:
+def _uvicorn_options(config: Config) -> dict[str, object]:
     """Return options of uvicorn: no server headers; proxy headers of named proxies only."""
     return {
         "proxy_headers": bool(config.proxies),

@@ -19,7 +19,7 @@ from ..budget import pairs
 from ..flags import JsonFlag, SourceArgument, WhyFlag
 from ..option_group import spread_flags
 from ..output import echo, write_text
-from ..question_options import PlaceFlags, TermFlags, open_curator
+from ..question_options import LocationFlags, TermFlags, open_curator
 from ..refusal import refusals
 
 
@@ -28,7 +28,7 @@ def synthesize(
     source: SourceArgument,
     of: Annotated[str, typer.Argument(help="A declared table, or a SELECT of its rows.")],
     *,
-    place: PlaceFlags,
+    place: LocationFlags,
     price: TermFlags,
     column: Annotated[
         list[str] | None,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...data.schema import Schema
     from .release_file import ReleaseFile
 
-MAX_DRAWN = 400
+MAX_DRAWN_ROWS = 400
 """Rows of the largest table with a picture; a larger one is unreadable as a picture."""
 
 MAX_ROWS = 60
@@ -42,7 +42,7 @@ def page(
         "of one person beyond the most) is in no number.",
     ]
     for name, answer in answers.items():
-        has_picture = drawn and len(answer) <= MAX_DRAWN
+        has_picture = drawn and len(answer) <= MAX_DRAWN_ROWS
         blocks += _table(name, file, answer, drawn=has_picture)
     check = _how_to_check(file)
     blocks += ["## Checking", f"`receipt.json` says what was charged and where; {check}"]

@@ -24,7 +24,7 @@ from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...ledger import Entry
 from ...ledger.charge_order import ChargeOrder
-from ...ledger.stores.store import SECOND
+from ...ledger.stores.store import SECOND_FORMAT
 from ...mechanisms.reading.budget import read_budget
 from ...plan.planner import Planner
 from ...privacy.events import Batch, Event
@@ -71,7 +71,7 @@ def _schema(planner: Planner, name: object) -> Schema:
     raise InvalidArgument(f"there is no table {name!r} here; there are {known}")
 
 
-def wanted_bounds(
+def plan_suggested_bounds(
     planner: Planner, table: str, column: str, spend: Measure, tail: Number | None
 ) -> Wanted:
     """Plan the suggestion of bounds for a column; nothing is touched or spent."""
@@ -88,7 +88,7 @@ def wanted_bounds(
     return Wanted(plan, spend, asked, f"bounds of {name} in {schema.name}")
 
 
-def wanted_caps(planner: Planner, table: str, spend: Measure) -> Wanted:
+def plan_suggested_caps(planner: Planner, table: str, spend: Measure) -> Wanted:
     """Plan the suggestion of a contribution bound (rows of a person); nothing is touched or spent."""
     table_of(planner, table)
     schema = _schema(planner, table)
@@ -97,7 +97,7 @@ def wanted_caps(planner: Planner, table: str, spend: Measure) -> Wanted:
     return Wanted(plan, spend, asked, f"caps on the rows of one person in {schema.name}")
 
 
-def cut_of(planner: Planner, table: str, up_to: int, of: str | None) -> Question:
+def truncation_question_of(planner: Planner, table: str, up_to: int, of: str | None) -> Question:
     """Return the question that estimates the truncation by a table's cap on rows of a person."""
     table_of(planner, table)
     return truncation_question(_schema(planner, table), up_to=up_to, of=of)
@@ -125,7 +125,7 @@ def _suggest(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fracti
     event = wanted.event
     # Key of release 0.2: what is asked and the spend, not the plan, which may improve.
     spend_json = measure_to_json(read_budget(spend))
-    key = SECOND + hash_json({"key": 2, "bounds": wanted.asked, "spend": spend_json})
+    key = SECOND_FORMAT + hash_json({"key": 2, "bounds": wanted.asked, "spend": spend_json})
     price = stand.ledger.price(event)
 
     def run() -> str:

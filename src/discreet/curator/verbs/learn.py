@@ -85,7 +85,7 @@ class Course(Generic[Model]):
         return copy(self.model).keep(self.task, columns, self.training, arrays, receipt)
 
 
-def course_of(planner: Planner, sql: str, model: Model, spend: Measure | None) -> Course[Model]:
+def plan_training(planner: Planner, sql: str, model: Model, spend: Measure | None) -> Course[Model]:
     """Plan learning from the rows of a SELECT, from public facts alone."""
     if not isinstance(model, Estimator):
         raise InvalidArgument(f"learn takes a model of discreet.learn, got {type(model).__name__}")
@@ -104,7 +104,7 @@ def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: st
     Everything before the charge needs public facts alone.
     """
     stand = asker.stand
-    course = course_of(stand.planner, sql, model, spend)
+    course = plan_training(stand.planner, sql, model, spend)
     training = course.training
     facts = course.facts
     price = stand.ledger.price(training.event)
@@ -117,7 +117,7 @@ def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: st
     def check() -> None:
         check_rows(course.rows, stand.engine)
 
-    order = order_for(asker, facts, training.event, why)
+    order = charge_order_of(asker, facts, training.event, why)
     paid = pay(stand.ledger, order, Work(run, check, stand.pause), asker.locks)
     body = read_body(paid.body)
     # The receipt states the facts as they were stored, which another process may have written.
@@ -145,7 +145,7 @@ def _facts(
     return BodyFacts(terms, training.influence.neighbours, versions, {"": question})
 
 
-def order_for(asker: Learner, facts: BodyFacts, event: Event, why: str) -> ChargeOrder:
+def charge_order_of(asker: Learner, facts: BodyFacts, event: Event, why: str) -> ChargeOrder:
     """Return the order that charges a ledger for a model or for synthetic tables."""
     question = facts.asked[""]
     asked = question.fingerprint

@@ -30,7 +30,7 @@ from ..answers import receipt_of
 from ..explain import check_rows
 from ..pay import Work, pay
 from ..stored_answer import Body, BodyFacts, Said, read_body, write_body
-from .learn import Learner, count_of, order_for
+from .learn import Learner, charge_order_of, count_of
 
 
 @frozen
@@ -41,7 +41,9 @@ class Synthesis:
     facts: BodyFacts
 
 
-def synthesis_of(planner: Planner, table: str, spend: Measure, words: SynthesisWords) -> Synthesis:
+def plan_synthesis_of(
+    planner: Planner, table: str, spend: Measure, words: SynthesisWords
+) -> Synthesis:
     """Plan the marginals of a table, or of the rows of a SELECT; nothing is touched or spent."""
     budget = read_budget(spend)
     request = read_request(_rows(planner, table), **words)
@@ -59,7 +61,7 @@ def synthesize(asker: Learner, made: Synthesis, why: str) -> Synthetic:
     stand = asker.stand
     plan = made.plan
     facts = made.facts
-    order = order_for(asker, facts, plan.event, why)
+    order = charge_order_of(asker, facts, plan.event, why)
     price = stand.ledger.price(plan.event)
     warn_if_hopeless(plan)
 

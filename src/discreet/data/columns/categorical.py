@@ -14,14 +14,14 @@ from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from .amount import call
-from .cell import absent, key_number, text, truth
-from .keys import KeyKind, KeyValue, few, key_kind, listed, other_key, read_key
-from .nulls import Nulls, flag, nulls
+from .cell import is_null, read_boolean, read_key_number, read_text
+from .keys import KeyKind, KeyValue, few, key_kind, other_key, read_key, read_keys
+from .nulls import Nulls, nulls, read_flag
 
 _READERS: dict[KeyKind, Callable[[object], KeyValue | None]] = {
-    "text": text,
-    "integer": key_number,
-    "boolean": truth,
+    "text": read_text,
+    "integer": read_key_number,
+    "boolean": read_boolean,
 }
 
 
@@ -56,14 +56,14 @@ class Category:
         default: KeyValue | None = None,
         null_key: bool = False,
     ) -> None:
-        keys, of = listed(values)
+        keys, of = read_keys(values)
         outside = other_key(other, keys, of)
         every = keys if outside is None else (*keys, outside)
         default_key = None if default is None else read_key(default, "default")
         if default_key is not None and (key_kind(default_key) != of or default_key not in every):
             raise InvalidArgument(f"default must be one of the declared keys, got {default!r}")
         # Only for its refusal of a default together with a NULL key.
-        nulls(default_key, flag(null_key, "null_key"))
+        nulls(default_key, read_flag(null_key, "null_key"))
         fill(self, values=keys, of=of, other=outside, default=default_key, null_key=null_key)
 
     def __repr__(self) -> str:
@@ -83,7 +83,7 @@ class Category:
     def read(self, value: object) -> KeyValue | None:
         """Return the key that a stored value counts as; None is NULL."""
         # NULL itself is never the other key, so it is asked for first.
-        if absent(value):
+        if is_null(value):
             return self.default
         key = _READERS[self.of](value)
         if key is not None and key in self.values:
@@ -117,8 +117,8 @@ class Boolean:
     null_key: bool
 
     def __init__(self, *, default: bool | None = None, null_key: bool = False) -> None:
-        checked_default = None if default is None else flag(default, "default")
-        nulls(checked_default, flag(null_key, "null_key"))
+        checked_default = None if default is None else read_flag(default, "default")
+        nulls(checked_default, read_flag(null_key, "null_key"))
         fill(self, default=checked_default, null_key=null_key)
 
     def __repr__(self) -> str:
@@ -131,7 +131,7 @@ class Boolean:
 
     def read(self, value: object) -> bool | None:
         """Return the boolean that a stored value counts as; None is NULL."""
-        stored = truth(value)
+        stored = read_boolean(value)
         if stored is None:
             return self.default
         return stored
@@ -168,7 +168,7 @@ class Text:
             raise InvalidArgument(
                 f"default must be text of at most {longest} characters, got {default!r}"
             )
-        nulls(default_text, flag(null_key, "null_key"))
+        nulls(default_text, read_flag(null_key, "null_key"))
         fill(self, max_length=longest, default=default_text, null_key=null_key)
 
     def __repr__(self) -> str:
@@ -186,7 +186,7 @@ class Text:
 
     def read(self, value: object) -> str | None:
         """Return the text that a stored value counts as; None is NULL."""
-        stored = text(value)
+        stored = read_text(value)
         if stored is None:
             return self.default
         return stored[: self.max_length]

@@ -29,16 +29,16 @@ TRUE = frozenset({"true", "t", "yes", "y", "1"})
 FALSE = frozenset({"false", "f", "no", "n", "0"})
 
 
-def absent(value: object) -> bool:
+def is_null(value: object) -> bool:
     """Return whether a stored value is NULL before it is read.
 
     These are None, NaN, not-a-time, and types that no column can hold.
 
-    >>> from discreet.data.columns.cell import absent
-    >>> absent(None), absent(float("nan")), absent([1]), absent("")
+    >>> from discreet.data.columns.cell import is_null
+    >>> is_null(None), is_null(float("nan")), is_null([1]), is_null("")
     (True, True, True, False)
     """
-    plain = native(value)
+    plain = to_python(value)
     if isinstance(plain, Decimal):
         # Comparing a signalling NaN raises, so equality is not used here.
         return plain.is_nan()
@@ -48,7 +48,7 @@ def absent(value: object) -> bool:
     return not isinstance(plain, int | str)
 
 
-def native(value: object) -> object:
+def to_python(value: object) -> object:
     """Turn a NumPy scalar into a Python value, and datetime64 of any unit into whole seconds.
 
     A complex number without an imaginary part is its real part: one complex cell makes pandas and
@@ -66,18 +66,20 @@ def native(value: object) -> object:
     return value
 
 
-def number(value: object) -> int | float | None:
+def read_number(value: object) -> int | float | None:
     """Read a number: integers exactly, others as the nearest double; a boolean counts 0 or 1.
 
     Infinities stay. Text is a numeral of at most 40 characters between spaces; integers of up to 18
     digits are exact.
 
-    >>> from discreet.data.columns.cell import number
-    >>> number(" 12 "), number("1.5e3"), number("inf"), number("12a"), number(float("nan")), number(True)
-    (12, 1500.0, None, None, None, 1)
+    >>> from discreet.data.columns.cell import read_number
+    >>> read_number(" 12 "), read_number("1.5e3"), read_number(True)
+    (12, 1500.0, 1)
+    >>> [read_number(cell) for cell in ("inf", "12a", float("nan"))]
+    [None, None, None]
     """
-    plain = native(value)
-    if absent(plain):
+    plain = to_python(value)
+    if is_null(plain):
         return None
     if isinstance(plain, int):
         return int(plain)
@@ -97,14 +99,14 @@ def _numeral(text: str) -> int | float | None:
     return None
 
 
-def key_number(value: object) -> int | None:
+def read_key_number(value: object) -> int | None:
     """Read an integer that is compared, not added up: 3, 3.0 and "3" are 3; 3.5 is NULL.
 
-    >>> from discreet.data.columns.cell import key_number
-    >>> key_number("3"), key_number(3.0), key_number(3.5)
+    >>> from discreet.data.columns.cell import read_key_number
+    >>> read_key_number("3"), read_key_number(3.0), read_key_number(3.5)
     (3, 3, None)
     """
-    x = number(value)
+    x = read_number(value)
     if not isinstance(x, float):
         return x
     if x.is_integer():
@@ -112,24 +114,24 @@ def key_number(value: object) -> int | None:
     return None
 
 
-def nearest(value: float | Fraction) -> int:
+def round_half_even(value: float | Fraction) -> int:
     """Round to the nearest integer, halves to even, exactly: the rounding of IEEE 754.
 
-    >>> from discreet.data.columns.cell import nearest
-    >>> nearest(2.5), nearest(-2.5), nearest(3.5), nearest(0.49999999999999994)
+    >>> from discreet.data.columns.cell import round_half_even
+    >>> round_half_even(2.5), round_half_even(-2.5), round_half_even(3.5), round_half_even(0.49999999999999994)
     (2, -2, 4, 0)
     """
     return round(value)
 
 
-def truth(value: object) -> bool | None:
+def read_boolean(value: object) -> bool | None:
     """Read a boolean: booleans, 1 and 0, and true t yes y 1, false f no n 0 in any case.
 
-    >>> from discreet.data.columns.cell import truth
-    >>> truth("Yes"), truth(0), truth("0"), truth(2), truth("maybe")
+    >>> from discreet.data.columns.cell import read_boolean
+    >>> read_boolean("Yes"), read_boolean(0), read_boolean("0"), read_boolean(2), read_boolean("maybe")
     (True, False, False, None, None)
     """
-    plain = native(value)
+    plain = to_python(value)
     if isinstance(plain, str):
         answer = plain.strip(" ").lower()
         if answer in TRUE:
@@ -137,20 +139,20 @@ def truth(value: object) -> bool | None:
         if answer in FALSE:
             return False
         return None
-    x = number(plain)
+    x = read_number(plain)
     if x in (0, 1):
         return bool(x)
     return None
 
 
-def text(value: object) -> str | None:
+def read_text(value: object) -> str | None:
     """Read text as it is, integers as digits, booleans as 'true' and 'false'; others are NULL.
 
-    >>> from discreet.data.columns.cell import text
-    >>> text(" N "), text(12), text(True), text(1.5)
+    >>> from discreet.data.columns.cell import read_text
+    >>> read_text(" N "), read_text(12), read_text(True), read_text(1.5)
     (' N ', '12', 'true', None)
     """
-    plain = native(value)
+    plain = to_python(value)
     if isinstance(plain, bool):
         return "true" if plain else "false"
     if isinstance(plain, int):
@@ -169,17 +171,17 @@ def _digits(integer: int) -> str | None:
         return None
 
 
-def moment(value: object) -> datetime | None:
+def read_timestamp(value: object) -> datetime | None:
     """Read a time in UTC, cut to whole seconds.
 
     It may be a datetime (naive means UTC), a date, or ISO text with or without Z.
 
-    >>> from discreet.data.columns.cell import moment
-    >>> moment("2024-05-01 09:30:15.75"), moment("2024-05-01"), moment("1 May 2024")
+    >>> from discreet.data.columns.cell import read_timestamp
+    >>> read_timestamp("2024-05-01 09:30:15.75"), read_timestamp("2024-05-01"), read_timestamp("1 May 2024")
     (datetime.datetime(2024, 5, 1, 9, 30, 15), datetime.datetime(2024, 5, 1, 0, 0), None)
     """
-    plain = native(value)
-    if absent(plain):
+    plain = to_python(value)
+    if is_null(plain):
         return None
     # A datetime is a date too, so it is asked for first.
     if isinstance(plain, datetime):
@@ -209,14 +211,14 @@ def _utc(time: datetime) -> datetime | None:
     return datetime(*time.timetuple()[:6])
 
 
-def day(value: object) -> date | None:
+def read_date(value: object) -> date | None:
     """Read a day: a date, the UTC day of a datetime, ISO text with or without a time.
 
-    >>> from discreet.data.columns.cell import day
-    >>> day("2024-05-01"), day("2024-05-01T23:59:59Z"), day("2023-02-30")
+    >>> from discreet.data.columns.cell import read_date
+    >>> read_date("2024-05-01"), read_date("2024-05-01T23:59:59Z"), read_date("2023-02-30")
     (datetime.date(2024, 5, 1), datetime.date(2024, 5, 1), None)
     """
-    time = moment(value)
+    time = read_timestamp(value)
     if time is None:
         return None
     return time.date()

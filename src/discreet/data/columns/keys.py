@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from ...errors import InvalidArgument
 from .amount import INT64_HIGH, INT64_LOW
-from .cell import native
+from .cell import to_python
 
 KeyValue: TypeAlias = str | int | bool
 KeyKind: TypeAlias = Literal["text", "integer", "boolean"]
@@ -58,7 +58,7 @@ def read_key(value: object, name: str) -> KeyValue:
     Refuses: other types, None (`null_key=True` is the way), numbers beyond 64 bits, and text that
     no store can hold; InvalidArgument.
     """
-    key = native(value)
+    key = to_python(value)
     if key is None:
         raise InvalidArgument(
             f"{name}: None is no key; say null_key=True to make NULL a key of its own"
@@ -79,11 +79,11 @@ def read_key(value: object, name: str) -> KeyValue:
     return int(key)
 
 
-def listed(values: Iterable[object]) -> tuple[tuple[KeyValue, ...], KeyKind]:
+def read_keys(values: Iterable[object]) -> tuple[tuple[KeyValue, ...], KeyKind]:
     """Read a closed list of keys of one kind, without duplicates, and return its kind too.
 
-    >>> from discreet.data.columns.keys import listed
-    >>> listed(["N", "S"])
+    >>> from discreet.data.columns.keys import read_keys
+    >>> read_keys(["N", "S"])
     (('N', 'S'), 'text')
     """
     # A text is iterable too, but its letters are hardly meant as keys.

@@ -18,11 +18,11 @@ from ...errors import InvalidArgument
 Nulls: TypeAlias = Literal["drop", "default", "key"]
 
 
-def flag(value: object, name: str) -> bool:
+def read_flag(value: object, name: str) -> bool:
     """Read a boolean option.
 
-    >>> from discreet.data.columns.nulls import flag
-    >>> flag("no", "null_key")
+    >>> from discreet.data.columns.nulls import read_flag
+    >>> read_flag("no", "null_key")
     Traceback (most recent call last):
     ...
     discreet.errors.InvalidArgument: null_key must be True or False, got 'no'

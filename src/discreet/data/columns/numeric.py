@@ -14,9 +14,9 @@ from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from .amount import INT64_HIGH, INT64_LOW, call, plain
-from .cell import nearest, number
+from .cell import read_number, round_half_even
 from .keys import MAX_KEYS, few
-from .nulls import Nulls, flag, nulls
+from .nulls import Nulls, nulls, read_flag
 from .text_format import check_marks, check_unit, plain_numeral
 
 MAX_STEPS = 2**62
@@ -73,7 +73,7 @@ class Integer:
                 f"default must lie from {exact_low} to {exact_high}, got {exact_default}"
             )
         # Only for its refusal of a default together with a NULL key.
-        nulls(exact_default, flag(null_key, "null_key"))
+        nulls(exact_default, read_flag(null_key, "null_key"))
         separator, _ = check_marks(thousands, None)
         fill(
             self,
@@ -113,7 +113,7 @@ class Integer:
     def steps(self, value: object) -> int | None:
         """Read a stored value as whole steps; None is NULL."""
         numeral = plain_numeral(value, self.thousands, None, self.unit)
-        x = number(numeral)
+        x = read_number(numeral)
         if x is None:
             return self.default
         return _clamp(x, self.ends)
@@ -198,7 +198,7 @@ class Real:
                 f"default must lie from {plain(exact_low)} to {plain(exact_high)}, got {default}"
             )
         # Only for its refusal of a default together with a NULL key.
-        nulls(exact_default, flag(null_key, "null_key"))
+        nulls(exact_default, read_flag(null_key, "null_key"))
         separator, point = check_marks(thousands, decimal)
         fill(
             self,
@@ -248,11 +248,11 @@ class Real:
     def steps(self, value: object) -> int | None:
         """Read a stored value as whole steps; None is NULL."""
         numeral = plain_numeral(value, self.thousands, self.decimal, self.unit)
-        x = number(numeral)
+        x = read_number(numeral)
         if x is None:
             if self.default is None:
                 return None
-            return nearest(self.default / self.step)
+            return round_half_even(self.default / self.step)
         per_one, ends = _grid(self.low, self.high, self.step)
         # One IEEE operation in doubles, as in every engine: exact fractions would round otherwise.
         if per_one is None:
@@ -283,7 +283,7 @@ def _grid(low: Fraction, high: Fraction, step: Fraction) -> tuple[float | None, 
 
     Cached: it is the same for every cell of a column.
     """
-    ends = nearest(low / step), nearest(high / step)
+    ends = round_half_even(low / step), round_half_even(high / step)
     steps_in_one = 1 / step
     if steps_in_one.denominator != 1:
         return None, ends
@@ -362,8 +362,8 @@ def _read_step(value: Number) -> Fraction:
 
 
 def _check_grid(low: Fraction, high: Fraction, step: Fraction) -> None:
-    bottom = nearest(low / step)
-    top = nearest(high / step)
+    bottom = round_half_even(low / step)
+    top = round_half_even(high / step)
     if bottom == top:
         raise InvalidArgument(
             f"the bounds {plain(low)} and {plain(high)} round to the same multiple of the step {plain(step)}; "
@@ -388,4 +388,4 @@ def _double(x: float) -> float:
 def _clamp(x: float, ends: tuple[int, int]) -> int:
     """Clip and round; both ends are whole, so the order of the two does not matter."""
     low, high = ends
-    return nearest(min(max(x, low), high))
+    return round_half_even(min(max(x, low), high))

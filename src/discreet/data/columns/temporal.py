@@ -12,9 +12,9 @@ from typing import ClassVar, Literal
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from .amount import call
-from .cell import day, moment
+from .cell import read_date, read_timestamp
 from .keys import MAX_KEYS, few
-from .nulls import Nulls, flag, nulls
+from .nulls import Nulls, nulls, read_flag
 from .text_format import check_format, iso_text
 
 EPOCH = datetime(1970, 1, 1)
@@ -59,7 +59,7 @@ class Date:
         exact_default = None if default is None else _read_day(default, "default")
         _check("Date", exact_low, exact_high, exact_default, "Date('2024-01-01', '2024-12-31')")
         # Only for its refusal of a default together with a NULL key.
-        nulls(exact_default, flag(null_key, "null_key"))
+        nulls(exact_default, read_flag(null_key, "null_key"))
         fill(
             self,
             low=exact_low,
@@ -95,7 +95,7 @@ class Date:
 
     def read(self, value: object) -> date | None:
         """Return the day that a stored value counts as; None is NULL."""
-        stored = day(iso_text(value, self.format))
+        stored = read_date(iso_text(value, self.format))
         if stored is None:
             return self.default
         return min(max(stored, self.low), self.high)
@@ -159,7 +159,7 @@ class Timestamp:
         example = "Timestamp('2024-01-01T00:00:00', '2024-12-31T23:59:59')"
         _check("Timestamp", exact_low, exact_high, exact_default, example)
         # Only for its refusal of a default together with a NULL key.
-        nulls(exact_default, flag(null_key, "null_key"))
+        nulls(exact_default, read_flag(null_key, "null_key"))
         fill(
             self,
             low=exact_low,
@@ -195,7 +195,7 @@ class Timestamp:
 
     def read(self, value: object) -> datetime | None:
         """Return the second that a stored value counts as; None is NULL."""
-        stored = moment(iso_text(value, self.format))
+        stored = read_timestamp(iso_text(value, self.format))
         if stored is None:
             return self.default
         return min(max(stored, self.low), self.high)
@@ -221,7 +221,7 @@ class Timestamp:
 def _read_day(value: object, name: str) -> date:
     # Ten characters: a longer text would have a time of day, which a bound must not have.
     if isinstance(value, str) and len(value) == 10:
-        value = day(value)
+        value = read_date(value)
     if not isinstance(value, date) or isinstance(value, datetime):
         raise InvalidArgument(
             f"{name} of a Date column must be a day; write datetime.date or text such as '2024-12-31'"
@@ -232,10 +232,10 @@ def _read_day(value: object, name: str) -> date:
 def _read_moment(value: object, name: str) -> datetime:
     hint = "write datetime.datetime or text such as '2024-12-31T23:59:59', in whole seconds of UTC"
     if isinstance(value, str) and len(value) > 10 and "." not in value:
-        value = moment(value)
+        value = read_timestamp(value)
     if not isinstance(value, datetime):
         raise InvalidArgument(f"{name} of a Timestamp column must be a time; {hint}")
-    utc = moment(value)
+    utc = read_timestamp(value)
     if utc is None or value.microsecond:
         raise InvalidArgument(
             f"{name} of a Timestamp column must be a whole second of the years 1 to 9999; {hint}"

@@ -27,11 +27,11 @@ def split_answer(answer: str, names: Iterable[str]) -> tuple[str, str]:
     )
 
 
-def bounded(kind: ColumnType, answer: str) -> Column:
+def read_bounds(kind: ColumnType, answer: str) -> Column:
     """Read the bounds of a column: `low:high`, with `:step` for numbers, `low..high` for times.
 
-    >>> from discreet.data.drafting.answers import bounded
-    >>> bounded("integer", "0:120"), bounded("real", "0:500:0.01"), bounded("date", "2024-01-01:2024-12-31")
+    >>> from discreet.data.drafting.answers import read_bounds
+    >>> read_bounds("integer", "0:120"), read_bounds("real", "0:500:0.01"), read_bounds("date", "2024-01-01:2024-12-31")
     (Integer(0, 120), Real(0, 500, step=0.01), Date('2024-01-01', '2024-12-31'))
     """
     # Times of day hold colons themselves, so two points separate them.
@@ -56,11 +56,11 @@ def bounded(kind: ColumnType, answer: str) -> Column:
     )
 
 
-def keyed(kind: ColumnType, answer: str) -> Category:
+def read_key_list(kind: ColumnType, answer: str) -> Category:
     """Read a closed list of keys; integers if the column holds them.
 
-    >>> from discreet.data.drafting.answers import keyed
-    >>> keyed("text", "N, S"), keyed("integer", "0,1")
+    >>> from discreet.data.drafting.answers import read_key_list
+    >>> read_key_list("text", "N, S"), read_key_list("integer", "0,1")
     (Category(['N', 'S']), Category([0, 1]))
     """
     keys = [key.strip() for key in answer.split(",")]
@@ -70,11 +70,11 @@ def keyed(kind: ColumnType, answer: str) -> Category:
     return Category([int(key) if key.lstrip("+-").isdecimal() else key for key in keys])
 
 
-def lengthy(answer: str) -> Text:
+def read_max_length(answer: str) -> Text:
     """Read the maximal length of a text column.
 
-    >>> from discreet.data.drafting.answers import lengthy
-    >>> lengthy("50")
+    >>> from discreet.data.drafting.answers import read_max_length
+    >>> read_max_length("50")
     Text(max_length=50)
     """
     return Text(max_length=whole(answer, "the length", least=1))

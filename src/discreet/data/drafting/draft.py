@@ -13,7 +13,7 @@ from ...frozen import frozen
 from ...privacy.neighbours import Neighbours
 from ..columns.column import Column, ColumnType
 from ..files.schema_file import table_toml
-from ..files.schema_json import FORMAT, SHAPES, column_to_dict, unit_to_dict
+from ..files.schema_json import COLUMN_SHAPES, FORMAT, column_to_dict, unit_to_dict
 from ..schema import Schema
 from ..unit import Unit
 
@@ -50,7 +50,7 @@ class Draft:
         hints = dict(self.hints)
         for name, column in self.columns:
             if isinstance(column, str):
-                request = "say " + " and ".join(SHAPES[column].needs)
+                request = "say " + " and ".join(COLUMN_SHAPES[column].needs)
                 if hints.get(name):
                     request += f"; {hints[name]}"
                 missing[f"columns.{name}"] = request

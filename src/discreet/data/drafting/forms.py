@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from ..columns.column import ColumnType
 
-LONGEST = 24
+MAX_FORM_LENGTH = 24
 """Characters of a form; longer cells are cut: a form tells the kind of a cell, not the cell."""
 _PLAIN = re.compile(r"[+-]?9*\.?9*")
 _NUMBERS = (
@@ -61,7 +61,7 @@ def form_of(cell: str) -> str:
     >>> form_of(" 1,688.80 "), form_of("31/12/2024"), form_of("12 kg")
     ('9,999.99', '99/99/9999', '99 aa')
     """
-    shown = cell.strip(" ")[:LONGEST]
+    shown = cell.strip(" ")[:MAX_FORM_LENGTH]
     return "".join(map(_mask, shown))
 
 

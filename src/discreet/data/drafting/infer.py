@@ -13,11 +13,11 @@ from pathlib import Path
 from ...errors import InvalidArgument
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from ..columns.column import Boolean, Column, ColumnType, Date, Integer, Real, Text, Timestamp
-from ..files.schema_json import SHAPES
+from ..files.schema_json import COLUMN_SHAPES
 from ..schema import read_table_name, read_version
 from ..unit import People, Unit
 from .draft import Draft
-from .sniff import InferSource, Look, look
+from .sniff import InferSource, Look, sniff
 
 
 def infer(
@@ -63,7 +63,7 @@ def infer(
     id_column = unit.id if isinstance(unit, People) else people
     if unit is not None and people is not None:
         raise InvalidArgument("give the unit, or only the people's id, not both")
-    looks = look(source, every_row=from_data, person=id_column)
+    looks = sniff(source, every_row=from_data, person=id_column)
     answers = dict(columns or {})
     types_given = dict(types or {})
     skipped = set(leave_out)
@@ -146,8 +146,10 @@ def _column(
         return answers[name]
     guessed = seen.kind if seen.proposal is None else seen.proposal[0]
     kind = types.get(name, guessed)
-    if kind not in SHAPES:
-        raise InvalidArgument(f"{kind!r} is no kind of column; use one of {', '.join(SHAPES)}")
+    if kind not in COLUMN_SHAPES:
+        raise InvalidArgument(
+            f"{kind!r} is no kind of column; use one of {', '.join(COLUMN_SHAPES)}"
+        )
     if kind == "boolean":
         return Boolean()
     if not from_data:

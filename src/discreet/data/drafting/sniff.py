@@ -26,7 +26,7 @@ from ...connection import connection_facts, server_table, why_unconnected
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...optional import load
-from ..columns.cell import absent, moment, native, number, truth
+from ..columns.cell import is_null, read_boolean, read_number, read_timestamp, to_python
 from ..columns.column import ColumnType
 from ..unit import read_name
 from .delimiter import DELIMITERS
@@ -93,11 +93,11 @@ class Look:
         if isinstance(value, str) and len(self.forms) < MAX_FORMS:
             self.forms.add(form_of(value))
         self.places = max(self.places, _decimals(shown))
-        x = number(value)
+        x = read_number(value)
         if x is not None and abs(x) != float("inf"):
             low, high = self.numbers or (x, x)
             self.numbers = min(x, low), max(x, high)
-        time = moment(value)
+        time = read_timestamp(value)
         if time is not None:
             first, last = self.times or (time, time)
             self.times = min(time, first), max(time, last)
@@ -111,11 +111,11 @@ class Looks:
     most_rows: int | None
 
 
-def look(source: InferSource, *, every_row: bool = False, person: str | None = None) -> Looks:
+def sniff(source: InferSource, *, every_row: bool = False, person: str | None = None) -> Looks:
     """Read the first 1,000 rows of a source, or every row, and return the looks of its columns.
 
     >>> rows = [{"age": "37", "paid": "12.50", "zip": "0152"}, {"age": "41", "paid": "", "zip": "0481"}]
-    >>> [look.kind for look in look(rows).columns.values()]
+    >>> [look.kind for look in sniff(rows).columns.values()]
     ['integer', 'real', 'text']
 
     Refuses: a file that cannot be read, one without a header, names that no column can have, and an
@@ -164,7 +164,7 @@ def _mapping_table(source: InferSource) -> tuple[list[str], Iterator[Row]]:
 def _csv_table(path: Path) -> tuple[list[str], Iterator[Row]]:
     rows = _csv_rows(path)
     names = _read_names(next(rows, []))
-    if all(number(name) is not None or moment(name) is not None for name in names):
+    if all(read_number(name) is not None or read_timestamp(name) is not None for name in names):
         raise InvalidArgument(
             f"the first line of {path.name} looks like values; infer needs a first line of names"
         )
@@ -210,7 +210,7 @@ def _read_names(header: list[object] | list[str]) -> list[str]:
 
 
 def _blank(value: object) -> bool:
-    return absent(value) or (isinstance(value, str) and not value.strip(" "))
+    return is_null(value) or (isinstance(value, str) and not value.strip(" "))
 
 
 def _decimals(cell: str) -> int:
@@ -224,7 +224,7 @@ def _decimals(cell: str) -> int:
 def _kinds(value: object) -> frozenset[ColumnType]:
     if isinstance(value, str):
         return _kinds_of_text(value.strip(" ")) | {"text"}
-    plain = native(value)
+    plain = to_python(value)
     if isinstance(plain, bool):
         return frozenset({"boolean"})
     # A datetime is a date too, so it is asked for first.
@@ -232,7 +232,7 @@ def _kinds(value: object) -> frozenset[ColumnType]:
         return frozenset({"timestamp"})
     if isinstance(plain, date):
         return DAYS
-    x = number(plain)
+    x = read_number(plain)
     if x is None:
         return frozenset({"text"})
     return _kinds_of_number(x)
@@ -241,12 +241,12 @@ def _kinds(value: object) -> frozenset[ColumnType]:
 def _kinds_of_text(cell: str) -> frozenset[ColumnType]:
     if CODE.fullmatch(cell):
         return frozenset()
-    x = number(cell)
+    x = read_number(cell)
     if x is not None:
         return _kinds_of_number(x)
-    if truth(cell) is not None:
+    if read_boolean(cell) is not None:
         return frozenset({"boolean"})
-    if moment(cell) is not None:
+    if read_timestamp(cell) is not None:
         # Ten characters are a bare day; a longer text has a time of day.
         if len(cell) == 10:
             return DAYS

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from ...errors import InvalidArgument
 from ..columns.amount import plain
 from ..columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
-from ..columns.nulls import flag
+from ..columns.nulls import read_flag
 from ..columns.numeric import default_step
 from ..unit import People, Rows, Unit
 
@@ -38,7 +38,7 @@ class Shape(NamedTuple):
 NULLS = ("default", "null_key")
 WRITTEN = ("thousands", "decimal", "unit", "format")
 """Text formats of cells; left out where none is declared, so that old fingerprints stay."""
-SHAPES = {
+COLUMN_SHAPES = {
     "integer": Shape(Integer, {"low": "0", "high": "120"}, (*NULLS, "thousands", "unit")),
     "real": Shape(
         Real, {"low": "0", "high": "1.5"}, ("step", *NULLS, "thousands", "decimal", "unit")
@@ -176,10 +176,10 @@ def column_from_dict(facts: object, where: str) -> Column:
     discreet.errors.InvalidArgument: tables.people.columns.age.high is missing; write it, such as high = 120
     """
     column = _read_mapping(facts, where)
-    shape = SHAPES.get(str(column.get("type")))
+    shape = COLUMN_SHAPES.get(str(column.get("type")))
     if shape is None:
         problem = f"is {column['type']!r}" if "type" in column else "is missing"
-        raise InvalidArgument(f"{where}.type {problem}; use one of {', '.join(SHAPES)}")
+        raise InvalidArgument(f"{where}.type {problem}; use one of {', '.join(COLUMN_SHAPES)}")
     given = _without(column, "type", "needs_word")
     _check_known(given, (*shape.needs, *shape.may), where)
     _check_complete(given, shape.needs, where)
@@ -238,4 +238,4 @@ def _check_complete(facts: Mapping[str, object], needs: dict[str, str], where: s
 def _is_marked(facts: object, where: str) -> bool:
     if not isinstance(facts, Mapping):
         return False
-    return flag(facts.get("needs_word", False), f"{where}.needs_word")
+    return read_flag(facts.get("needs_word", False), f"{where}.needs_word")

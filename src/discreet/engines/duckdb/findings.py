@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import duckdb
 
 from ...data.columns.column import Column
-from ...data.drafting.forms import LONGEST
+from ...data.drafting.forms import MAX_FORM_LENGTH
 from ...data.schema import Schema
 from ...intake.report import ColumnReport
 from ..sql.dialect import StoredColumn, StoredTable
@@ -73,7 +73,7 @@ def _forms_sql(column: Column, stored: StoredColumn, part: StoredTable) -> str:
     """Write the query for forms: 9 stands for a digit, a for a letter."""
     unbounded = widest(column)
     prepared = prepare(unbounded, stored, DUCKDB)
-    digits = f"regexp_replace(left(trim({stored.sql}), {LONGEST}), '[0-9]', '9', 'g')"
+    digits = f"regexp_replace(left(trim({stored.sql}), {MAX_FORM_LENGTH}), '[0-9]', '9', 'g')"
     form = f"regexp_replace({digits}, '[\\p{{L}}]', 'a', 'g')"
     cells = [
         f"{form} AS f",

@@ -15,7 +15,7 @@ from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import SchemaMismatch
 from ...frozen import frozen
-from ...query.algebra.tally import FINE
+from ...query.algebra.tally import SHARE_FINENESS
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.select import named_cells, select_sql
 from .cell_sql import PERSON, cells_sql, id_class, kept_type, seen_columns, seen_sql
@@ -225,4 +225,4 @@ def _share_sql(count: str, schema: Schema) -> str:
     It is ⌊2^20·k/max(n, k)⌋, as at question time (`engines.sql.contribution_bounds`).
     """
     max_rows = schema.unit.max_rows if isinstance(schema.unit, People) else 1
-    return f"CAST({FINE * max_rows} // GREATEST({count}, {max_rows}) AS INTEGER)"
+    return f"CAST({SHARE_FINENESS * max_rows} // GREATEST({count}, {max_rows}) AS INTEGER)"

@@ -10,7 +10,15 @@ from typing import ClassVar, TypeAlias
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...frozen import fill, frozen
-from ...query.algebra.tally import FINE, Free, GroupShare, KeptKeys, RowShare, Tally, Totals
+from ...query.algebra.tally import (
+    SHARE_FINENESS,
+    Free,
+    GroupShare,
+    KeptKeys,
+    RowShare,
+    Tally,
+    Totals,
+)
 from ...query.bounds.relation_facts import tables_of
 from ...query.domains.domain import Scalar
 from ...query.meaning.evaluate import meaning_of
@@ -260,10 +268,10 @@ def _scaled(values: Iterable[int], max_count: int, count: int) -> tuple[int, ...
     """
     if count <= max_count:
         return tuple(values)
-    share = FINE * max_count // count
+    share = SHARE_FINENESS * max_count // count
     scaled = []
     for value in values:
-        size = abs(value) * share // FINE
+        size = abs(value) * share // SHARE_FINENESS
         scaled.append(size if value >= 0 else -size)
     return tuple(scaled)
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TypeAlias
 
-from ...data.columns.cell import native
+from ...data.columns.cell import to_python
 from ...data.columns.column import Column, Date, Timestamp
 from ...data.schema import Schema
 from ...data.unit import People, window_start
@@ -209,7 +209,7 @@ class WrittenId:
 
 def _id(value: object) -> Hashable:
     """Read an id as it is stored; NULL, NaN and not-a-time are nobody."""
-    plain = native(value)
+    plain = to_python(value)
     if plain is None or type(plain).__name__ in ("NAType", "NaTType"):
         return None
     try:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ...query.algebra.tally import FINE, Free, GroupShare, KeptKeys, RowShare, Share
+from ...query.algebra.tally import SHARE_FINENESS, Free, GroupShare, KeptKeys, RowShare, Share
 from ...query.domains.domain import MAX_STEPS
 from ..tally_analysis import TermFacts
 from .contributions import Entries, EntryNumber
@@ -121,7 +121,7 @@ def _row_share(value: EntryNumber, dialect: Dialect) -> str:
         return _scaled(value.column, (facts.low, facts.high), dialect)
     # A count that is worth 2^20 parts contributes exactly the share.
     share = "s"
-    if facts.high != FINE:
+    if facts.high != SHARE_FINENESS:
         share = _scaled(bigint(facts.high), (facts.high, facts.high), dialect)
     if value.column == "*":
         return share
@@ -134,21 +134,21 @@ def _scaled(value: str, ends: tuple[int, int], dialect: Dialect) -> str:
     Division rounds towards 0, so that no contribution grows by rounding. Where c·s could overflow,
     c = q·2^20 + r is split: q·s + r·s/2^20 is rounded alike, since q and r have the sign of c.
     """
-    if max(map(abs, ends)) * FINE > MAX_STEPS:
-        quotient = dialect.divide(value, str(FINE))
-        remainder = dialect.divide(f"({value} % {FINE} * s)", str(FINE))
+    if max(map(abs, ends)) * SHARE_FINENESS > MAX_STEPS:
+        quotient = dialect.divide(value, str(SHARE_FINENESS))
+        remainder = dialect.divide(f"({value} % {SHARE_FINENESS} * s)", str(SHARE_FINENESS))
         return f"({quotient} * s + {remainder})"
     product = f"({value} * s)"
     # A shift rounds down, which is towards 0 only where nothing is negative.
     if ends[0] >= 0 and dialect.shift is not None:
-        return dialect.shift(product, FINE.bit_length() - 1)
-    return dialect.divide(product, str(FINE))
+        return dialect.shift(product, SHARE_FINENESS.bit_length() - 1)
+    return dialect.divide(product, str(SHARE_FINENESS))
 
 
 def _share_sql(count: str, max_count: int, dialect: Dialect) -> str:
     """Write s = ⌊2^20·k/max(n, k)⌋, rounded down so that n shares are at most k."""
     divisor = f"GREATEST({count}, {bigint(max_count)})"
-    return f"CAST({dialect.divide(bigint(FINE * max_count), divisor)} AS INTEGER)"
+    return f"CAST({dialect.divide(bigint(SHARE_FINENESS * max_count), divisor)} AS INTEGER)"
 
 
 def _with_share(rows: Entries, max_count: int, dialect: Dialect, first: str = "") -> str:
@@ -217,13 +217,13 @@ def _with_heavy_share(rows: Entries, max_rows: int, dialect: Dialect) -> str:
     with more rows than may count come back.
     """
     count = f"count({_wanted_rows(rows)})"
-    share = f"CAST({dialect.divide(bigint(FINE * max_rows), count)} AS INTEGER)"
+    share = f"CAST({dialect.divide(bigint(SHARE_FINENESS * max_rows), count)} AS INTEGER)"
     owners = numbered("h", len(rows.owner))
     heavy_cells = named_cells([*zip(owners, rows.owner, strict=True), ("h", share)])
     tail = f"{_group_by(rows.owner)} HAVING {count} > {bigint(max_rows)}"
     heavy = select_sql(heavy_cells, f"({rows.sql}) AS t", tail)
     # People who are not heavy have no partner, and count in full.
-    cells = ["r.*", f"COALESCE(h, {FINE}) AS s"]
+    cells = ["r.*", f"COALESCE(h, {SHARE_FINENESS}) AS s"]
     matched = all_equal(zip(rows.owner, owners, strict=True))
     joined = f"({rows.sql}) AS r LEFT JOIN ({heavy}) AS q ON {matched}"
     return f"({select_sql(cells, joined)}) AS r"

@@ -15,7 +15,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.columns.cell import absent, key_number, moment, native, number, text, truth
+from ...data.columns.cell import (
+    is_null,
+    read_boolean,
+    read_key_number,
+    read_number,
+    read_text,
+    read_timestamp,
+    to_python,
+)
 from ...frozen import frozen
 from ...intake.object_cells import total_reader
 from ...query.domains.domain import Day, Domain, Scalar, Second, Texts, Truth, Whole
@@ -91,7 +99,7 @@ def read_doubles(values: RawCells) -> NDArray[np.float64]:
 
 
 def _float(value: object) -> float:
-    found = number(value)
+    found = read_number(value)
     if found is None:
         return math.nan
     try:
@@ -101,7 +109,7 @@ def _float(value: object) -> float:
 
 
 def _time(domain: Day | Second, value: object) -> int | None:
-    found = moment(value)
+    found = read_timestamp(value)
     if found is None:
         return None
     whole = (
@@ -113,13 +121,13 @@ def _time(domain: Day | Second, value: object) -> int | None:
 
 
 def _key(domain: Domain, value: object) -> Scalar:
-    plain = native(value)
-    if absent(plain):
+    plain = to_python(value)
+    if is_null(plain):
         return None
     match domain:
         case Truth():
-            return truth(plain)
+            return read_boolean(plain)
         case Texts():
-            return text(plain)
+            return read_text(plain)
         case _:
-            return key_number(plain)
+            return read_key_number(plain)

@@ -12,8 +12,8 @@ from ...errors import InvalidArgument, LedgerCorrupt
 from ...frozen import field, frozen, replace
 from ...privacy.filters.filter import Filter
 from ...privacy.measures import Measure
-from ...show.bar import share_bar
-from ...show.table import cut, html_table, text_table
+from ...show.bar import fraction_bar
+from ...show.table import html_table, text_table, truncate
 from ..balance import spent_of, spent_share
 from ..entry import Entry, read_line
 from ..stores.store import EntryWithBody, LedgerStore, Newest
@@ -71,12 +71,12 @@ class History(Sequence[Entry]):
             if self.asked:
                 text = self.asked.get(entry.number, "")
                 one_line = " ".join(text.split())
-                row = (*row, cut(one_line, _MAX_TEXT))
+                row = (*row, truncate(one_line, _MAX_TEXT))
             yield row
 
     def _foot(self) -> str:
         spent = spent_of(self.filter)
-        bar = share_bar(spent_share(self.filter))
+        bar = fraction_bar(spent_share(self.filter))
         return f"spent {spent} of {_whole_budget(self.filter)}  {bar}"
 
 

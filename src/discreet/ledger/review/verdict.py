@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from ...frozen import frozen
 from ...privacy.measures import Measure
-from ...show.bar import share_bar
+from ...show.bar import fraction_bar
 from ...show.table import html_pairs, text_table
 
 Checkpoint: TypeAlias = tuple[int, str]
@@ -48,7 +48,7 @@ class Verdict:
             ("verdict", "the chain holds, every charge fits its budget"),
             ("entries", f"{self.entries}: {counts}"),
             ("promise", str(self.promise)),
-            ("spent", f"{self.spent}  {share_bar(self.share)}"),
+            ("spent", f"{self.spent}  {fraction_bar(self.share)}"),
             ("re-priced", priced),
             ("checkpoint", f"{number} {entry_hash}"),
         ]

@@ -12,7 +12,7 @@ from .. import clock, failpoints
 from ..entry import Entry, write_line
 from .store import (
     NOTHING,
-    SECOND,
+    SECOND_FORMAT,
     Decide,
     LineWithBody,
     Lookup,
@@ -117,7 +117,7 @@ def _lookups(entry: Entry) -> list[Lookup]:
         return []
     lookups = [Lookup(key=entry.key)]
     # Keys of the second format and numbered keys are found by themselves alone.
-    is_first_format = not entry.key.startswith((SECOND, "#"))
+    is_first_format = not entry.key.startswith((SECOND_FORMAT, "#"))
     if entry.question and is_first_format:
         lookups.append(Lookup(question=entry.question))
     return lookups

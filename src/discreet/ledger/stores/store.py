@@ -24,7 +24,7 @@ EVERYONE = "everyone"
 ACCOUNT_TREE = "roll"
 DRAFT = "draft"
 """Name of the text in a store to which a ledger is about to be moved."""
-SECOND = "2:"
+SECOND_FORMAT = "2:"
 """Prefix of keys of the second format; answers under the first format are found by question."""
 
 

@@ -17,7 +17,7 @@ from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
-from ...mechanisms.laws.error_bound import named, read_beta
+from ...mechanisms.laws.error_bound import parameter_repr, read_beta
 from ...mechanisms.response.randomized import read_answers
 from ...noise import Bits, uniform
 from ...privacy.events import Promise
@@ -65,7 +65,7 @@ class BitFlip:
     sample: int
     gamma: Fraction
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(self, spend: Measure, *, buckets: int, sample: int, gamma: Number = 0) -> None:
         count = whole(buckets, "buckets", least=2, most=1 << 30)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from ...arithmetic.rational import Number, whole
 from ...arithmetic.rounding import up
 from ...frozen import fill, frozen
-from ...mechanisms.laws.error_bound import named
+from ...mechanisms.laws.error_bound import parameter_repr
 from ...privacy.events import Promise
 from ...privacy.measures import Measure, PureDP
 from ..estimates.calibration import reach_error
@@ -33,7 +33,7 @@ class MeanSketch:
     width: int
     key: str
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(self, spend: Measure, *, rows: int, width: int, key: str) -> None:
         epsilon = epsilon_of(spend)

@@ -14,7 +14,7 @@ from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen, replace
-from ...mechanisms.laws.error_bound import named, read_beta
+from ...mechanisms.laws.error_bound import parameter_repr, read_beta
 from ...noise import Bits, coin
 from ...noise.bits import readable
 from ...noise.random_words import ByteWords
@@ -66,7 +66,7 @@ class OneBitMean:
     epsilon: Fraction
     gamma: Fraction
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(self, low: Number, high: Number, spend: Measure, *, gamma: Number = 0) -> None:
         bottom, top = read_range(low, high)

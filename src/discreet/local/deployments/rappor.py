@@ -17,7 +17,7 @@ from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
-from ...mechanisms.laws.error_bound import named, read_beta
+from ...mechanisms.laws.error_bound import parameter_repr, read_beta
 from ...noise import Bits, coin, uniform
 from ...privacy.events import Promise
 from ..estimates.estimate import Estimate
@@ -74,7 +74,7 @@ class Rappor:
     q: Fraction
     key: str
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self, *, bits: int, hashes: int, cohorts: int, f: Number, p: Number, q: Number, key: str

@@ -12,13 +12,13 @@ from ...frozen import frozen
 from ...noise import Bits
 from ...noise.law import Integers
 
-__all__ = ["Design", "Facts", "Flags", "Integers", "read_array", "read_numbers"]
+__all__ = ["Design", "DesignSizes", "Flags", "Integers", "read_array", "read_numbers"]
 
 Flags: TypeAlias = NDArray[np.bool_]
 
 
 @frozen
-class Facts:
+class DesignSizes:
     """Sizes that decide price, estimate and choice of a design.
 
     |Y| is `outputs`, |S_v| is `inside`, |S_u ∩ S_v| is `shared`. `bits` is the size of one report.
@@ -45,7 +45,7 @@ class Design(Protocol):
     """
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> DesignSizes:
         """The sizes."""
 
     def place(self, values: Integers, inside: Flags, bits: Bits | None, /) -> NDArray[Any]:

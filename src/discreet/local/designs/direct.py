@@ -9,24 +9,24 @@ from numpy.typing import NDArray
 
 from ...frozen import frozen
 from ...noise import Bits, uniform
-from .design import Facts, Flags, Integers, read_numbers
+from .design import DesignSizes, Flags, Integers, read_numbers
 
 
-def direct_facts(options: int) -> Facts:
+def direct_facts(options: int) -> DesignSizes:
     """Return the sizes: |Y| = d, w = 1, λ = 0.
 
     >>> from discreet.local.designs.direct import direct_facts
     >>> direct_facts(10)
     Facts(member='direct', options=10, outputs=10, inside=1, shared=0, bits=4)
     """
-    return Facts("direct", options, options, 1, 0, (options - 1).bit_length())
+    return DesignSizes("direct", options, options, 1, 0, (options - 1).bit_length())
 
 
 @frozen
 class Direct:
     """Design of k-ary randomized response: S_v = {v}."""
 
-    facts: Facts
+    facts: DesignSizes
 
     def place(self, values: Integers, inside: Flags, bits: Bits | None, /) -> Integers:
         """Return v itself, or one of the d − 1 others."""

@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 
 from ...frozen import frozen
 from ...noise import Bits, uniform
-from .design import Facts, Flags, Integers, read_numbers
+from .design import DesignSizes, Flags, Integers, read_numbers
 from .geometry import Geometry
 
 
 @frozen
-class Apart:
+class ExtraOption:
     """Design with S_v = the hyperplane of v, and a separate set of that size for the last option.
 
     Two sets share λ outputs or, if one of them is the separate set, none. `facts.shared` is the
     least of the two, which decides the price.
 
     >>> import numpy as np
-    >>> from discreet.local.designs.extra_option import Apart
+    >>> from discreet.local.designs.extra_option import ExtraOption
     >>> from discreet.local.designs.geometry import Geometry, geometry_facts
-    >>> design = Apart(Geometry(geometry_facts(7, 2), 2, 3))
+    >>> design = ExtraOption(Geometry(geometry_facts(7, 2), 2, 3))
     >>> design.facts
     Facts(member='apart', options=8, outputs=10, inside=3, shared=0, bits=3)
     >>> design.counts(np.array([0, 7, 7])).tolist()
@@ -39,12 +39,12 @@ class Apart:
     geometry: Geometry
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> DesignSizes:
         """The sizes: |Y| + w outputs."""
         plain = self.geometry.facts
         outputs = plain.outputs + plain.inside
         bits = plain.outputs.bit_length()
-        return Facts("apart", plain.options + 1, outputs, plain.inside, 0, bits)
+        return DesignSizes("apart", plain.options + 1, outputs, plain.inside, 0, bits)
 
     def place(self, values: Integers, inside: Flags, bits: Bits | None, /) -> Integers:
         """Draw a point of a hyperplane, and one of |Y| outputs for the complement.

@@ -15,7 +15,7 @@ from ...errors import InvalidArgument
 from ...frozen import frozen
 from .design import Integers
 
-LARGEST = 512
+MAX_FIELD = 512
 """Largest field with tables."""
 
 
@@ -72,8 +72,8 @@ def field_of(q: int) -> FiniteField:
     Refuses: `InvalidArgument` for a q that is no prime power, or above 512.
     """
     power = prime_power(q)
-    if power is None or q > LARGEST:
-        raise InvalidArgument(f"a field has a prime power of at most {LARGEST} elements, got {q}")
+    if power is None or q > MAX_FIELD:
+        raise InvalidArgument(f"a field has a prime power of at most {MAX_FIELD} elements, got {q}")
     p, degree = power
     digits = _digits(np.arange(q), p, degree)
     powers = p ** np.arange(degree)

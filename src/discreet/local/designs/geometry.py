@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...frozen import frozen
 from ...noise import Bits, uniform
-from .design import Facts, Flags, Integers, read_numbers
+from .design import DesignSizes, Flags, Integers, read_numbers
 from .field import FiniteField, field_of
 from .hadamard import walsh
 
@@ -26,7 +26,7 @@ Floats: TypeAlias = NDArray[np.float64]
 _CHUNK = 1 << 24
 
 
-def geometry_facts(options: int, q: int) -> Facts:
+def geometry_facts(options: int, q: int) -> DesignSizes:
     """Return the sizes for the least t with (q^t − 1)/(q − 1) ≥ d points.
 
     w and λ are the numbers of points in t − 1 and t − 2 dimensions.
@@ -41,7 +41,7 @@ def geometry_facts(options: int, q: int) -> Facts:
     outputs = _points(q, t)
     inside = _points(q, t - 1)
     shared = _points(q, t - 2)
-    return Facts("geometry", options, outputs, inside, shared, (outputs - 1).bit_length())
+    return DesignSizes("geometry", options, outputs, inside, shared, (outputs - 1).bit_length())
 
 
 def _points(q: int, t: int) -> int:
@@ -53,7 +53,7 @@ def _points(q: int, t: int) -> int:
 class Geometry:
     """Design with S_v = the hyperplane ⟨v, y⟩ = 0 over q elements, in t dimensions."""
 
-    facts: Facts
+    facts: DesignSizes
     q: int
     t: int
 

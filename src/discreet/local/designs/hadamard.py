@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ...frozen import frozen
 from ...noise import Bits, uniform
-from .design import Facts, Flags, Integers, read_numbers
+from .design import DesignSizes, Flags, Integers, read_numbers
 
 
-def hadamard_facts(options: int) -> Facts:
+def hadamard_facts(options: int) -> DesignSizes:
     """Return the sizes: |Y| = K = 2^⌈log₂(d+1)⌉, w = K/2, λ = K/4.
 
     >>> from discreet.local.designs.hadamard import hadamard_facts
@@ -25,14 +25,14 @@ def hadamard_facts(options: int) -> Facts:
     # Row 0 of the matrix is all ones and no option's, hence d + 1 rows.
     bits = max(2, options.bit_length())
     outputs = 1 << bits
-    return Facts("hadamard", options, outputs, outputs // 2, outputs // 4, bits)
+    return DesignSizes("hadamard", options, outputs, outputs // 2, outputs // 4, bits)
 
 
 @frozen
 class Hadamard:
     """Design with S_v = {y : y and v + 1 have evenly many ones in common}."""
 
-    facts: Facts
+    facts: DesignSizes
 
     def place(self, values: Integers, inside: Flags, bits: Bits | None, /) -> Integers:
         """Draw all bits of y but one, where v + 1 has a one; set that bit to the parity wanted."""

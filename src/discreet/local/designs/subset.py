@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...noise import Bits, uniform
-from .design import Facts, Flags, Integers
+from .design import DesignSizes, Flags, Integers
 
 # Options times reports that are unpacked at a time: a bound on memory.
 _CHUNK = 1 << 22
 
 
-def subset_facts(options: int, named: int) -> Facts:
+def subset_facts(options: int, named: int) -> DesignSizes:
     """Return the sizes: |Y| = C(d, k), w = C(d−1, k−1), λ = C(d−2, k−2).
 
     >>> from discreet.local.designs.subset import subset_facts
@@ -33,14 +33,14 @@ def subset_facts(options: int, named: int) -> Facts:
     shared = 0
     if named > 1:
         shared = comb(options - 2, named - 2)
-    return Facts("subset", options, outputs, inside, shared, options)
+    return DesignSizes("subset", options, outputs, inside, shared, options)
 
 
 @frozen
 class Subset:
     """Design with S_v = the k-subsets that contain v."""
 
-    facts: Facts
+    facts: DesignSizes
     named: int
 
     def place(self, values: Integers, inside: Flags, bits: Bits | None, /) -> NDArray[np.uint8]:

@@ -58,7 +58,7 @@ def reach_error(make: Callable[[Measure], _Made], error: Number, *, n: int, beta
     return make(PureDP(least_epsilon(error_at, error)))
 
 
-def near_epsilon(
+def roughly_least_epsilon(
     error_at: Callable[[Fraction], float],
     error: Number,
     *,
@@ -70,10 +70,10 @@ def near_epsilon(
 
     Fewer steps than `least_epsilon`, for mechanisms that are expensive to make.
 
-    >>> from discreet.local.estimates.calibration import near_epsilon
+    >>> from discreet.local.estimates.calibration import roughly_least_epsilon
     >>> from fractions import Fraction
     >>> ends = {"least": Fraction(1, 9), "most": Fraction(64), "close": Fraction(101, 100)}
-    >>> 2 <= near_epsilon(lambda e: 1 / float(e), 0.5, **ends) < 2.02
+    >>> 2 <= roughly_least_epsilon(lambda e: 1 / float(e), 0.5, **ends) < 2.02
     True
 
     Refuses: `InvalidArgument` for an error that `most` does not reach.

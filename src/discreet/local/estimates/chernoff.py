@@ -14,16 +14,16 @@ from .estimate import Array
 _RATES = 64
 
 
-def reach(table: MeanTable, n: int, beta: float) -> float:
+def chernoff_margin(table: MeanTable, n: int, beta: float) -> float:
     """Bound |mean of reports − mean of inputs| on the scale [−1, 1], whatever the inputs are.
 
     Chernoff: P[Σ(v_i − x_i) ≥ nt] ≤ e^{−nλt} Π E e^{λ(v_i − x_i)} for every λ > 0. So
     t = (ψ(λ) + ln(2/β)/n)/λ suffices, with ψ(λ) = max_x ln E e^{λ(v − x)}; the other side with −λ.
 
-    >>> from discreet.local.estimates.chernoff import reach
+    >>> from discreet.local.estimates.chernoff import chernoff_margin
     >>> from fractions import Fraction
     >>> from discreet.local.table import make_table
-    >>> round(reach(make_table(Fraction(1)), 10_000, 0.05), 3)
+    >>> round(chernoff_margin(make_table(Fraction(1)), 10_000, 0.05), 3)
     0.055
 
     Guarantee: the bound holds with probability at least 1 − β and is rounded up.

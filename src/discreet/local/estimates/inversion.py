@@ -76,7 +76,7 @@ def _least(count: int, n: int, p: float, q: float, beta: float) -> int:
     aim = float(ndtri(beta / 2))
 
     def excess(t: int) -> float:
-        probability = at_least(count, n, t, p, q)
+        probability = tail_bound(count, n, t, p, q)
         score = float(ndtri(probability)) - aim
         # The comparison decides, not the score: ndtri rounds near β/2.
         if probability > beta / 2:
@@ -121,11 +121,11 @@ def _search(excess: Callable[[int], float], n: int, guess: int) -> int:
     return low
 
 
-def at_least(count: int, n: int, t: int, p: float, q: float) -> float:
+def tail_bound(count: int, n: int, t: int, p: float, q: float) -> float:
     """Bound P[Bin(t, p) + Bin(n − t, q) ≥ count] from above, within about 1e-7.
 
-    >>> from discreet.local.estimates.inversion import at_least
-    >>> round(at_least(1, 2, 1, 0.75, 0.25), 6)
+    >>> from discreet.local.estimates.inversion import tail_bound
+    >>> round(tail_bound(1, 2, 1, 0.75, 0.25), 6)
     0.8125
     """
     first, holding = _pmf(t, p)

@@ -14,23 +14,23 @@ from fractions import Fraction
 import numpy as np
 
 from ..choose import FIELDS, choose, fits
-from ..designs.design import Facts, Integers
-from ..designs.extra_option import Apart
+from ..designs.design import DesignSizes, Integers
+from ..designs.extra_option import ExtraOption
 from ..designs.geometry import geometry_facts
 from ..estimates.estimate import Array
 from ..family import Family
 from ..law import TwoLevelLaw
 
 
-def best_apart(options: int, epsilon: Fraction, none: float) -> int:
+def best_extra_option_field(options: int, epsilon: Fraction, none: float) -> int:
     """Return the best field of a geometry with a separate set for "none of them".
 
     `none` is the fraction of people who hold no candidate. The result 0 means that the members
     without a separate set have less variance.
 
-    >>> from discreet.local.search.oracle import best_apart
+    >>> from discreet.local.search.oracle import best_extra_option_field
     >>> from fractions import Fraction
-    >>> best_apart(1 << 20, Fraction(2), 0.8), best_apart(1 << 20, Fraction(2), 0.1)
+    >>> best_extra_option_field(1 << 20, Fraction(2), 0.8), best_extra_option_field(1 << 20, Fraction(2), 0.1)
     (5, 0)
 
     Law: `tests/local/test_extra_option.py::test_a_set_apart_is_taken_where_most_hold_none`
@@ -58,7 +58,7 @@ def frequencies_of(family: Family, counts: Integers, n: int) -> tuple[Array, flo
     to_none = family.law
     between = candidates_law(family)
     observed = counts / n
-    if not isinstance(family.design, Apart):
+    if not isinstance(family.design, ExtraOption):
         values = (observed - between.q) / between.spread
         return np.asarray(values), between.variance(n=n, frequency=0.0)
     none = float((observed[-1] - to_none.q) / to_none.spread)
@@ -78,19 +78,19 @@ def candidates_law(family: Family) -> TwoLevelLaw:
     `influence` of this law bounds the effect of forged reports.
     """
     design = family.design
-    if not isinstance(design, Apart):
+    if not isinstance(design, ExtraOption):
         return family.law
     facts = replace(design.facts, shared=design.geometry.facts.shared)
     return TwoLevelLaw(facts, family.epsilon)
 
 
-def _with_apart(facts: Facts) -> Facts:
+def _with_apart(facts: DesignSizes) -> DesignSizes:
     """Return the sizes of a geometry once a separate set of the same size is added."""
     outputs = facts.outputs + facts.inside
     return replace(facts, options=facts.options + 1, outputs=outputs, shared=0)
 
 
-def _variance_of_absent(facts: Facts, shared: int, epsilon: Fraction, none: float) -> float:
+def _variance_of_absent(facts: DesignSizes, shared: int, epsilon: Fraction, none: float) -> float:
     """Return the variance that one report adds to a candidate that nobody holds.
 
     The report adds (1[y ∈ S_v] + a·1[y in the separate set])/(p − q).

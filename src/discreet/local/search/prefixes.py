@@ -44,12 +44,12 @@ class PrefixEvidence:
 def no_evidence(wanted: int, prefixes: int = 1) -> PrefixEvidence:
     """Return the evidence about prefixes never estimated, with `wanted` words expected."""
     zeros = np.zeros(prefixes)
-    # An infinite variance gives the earlier estimate the weight 0 in `weigh`.
+    # An infinite variance gives the earlier estimate the weight 0 in `add_round`.
     unknown = zeros + math.inf
     return PrefixEvidence(zeros, unknown, zeros - math.log(wanted), zeros)
 
 
-def weigh(
+def add_round(
     heard: PrefixEvidence, own: Array, variance: float, *, known: int, length: int, wanted: int
 ) -> PrefixEvidence:
     """Add the estimates `own` of one round to the evidence of the rounds before.
@@ -59,8 +59,8 @@ def weigh(
     before the other extensions are weighed.
 
     >>> import numpy as np
-    >>> from discreet.local.search.prefixes import no_evidence, weigh
-    >>> found = weigh(no_evidence(1), np.array([[0.1, 0.3]]), 0.01, known=0, length=1, wanted=1)
+    >>> from discreet.local.search.prefixes import no_evidence, add_round
+    >>> found = add_round(no_evidence(1), np.array([[0.1, 0.3]]), 0.01, known=0, length=1, wanted=1)
     >>> found.odds.round(2).tolist()
     [-0.19, 3.81]
     """
@@ -107,14 +107,14 @@ def rank(found: PrefixEvidence, wanted: int) -> NDArray[np.intp]:
     return ranked[:wanted]
 
 
-def sure_of(found: PrefixEvidence, most: int) -> NDArray[np.intp]:
+def certain_words(found: PrefixEvidence, most: int) -> NDArray[np.intp]:
     """Return the indices of words present beyond doubt, the most frequent first."""
     sure = np.flatnonzero(found.odds >= _MIN_SURE_ODDS)
     by_frequency = np.argsort(-found.values[sure], kind="stable")
     return sure[by_frequency][:most]
 
 
-def clear_share(own: Array, variance: float, places: NDArray[np.intp]) -> float:
+def clear_fraction(own: Array, variance: float, places: NDArray[np.intp]) -> float:
     """Return the fraction of people who hold one of the prefixes `places` clearly present.
 
     Only this round counts: averages with earlier rounds give siblings of a frequent prefix a part
@@ -125,7 +125,7 @@ def clear_share(own: Array, variance: float, places: NDArray[np.intp]) -> float:
     return float(values[clear].sum())
 
 
-def alone(found: PrefixEvidence, bits: int) -> PrefixEvidence:
+def without_extensions(found: PrefixEvidence, bits: int) -> PrefixEvidence:
     """Return words as prefixes without extensions: a word is no rival of itself."""
     rivals = _log_likelihood(found.values, found.variances, bits) - found.odds
     return PrefixEvidence(found.values, found.variances, rivals, found.odds)

@@ -16,7 +16,7 @@ from ...arithmetic.rational import Number, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen, replace
-from ...mechanisms.laws.error_bound import named
+from ...mechanisms.laws.error_bound import parameter_repr
 from ...noise import Bits, uniform
 from ...privacy.events import Response
 from ...privacy.measures import Measure, PureDP
@@ -25,11 +25,19 @@ from ..deployments.flip import epsilon_of
 from ..estimates.calibration import reach_error
 from ..estimates.estimate import Array, Estimate, read_level
 from ..estimates.proportion import clopper_pearson
-from ..family import Family, apart
+from ..family import Family, extra_option
 from ..law import TwoLevelLaw
 from ..reports.parameters import fields_of, read_wholes, write_wholes
-from .oracle import best_apart, frequencies_of
-from .prefixes import PrefixEvidence, alone, clear_share, no_evidence, rank, sure_of, weigh
+from .oracle import best_extra_option_field, frequencies_of
+from .prefixes import (
+    PrefixEvidence,
+    add_round,
+    certain_words,
+    clear_fraction,
+    no_evidence,
+    rank,
+    without_extensions,
+)
 from .rounds import Stage, check_rising, groups_of, people_of, stages_of
 from .spelling import read_words, text_of
 
@@ -76,7 +84,7 @@ class Words:
     epsilon: Fraction
     top: int
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(self, *, bits: int = 48, spend: Measure, top: int = 20) -> None:
         word_bits = whole(bits, "bits", least=8, most=62)
@@ -236,7 +244,7 @@ class WordRound:
         """The member of the two-level family with the least variance for so many answers."""
         epsilon = self.words.epsilon
         if self.field:
-            return apart(self.options, epsilon, self.field)
+            return extra_option(self.options, epsilon, self.field)
         return make(choose(self.options, epsilon).taken, epsilon)
 
     @property
@@ -298,14 +306,14 @@ class WordRound:
         best = np.argsort(-evidence.odds, kind="stable")[: following.most]
         kept = self._evidence_by_word(evidence, best)
         of_found = self.heard[: len(self.found)]
-        none = 1 - clear_share(own, variance, best)
+        none = 1 - clear_fraction(own, variance, best)
         heard = (*of_found, *kept.values())
         return self._next(tuple(kept), self.found, heard, none)
 
     def _counting_round(self, evidence: PrefixEvidence) -> WordRound:
         """Make the last round: its candidates are the likeliest words and those scouts found."""
         best = rank(evidence, 2 * self.words.top)
-        by_word = self._evidence_by_word(alone(evidence, self.words.bits), best)
+        by_word = self._evidence_by_word(without_extensions(evidence, self.words.bits), best)
         # A round read from JSON has no evidence about found words; they are then left out.
         by_word |= dict(zip(self.found, self.heard, strict=False))
         ordered = dict(sorted(by_word.items()))
@@ -314,8 +322,8 @@ class WordRound:
 
     def _round_after_scouts(self, evidence: PrefixEvidence) -> WordRound:
         """Begin the search proper; the words present beyond doubt count as "none" from now on."""
-        sure = sure_of(evidence, self.words.top)
-        found = self._evidence_by_word(alone(evidence, self.words.bits), sure)
+        sure = certain_words(evidence, self.words.top)
+        found = self._evidence_by_word(without_extensions(evidence, self.words.bits), sure)
         none = float(evidence.values[sure].sum())
         return self._next((0,), tuple(found), tuple(found.values()), none)
 
@@ -344,7 +352,7 @@ class WordRound:
         asked = WordRound(self.words, self.index + 1, prefixes, found, heard=heard)
         # The estimate is noisy and may leave 0 … 1.
         fraction = min(max(none, 0.0), 1.0)
-        best_field = best_apart(asked.options, self.words.epsilon, fraction)
+        best_field = best_extra_option_field(asked.options, self.words.epsilon, fraction)
         return replace(asked, field=best_field)
 
     def estimate(self, reports: NDArray[Any], *, level: float = 0.95) -> Estimate:
@@ -397,7 +405,7 @@ class WordRound:
         extensions = len(self.prefixes) << self.step
         # The column of "none of them" is last and has no prefix.
         table = own[:extensions].reshape(len(self.prefixes), -1)
-        return weigh(
+        return add_round(
             evidence,
             table,
             variance,

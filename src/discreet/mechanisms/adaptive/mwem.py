@@ -26,7 +26,7 @@ from ...privacy.events import (
 )
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
-from ..laws.error_bound import named, read_beta
+from ..laws.error_bound import parameter_repr, read_beta
 from ..laws.tails import gaussian_tail, laplace_tail, least_with_tail
 from ..reading.allowance import largest_epsilon
 from ..reading.budget import read_budget
@@ -69,7 +69,7 @@ class MWEM:
     passes: int
     neighbours: Neighbours
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self,

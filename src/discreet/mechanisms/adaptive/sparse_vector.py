@@ -20,7 +20,7 @@ from ...noise.geometric import MAX_SCALE
 from ...privacy.events import SparseVector as SparseVectorEvent
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from ..laws.error_bound import named, read_beta
+from ..laws.error_bound import parameter_repr, read_beta
 from ..reading.allowance import largest_epsilon
 from ..reading.steps import add_exactly, sensitivity_in_steps, step_size, to_steps
 
@@ -58,7 +58,7 @@ class SparseVector:
     monotone: bool
     neighbours: Neighbours
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self,

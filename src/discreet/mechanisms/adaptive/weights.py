@@ -19,7 +19,7 @@ from ...privacy.events import DiscreteLaplaceNoise, Repeated, Sequence
 from ...privacy.events import SparseVector as SparseVectorEvent
 from ...privacy.measures import Measure
 from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
-from ..laws.error_bound import named, read_beta
+from ..laws.error_bound import parameter_repr, read_beta
 from ..laws.tails import laplace_tail, least_with_tail
 from ..reading.allowance import largest_epsilon
 from ..reading.steps import to_steps
@@ -64,7 +64,7 @@ class MultiplicativeWeights:
     threshold: int
     neighbours: Neighbours
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from ...arithmetic.rational import Number as Real
 from ...arithmetic.rounding import up
 from ...frozen import field, fill, frozen
 from ...noise.bits import Bits
-from ...noise.geometric import scale_of
+from ...noise.geometric import read_scale
 from ...privacy.events import DiscreteLaplaceNoise
 from ...privacy.measures import Measure
 from ...privacy.neighbours import Neighbours
@@ -58,7 +58,7 @@ class DiscreteLaplace:
     def __init__(
         self, scale: Real, sensitivity: Real | Sensitivity, *, neighbours: Neighbours | None = None
     ) -> None:
-        b = scale_of(scale)
+        b = read_scale(scale)
         stated, relation = read_sensitivity(sensitivity, neighbours)
         event = DiscreteLaplaceNoise(b, whole_l1(stated), neighbours=relation)
         fill(self, scale=b, sensitivity=stated, neighbours=relation, event=event)

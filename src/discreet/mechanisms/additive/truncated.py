@@ -14,7 +14,7 @@ from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import field, fill, frozen
 from ...noise.bits import Bits
-from ...noise.geometric import scale_of
+from ...noise.geometric import read_scale
 from ...noise.truncated import truncated_geometric
 from ...privacy.events import TruncatedGeometricNoise
 from ...privacy.measures import Measure
@@ -73,7 +73,7 @@ class TruncatedGeometric:
         *,
         neighbours: Neighbours | None = None,
     ) -> None:
-        b = scale_of(scale)
+        b = read_scale(scale)
         stated, relation = read_sensitivity(sensitivity, neighbours)
         bottom, top = _read_range(low, high)
         # The range caps Δ1 for one value only: several may each move by its full width.

@@ -15,7 +15,7 @@ from ...noise import Bits, uniform
 from ...privacy.events import ExponentialSelection
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, REPLACE, Neighbours, read_neighbours
-from ..laws.error_bound import named
+from ..laws.error_bound import parameter_repr
 from ..reading.allowance import largest_epsilon
 from ..selection.exponential import Exponential
 from ..selection.score_runs import Piece, choose_piece
@@ -48,7 +48,7 @@ class InverseQuantile:
     range: Range
     neighbours: Neighbours
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
-from ..laws.error_bound import named
+from ..laws.error_bound import parameter_repr
 
 PLACES = 1 << 32
 """The number of lattice steps between the public bounds."""
@@ -36,7 +36,7 @@ class Range:
     low: Fraction
     high: Fraction
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(self, low: Number, high: Number) -> None:
         bottom = rational(low, "low")

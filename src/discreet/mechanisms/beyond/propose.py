@@ -15,8 +15,8 @@ from ...noise import Bits, laplace
 from ...privacy.events import Promise
 from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
-from ..keys.counts import per_key
-from ..laws.error_bound import named, read_beta
+from ..keys.counts import per_key_delta
+from ..laws.error_bound import parameter_repr, read_beta
 from ..laws.tails import laplace_tail, least_with_tail
 from ..reading.allowance import read_approximate_budget
 from .ordered import PLACES, Range, ranks, span
@@ -51,7 +51,7 @@ class ProposeTestRelease:
     test_share: Fraction
     neighbours: Neighbours
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class ProposeTestRelease:
             )
         fill(self, epsilon=budget.epsilon, delta=budget.delta, test_share=share)
         # Called for its refusal of a δ too small for floats.
-        per_key(self.delta, 1)
+        per_key_delta(self.delta, 1)
         steps = whole(bound, "bound", least=1)
         relation = read_neighbours(neighbours)
         fill(self, bound=steps, neighbours=relation)
@@ -108,7 +108,7 @@ class ProposeTestRelease:
     def threshold(self) -> int:
         """The least noisy distance that passes."""
         # The tail is rounded up, so the threshold is never too low.
-        return least_with_tail(self._test_tail, per_key(self.delta, 1))
+        return least_with_tail(self._test_tail, per_key_delta(self.delta, 1))
 
     @property
     def event(self) -> Promise:
@@ -169,7 +169,7 @@ class ProposedQuantile:
     quantile: Fraction
     range: Range
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self,

@@ -23,7 +23,7 @@ from ...noise.exp import exp_neg
 from ...privacy.events import Promise
 from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import REPLACE
-from ..laws.error_bound import named, read_beta
+from ..laws.error_bound import parameter_repr, read_beta
 from ..reading.allowance import read_approximate_budget
 from .ordered import PLACES, Range, outer_spans, ranks, span
 
@@ -63,7 +63,7 @@ class SmoothQuantile:
     quantile: Fraction
     range: Range
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class SmoothTrimmedMean:
     trim: Fraction
     range: Range
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self, epsilon: Number, delta: Number, low: Number, high: Number, *, trim: Number

@@ -121,18 +121,18 @@ def read_threshold_rule(delta: Number, max_groups: int) -> dict[str, Fraction | 
     exact = rational(delta, "delta")
     keys = whole(max_groups, "max_groups", least=1)
     # Called for its refusals, before any key is read.
-    per_key(exact, keys)
+    per_key_delta(exact, keys)
     return {"delta": exact, "max_groups": keys}
 
 
-def per_key(delta: Fraction, max_groups: int) -> float:
+def per_key_delta(delta: Fraction, max_groups: int) -> float:
     """Return the δ of each of K keys that makes δ for at least one of them.
 
     It is 1 − (1 − δ)^(1/K), rounded down.
 
-    >>> from discreet.mechanisms.keys.counts import per_key
+    >>> from discreet.mechanisms.keys.counts import per_key_delta
     >>> from fractions import Fraction
-    >>> 4.99e-7 < per_key(Fraction(1, 10**6), 2) < 5.01e-7
+    >>> 4.99e-7 < per_key_delta(Fraction(1, 10**6), 2) < 5.01e-7
     True
 
     Refuses: δ outside (0, 1), and one so small that floats cannot tell it from 0 (InvalidArgument).

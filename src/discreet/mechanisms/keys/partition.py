@@ -16,7 +16,7 @@ from ...noise import Bits, uniform
 from ...noise.exp import exp_neg
 from ...privacy.events import Promise
 from ...privacy.measures import ApproxDP, Measure
-from ..laws.error_bound import named, read_beta
+from ..laws.error_bound import parameter_repr, read_beta
 from ..reading.allowance import read_approximate_budget
 from ..reading.deprecation import deprecated_call
 from .counts import public_order, read_counts
@@ -56,7 +56,7 @@ class PartitionSelection:
     delta: Fraction
     max_groups: int
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     @deprecated_call(l0="max_groups")
     def __init__(self, epsilon: Number, delta: Number, *, max_groups: int = 1) -> None:

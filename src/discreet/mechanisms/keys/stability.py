@@ -16,10 +16,10 @@ from ...noise import Bits, laplace
 from ...privacy.events import Promise
 from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from ..laws.error_bound import named, read_beta
+from ..laws.error_bound import parameter_repr, read_beta
 from ..laws.tails import laplace_tail, least_with_tail
 from ..reading.allowance import read_approximate_budget
-from .counts import per_key, public_order, read_counts
+from .counts import per_key_delta, public_order, read_counts
 from .threshold import LaplaceThreshold
 
 
@@ -65,7 +65,7 @@ class PrivateMode:
     delta: Fraction
     neighbours: Neighbours
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self, epsilon: Number, delta: Number, *, neighbours: Neighbours = ADD_REMOVE
@@ -75,7 +75,7 @@ class PrivateMode:
         budget = ApproxDP(exact_epsilon, exact_delta)
         fill(self, epsilon=budget.epsilon, delta=budget.delta)
         # Called for its refusal of a δ too small for floats.
-        per_key(self.delta, 1)
+        per_key_delta(self.delta, 1)
         fill(self, neighbours=read_neighbours(neighbours))
 
     @classmethod
@@ -91,7 +91,7 @@ class PrivateMode:
     @property
     def threshold(self) -> int:
         """The least noisy distance at which the mode is released."""
-        return least_with_tail(self._tail, per_key(self.delta, 1))
+        return least_with_tail(self._tail, per_key_delta(self.delta, 1))
 
     @property
     def event(self) -> Promise:

@@ -17,12 +17,12 @@ from ...noise import Bits, gaussian, laplace
 from ...privacy.calibrate import least_scale
 from ...privacy.events import DiscreteGaussianNoise, DiscreteLaplaceNoise, KeySelection
 from ...privacy.measures import ApproxDP, Measure
-from ..laws.error_bound import named, read_beta
+from ..laws.error_bound import parameter_repr, read_beta
 from ..laws.tails import gaussian_tail, laplace_tail, least_with_tail
 from ..reading.allowance import read_approximate_budget
 from ..reading.deprecation import deprecated_call
 from ..reading.steps import add_exactly
-from .counts import KeyCounts, per_key, read_counts, read_threshold_rule
+from .counts import KeyCounts, per_key_delta, read_counts, read_threshold_rule
 
 
 def laplace_threshold(epsilon: Number, delta: Number, max_groups: int = 1) -> float:
@@ -38,7 +38,7 @@ def laplace_threshold(epsilon: Number, delta: Number, max_groups: int = 1) -> fl
     Law: tests/mechanisms/test_threshold.py::TestThreshold
     """
     scale = whole(max_groups, "max_groups", least=1) / positive(epsilon, "epsilon")
-    key_delta = per_key(rational(delta, "delta"), max_groups)
+    key_delta = per_key_delta(rational(delta, "delta"), max_groups)
     # A δ' above 1/2 needs no distance: the noise alone hides the key half of the time.
     scales = max(0.0, -math.log(2 * key_delta))
     return 1 + scales * float(scale)
@@ -71,7 +71,7 @@ class LaplaceThreshold:
     delta: Fraction
     max_groups: int
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     @deprecated_call(l0="max_groups")
     def __init__(self, epsilon: Number, delta: Number, *, max_groups: int = 1) -> None:
@@ -94,7 +94,7 @@ class LaplaceThreshold:
     def threshold(self) -> int:
         """The least noisy count that is shown."""
         # The tail is rounded up and δ' down, so the threshold is never too low.
-        return 1 + least_with_tail(self._tail, per_key(self.delta, self.max_groups))
+        return 1 + least_with_tail(self._tail, per_key_delta(self.delta, self.max_groups))
 
     def _tail(self, z: int) -> float:
         """Return P[Z ≥ z], rounded up."""
@@ -154,7 +154,7 @@ class GaussianThreshold:
     delta: Fraction
     max_groups: int
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     @deprecated_call(l0="max_groups")
     def __init__(self, variance: Number, delta: Number, *, max_groups: int = 1) -> None:
@@ -190,7 +190,7 @@ class GaussianThreshold:
     def threshold(self) -> int:
         """The least noisy count that is shown."""
         # The tail is rounded up and δ' down, so the threshold is never too low.
-        return 1 + least_with_tail(self._tail, per_key(self.delta, self.max_groups))
+        return 1 + least_with_tail(self._tail, per_key_delta(self.delta, self.max_groups))
 
     def _tail(self, z: int) -> float:
         """Return P[Z ≥ z], rounded up."""

@@ -201,7 +201,7 @@ def brief(amount: object) -> str:
     return str(amount)
 
 
-def named(made: Any) -> str:  # noqa: ANN401 - any dataclass
+def parameter_repr(made: Any) -> str:  # noqa: ANN401 - any dataclass
     """Print a mechanism as a constructor call: its class and its parameters, each in brief.
 
     >>> from discreet.mechanisms.selection.exponential import Exponential

@@ -17,7 +17,7 @@ from ...noise import Bits, exponential_choice
 from ...privacy.events import Promise, Response
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import REPLACE
-from ..laws.error_bound import named, read_beta
+from ..laws.error_bound import parameter_repr, read_beta
 from ..reading.allowance import largest_epsilon
 from .randomized import RandomizedResponse, read_answers
 
@@ -55,7 +55,7 @@ class GridResponse:
     epsilon: Fraction
     score: Score
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(self, side: int, epsilon: Number, score: Score = "uniform") -> None:
         if score not in ("uniform", "distance"):

@@ -21,7 +21,7 @@ from ...noise import Bits, coin, exponential_choice, uniform
 from ...privacy.events import Response
 from ...privacy.measures import Measure
 from ...privacy.neighbours import REPLACE
-from ..laws.error_bound import named, read_beta
+from ..laws.error_bound import parameter_repr, read_beta
 from ..reading.allowance import largest_epsilon
 from .count import frequency_intervals
 
@@ -61,7 +61,7 @@ class RandomizedResponse:
     epsilon: Fraction
     truth: Fraction | None
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self, options: int = 2, *, epsilon: Number | None = None, truth: Number | None = None

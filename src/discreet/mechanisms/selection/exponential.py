@@ -18,7 +18,7 @@ from ...noise.score_gaps import ScoreArray, scores_of
 from ...privacy.events import ExponentialSelection
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from ..laws.error_bound import named, read_beta
+from ..laws.error_bound import parameter_repr, read_beta
 from ..reading.allowance import largest_epsilon
 
 # Larger rates are cut to this for reports: any gap above 1e-297 then has weight 0 anyway.
@@ -56,7 +56,7 @@ class Exponential:
     monotone: bool
     neighbours: Neighbours
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self,

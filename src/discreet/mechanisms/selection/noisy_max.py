@@ -19,7 +19,7 @@ from ...noise.score_gaps import ScoreArray, scores_of
 from ...privacy.events import PermuteAndFlipSelection
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
-from ..laws.error_bound import named, read_beta
+from ..laws.error_bound import parameter_repr, read_beta
 from ..reading.allowance import largest_epsilon
 from ..reading.steps import add_exactly, sensitivity_in_steps, step_size, to_steps
 from .exponential import gaps_below_best, read_selection, score_rate
@@ -67,7 +67,7 @@ class NoisyMax:
     monotone: bool
     neighbours: Neighbours
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self,

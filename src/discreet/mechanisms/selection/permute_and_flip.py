@@ -18,7 +18,7 @@ from ...noise.score_gaps import ScoreArray
 from ...privacy.events import PermuteAndFlipSelection
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
-from ..laws.error_bound import named, read_beta
+from ..laws.error_bound import parameter_repr, read_beta
 from ..reading.allowance import largest_epsilon
 from .exponential import read_selection, relative_weights, score_rate, worst_gap
 
@@ -54,7 +54,7 @@ class PermuteAndFlip:
     monotone: bool
     neighbours: Neighbours
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self,

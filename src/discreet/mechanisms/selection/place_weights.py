@@ -72,11 +72,11 @@ class PlaceWeights:
     def beyond(cls, bound: int, size: int, parts: int = 1) -> PlaceWeights:
         """Return the weights of places below a bound; equal ones on small grids or without one."""
         if not bound or not size:
-            return ALIKE
+            return EQUAL_WEIGHTS
         last_doubling, _ = _doubling_of(abs(bound), size)
         doublings = min(MAX_DOUBLINGS, last_doubling - _SMALL_GRID)
         if doublings <= 0:
-            return ALIKE
+            return EQUAL_WEIGHTS
         return cls(bound, size, doublings, parts)
 
     @property
@@ -183,5 +183,5 @@ def _doubling_of(cell: int, size: int) -> tuple[int, int]:
     return power + log_steps, sixteenth
 
 
-ALIKE = PlaceWeights(0, 0)
+EQUAL_WEIGHTS = PlaceWeights(0, 0)
 """Equal weights of all places."""

@@ -127,7 +127,7 @@ class IntervalSelection:
         low, high = ranks_beyond(rows, where, centre, aims, scale)
         moving = len(steps_out) * _directions_sought(aims)
         slack = self.error(1 + moving, beta)
-        outcomes = enumerate(depths(low, high, slack))
+        outcomes = enumerate(outcome_depths(low, high, slack))
         pieces = [Piece(i, 1, depth) for i, depth in outcomes]
         # The draw reads pieces in order of depth; sorting is stable, so ties keep their order.
         pieces.sort(key=attrgetter("depth"))
@@ -167,7 +167,7 @@ def ranks_beyond(
     return low, high
 
 
-def depths(low: Sequence[int], high: Sequence[int], slack: int) -> list[int]:
+def outcome_depths(low: Sequence[int], high: Sequence[int], slack: int) -> list[int]:
     """Return the depth of every outcome, with `slack` ranks to spare.
 
     In this order: each distance both ways, downwards, upwards; then all both ways.

@@ -17,11 +17,11 @@ from ...noise import Bits, uniform
 from ...privacy.events import ExponentialSelection, Repeated
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from ..laws.error_bound import named, read_beta
+from ..laws.error_bound import parameter_repr, read_beta
 from ..laws.exponentials import exponential_sum
 from ..reading.allowance import largest_epsilon
 from .exponential import worst_gap
-from .place_weights import ALIKE, PlaceWeights
+from .place_weights import EQUAL_WEIGHTS, PlaceWeights
 from .ranks import PlaceRange, RankedRows, RankTarget
 from .score_runs import Piece, choose_piece
 
@@ -74,7 +74,7 @@ class SplitQuantiles:
     alone: bool
     neighbours: Neighbours
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self,
@@ -341,6 +341,6 @@ def _weights_for(
 ) -> PlaceWeights:
     """Return the public weights of places: equal, unless MIN or MAX is aimed at."""
     if not aim.outermost:
-        return ALIKE
+        return EQUAL_WEIGHTS
     bound = first if aim.at == 0 else last
     return PlaceWeights.beyond(bound, doubling, parts)

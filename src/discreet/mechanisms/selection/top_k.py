@@ -17,7 +17,7 @@ from ...noise.score_gaps import ScoreArray, scores_of
 from ...privacy.events import ExponentialSelection, Repeated
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
-from ..laws.error_bound import named, read_beta
+from ..laws.error_bound import parameter_repr, read_beta
 from ..reading.allowance import largest_epsilon
 from .exponential import Exponential, read_selection, relative_weights, score_rate
 
@@ -46,7 +46,7 @@ class TopK:
     monotone: bool
     neighbours: Neighbours
 
-    __repr__ = named
+    __repr__ = parameter_repr
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TypeAlias, TypedDict, Unpack
 
 from ...arithmetic.rational import Number, rational, whole
-from ...data.columns.nulls import flag
+from ...data.columns.nulls import read_flag
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...mechanisms.reading.budget import read_budget
@@ -98,9 +98,9 @@ class Terms:
             weights=weights,
             size=size,
             level=_read_level(self.level),
-            nonnegative=flag(self.nonnegative, "nonnegative"),
-            intervals=flag(self.intervals, "intervals"),
-            whole=flag(self.whole, "whole"),
+            nonnegative=read_flag(self.nonnegative, "nonnegative"),
+            intervals=read_flag(self.intervals, "intervals"),
+            whole=read_flag(self.whole, "whole"),
         )
 
     def words(self) -> SpendOptions:

@@ -16,7 +16,7 @@ from ...data.unit import Rows
 from ...errors import InvalidArgument, UnsupportedQuery
 from ...frozen import frozen, replace
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
-from ...query.algebra.names import fresh
+from ...query.algebra.names import unused_name
 from ...query.algebra.tree import (
     Count,
     CountOf,
@@ -182,7 +182,7 @@ def _united(questions: Sequence[Question]) -> Question | None:
     sets: dict[tuple[int, ...], None] = {}
     for question in questions:
         for key in question.keys:
-            name = fresh(key.name, "key", [known.name for known in keys.values()])
+            name = unused_name(key.name, "key", [known.name for known in keys.values()])
             known_key = keys.setdefault(key.expression, replace(key, name=name))
             if known_key.values != key.values:
                 return None
@@ -192,7 +192,7 @@ def _united(questions: Sequence[Question]) -> Question | None:
     names = [key.name for key in keys.values()]
     statistics: list[tuple[str, Statistic]] = []
     for name, statistic in questions[0].statistics:
-        own_name = fresh(name, "statistic", tuple(names))
+        own_name = unused_name(name, "statistic", tuple(names))
         names.append(own_name)
         statistics.append((own_name, statistic))
     columns = tuple((name, Field(name)) for name in names)

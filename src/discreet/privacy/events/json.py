@@ -32,7 +32,7 @@ _Fields: TypeAlias = dict[str, str]
 
 VERSION = 1
 # Nesting of events: far above any use, far below the interpreter's own limit.
-DEEPEST = 64
+MAX_DEPTH = 64
 # Digits of one number: the interpreter refuses to read more than 4300.
 LONGEST = 4000
 _AMOUNT = re.compile(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?")
@@ -117,7 +117,7 @@ def to_json(event: Event) -> Json:
 
     Refuses: InvalidArgument for other objects than events, and for nesting deeper than 64.
     """
-    return _write_event(event, DEEPEST)
+    return _write_event(event, MAX_DEPTH)
 
 
 def from_json(data: object) -> Event:
@@ -135,7 +135,7 @@ def from_json(data: object) -> Event:
     Refuses: InvalidArgument for unknown events and versions, for missing, unknown or malformed
         fields, and for nesting deeper than 64.
     """
-    return _read_event(data, DEEPEST)
+    return _read_event(data, MAX_DEPTH)
 
 
 def measure_to_json(measure: Measure) -> Json:
@@ -283,7 +283,7 @@ def _read(kind: str, value: object, where: str, depth: int) -> object:
 def _deeper(depth: int) -> int:
     if depth <= 0:
         raise InvalidArgument(
-            f"events are nested more than {DEEPEST} deep; flatten them into one Sequence"
+            f"events are nested more than {MAX_DEPTH} deep; flatten them into one Sequence"
         )
     return depth
 

@@ -48,7 +48,7 @@ def read_rate(value: Number, name: str) -> Fraction:
     return rate
 
 
-def attack(lines: Iterable[tuple[float, float]], false_positive: float) -> Attack:
+def bound_attack(lines: Iterable[tuple[float, float]], false_positive: float) -> Attack:
     """Bound the attack by points (ε, δ) of the curve, the best of all the lines.
 
     Guarantee: no attack has a smaller false-negative rate at this false-positive rate.
@@ -56,8 +56,8 @@ def attack(lines: Iterable[tuple[float, float]], false_positive: float) -> Attac
     Law: tests/privacy/test_curve.py::TestAttack
 
     >>> import math
-    >>> from discreet.privacy.explain.attack import attack
-    >>> round(attack([(math.log(3), 0.0)], 0.1).false_negative, 12)  # randomized response, ε = ln 3
+    >>> from discreet.privacy.explain.bound_attack import bound_attack
+    >>> round(bound_attack([(math.log(3), 0.0)], 0.1).false_negative, 12)  # randomized response, ε = ln 3
     0.7
     """
     least = 0.0

@@ -24,7 +24,7 @@ from ...frozen import frozen
 from ..pairs.atoms import Atoms
 from ..pairs.loss_masses import Array, LossPair, ceiling
 from .convolution import Profile, compose
-from .loss_grid import LossGrid, aligned, common_pitch, dots, fits_pitch
+from .loss_grid import LossGrid, align_lattice, common_pitch, connect_dots, fits_pitch
 from .lower_bound import Proof, interpolate, last_above, most_below, spread_law
 from .tilting import Cumulants
 
@@ -394,9 +394,9 @@ class DirectionBounds:
             if high - low > max_size * step:
                 return None
             if pitch is not None and isinstance(pair, Atoms) and fits_pitch(pair, pitch):
-                grids.append(aligned(pair, pitch))
+                grids.append(align_lattice(pair, pitch))
             else:
-                grids.append(dots(pair, step, tail))
+                grids.append(connect_dots(pair, step, tail))
         return grids
 
     def _evidence(self, profile: Profile, grids: list[LossGrid]) -> Composed:

@@ -58,7 +58,7 @@ def float_range(start: int, stop: int) -> Array:
     return np.arange(start, stop, dtype=np.float64)
 
 
-def aligned(pair: Atoms, step: Fraction) -> LossGrid:
+def align_lattice(pair: Atoms, step: Fraction) -> LossGrid:
     """Place a pair whose losses lie on a lattice that the grid refines: no mass is split."""
     if pair.lattice is None:
         raise AssertionError("only a pair with a lattice can be aligned")
@@ -76,7 +76,7 @@ def aligned(pair: Atoms, step: Fraction) -> LossGrid:
     return LossGrid(float_step, start, mass, offset, pair.certain, error, 0.0, 0.0, spread=False)
 
 
-def dots(pair: LossPair, step: float, tail: float) -> LossGrid:
+def connect_dots(pair: LossPair, step: float, tail: float) -> LossGrid:
     """Discretise a pair: connect the dots of its curve at the grid points, in mass space.
 
     Each cell's (P, Q) mass is split between its two ends so that both masses are kept.
@@ -89,9 +89,9 @@ def dots(pair: LossPair, step: float, tail: float) -> LossGrid:
     Law: tests/privacy/test_pld.py::TestParts
 
     >>> import numpy as np
-    >>> from discreet.privacy.numerical.loss_grid import dots
+    >>> from discreet.privacy.numerical.loss_grid import connect_dots
     >>> from discreet.privacy.pairs.gauss import Gauss
-    >>> grid = dots(Gauss(1.0), 0.1, 1e-12)
+    >>> grid = connect_dots(Gauss(1.0), 0.1, 1e-12)
     >>> round(float(grid.mass.sum()), 9), round(float(grid.mass @ np.exp(-grid.losses)), 9)
     (1.0, 1.0)
     """

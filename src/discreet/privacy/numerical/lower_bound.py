@@ -28,8 +28,8 @@ from ...frozen import frozen
 from ..pairs.hyperbola import bounded_range
 from ..pairs.loss_masses import Array
 from .convolution import Profile, power
-from .loss_grid import dots, float_range
-from .tilting import log_share
+from .loss_grid import connect_dots, float_range
+from .tilting import log_renyi_factor
 
 
 @frozen(eq=False)
@@ -61,7 +61,7 @@ def spread_law(step: float, count: int, tilt: float) -> Spread:
     (1.0, True)
     """
     half = step / 2
-    grid = dots(bounded_range(Fraction(step)), half, 0.0)
+    grid = connect_dots(bounded_range(Fraction(step)), half, 0.0)
     start = grid.start
     mass = grid.mass
     # Eleven deviations and more, as one release deviates by 1.2 half steps; or the whole support.
@@ -149,7 +149,7 @@ def exceeds(evidence: Proof, epsilon: float, delta: float) -> bool:
     # higher ε the hull is at most δ. The chance of that is at most e^−60, at 11 deviations, which
     # the factor 1 + 1e-12 below covers.
     tilt = profile.tilt
-    log_renyi = profile.log_moment + log_share(tilt) - tilt * epsilon
+    log_renyi = profile.log_moment + log_renyi_factor(tilt) - tilt * epsilon
     renyi = math.exp(min(700.0, log_renyi))
     outside = spread.tail * (renyi + most_top + delta)
     rounding = spread.noise * float(hull.sum()) + outside

@@ -26,7 +26,7 @@ from ..pairs.atoms import Atoms
 from ..pairs.curve import from_points
 from ..pairs.dominating import largest_move, merged_parts, pair_of, parts_of
 from ..pairs.loss_masses import Directions, LossPair
-from ..pairs.mixture import RAREST, Mixture
+from ..pairs.mixture import MIN_RATE, Mixture
 from ..pairs.parallel import alternatives, worst_of
 from ..pricing.limits import refuse_beyond
 from .direction import DirectionBounds
@@ -60,7 +60,7 @@ def pairs_of(event: Event) -> Directions:
         case Sampled():
             inner = pairs_of(event.event)
             # A rarer sample is priced as the rarest one that floats can follow, which is worse.
-            rate = max(float(event.rate), RAREST)
+            rate = max(float(event.rate), MIN_RATE)
             if rate == 1:
                 # A rate that rounds to 1 is priced as 1, which is worse as well.
                 return inner

@@ -18,14 +18,14 @@ COARSE = 64
 """Cells of the rough copy of a pair."""
 
 
-def log_share(tilt: float) -> float:
+def log_renyi_factor(tilt: float) -> float:
     """Return ln of the largest of (1 − e^−u)e^{−λu} over u > 0: λ^λ/(1+λ)^{1+λ}.
 
     With it, δ(ε) ≤ share · E[e^{λ(L−ε)}]: the Rényi bound of order 1 + λ.
 
     >>> import math
-    >>> from discreet.privacy.numerical.tilting import log_share
-    >>> round(math.exp(log_share(1.0)), 9)
+    >>> from discreet.privacy.numerical.tilting import log_renyi_factor
+    >>> round(math.exp(log_renyi_factor(1.0)), 9)
     0.25
     """
     if tilt <= 0:
@@ -79,7 +79,7 @@ class Cumulants:
         log_delta = math.log(delta)
 
         def renyi_epsilon(tilt: float) -> float:
-            log_bound = self.at(tilt)[0] + log_share(tilt)
+            log_bound = self.at(tilt)[0] + log_renyi_factor(tilt)
             return (log_bound - log_delta) / tilt
 
         # A normal law reaches δ at about √(−2 ln δ) standard deviations.
@@ -92,7 +92,7 @@ class Cumulants:
         """Return the best tilt for an ε, and ln of the δ that the Rényi bound gives there."""
 
         def renyi_log_delta(tilt: float) -> float:
-            log_bound = self.at(tilt)[0] + log_share(tilt)
+            log_bound = self.at(tilt)[0] + log_renyi_factor(tilt)
             return log_bound - tilt * epsilon
 
         tilt = self._minimise(renyi_log_delta, 1.0)

@@ -25,7 +25,7 @@ REACH = 26.5
 
 The mass beyond is below 1e-154 and is given up as an infinite loss.
 """
-FEW = 2**14
+MAX_LISTED_ATOMS = 2**14
 """Largest number of atoms listed one by one."""
 MAX_TRIALS = 2**62
 """Trials that noise can have; beyond, floats no longer tell the losses apart."""
@@ -64,7 +64,7 @@ def discrete_laplace(rate: Fraction, steps: int) -> Atoms | Hyperbola:
     """
     if steps == 1:
         return binary(rate)
-    if steps > FEW:
+    if steps > MAX_LISTED_ATOMS:
         return discrete_laplace_hull(rate, steps)
     float_rate = float(rate)
     j = np.arange(steps, -1, -1.0)
@@ -243,7 +243,7 @@ def _pair(law: _Law, beyond: float, lattice: Lattice | None) -> Atoms:
 
     The mass beyond its range goes up: from below to the first atom, from above to infinity.
     """
-    if law.high - law.low >= 4 * FEW:
+    if law.high - law.low >= 4 * MAX_LISTED_ATOMS:
         losses, p = _blocks(law)
         lattice = None
     else:
@@ -264,7 +264,7 @@ def _blocks(law: _Law) -> tuple[Array, Array]:
     part of a deviation.
     """
     count = law.high - law.low
-    half = max(1, count // FEW // 2)
+    half = max(1, count // MAX_LISTED_ATOMS // 2)
     width = 2 * half + 1
     first = float(law.low + half)
     center = np.arange(first, law.high + 1.0, float(width))

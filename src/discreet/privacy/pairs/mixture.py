@@ -12,7 +12,7 @@ from ...arithmetic.rounding import down, up
 from ...frozen import frozen
 from .loss_masses import Array, Lattice, LossCells, LossPair
 
-RAREST = 1e-300
+MIN_RATE = 1e-300
 """Least rate told from 0; a rarer sample is priced as this one, which is worse."""
 FAR = 1e6
 """Finite edge in place of an infinite inner loss."""

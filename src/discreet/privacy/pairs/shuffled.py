@@ -181,7 +181,7 @@ def _two_level(event: Shuffled) -> Counters | None:
     return Counters(totals, chances, slopes, even, lost, _chance_error(people))
 
 
-def lower_pair(epsilon: Fraction, n: int, moved: float, noise: float) -> Atoms:
+def lower_two_level_pair(epsilon: Fraction, n: int, moved: float, noise: float) -> Atoms:
     """Return a pair below that of a mechanism which moves two counters by (1, 0), (0, 1) or not.
 
     The person's report falls into A or B with probability `moved`, split as e^ε to 1. Each of
@@ -217,7 +217,7 @@ def lower_pair(epsilon: Fraction, n: int, moved: float, noise: float) -> Atoms:
     return counters_pair(cases, upward=False)
 
 
-def lower_binary(epsilon: Fraction, n: int) -> Atoms:
+def lower_binary_pair(epsilon: Fraction, n: int) -> Atoms:
     """Return a pair below that of randomized response between two: all others have one value.
 
     The number of answers "1" tells all: Bin(n − 1, p) + Bern(p) against Bin(n − 1, p) +

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...data.schema import Schema
 from ..bounds.relation_facts import columns_of, tables_of
 from .expression import Constant, Expression, Field
-from .names import fresh
+from .names import unused_name
 from .tree import Named, Relation, Select
 
 
@@ -24,13 +24,13 @@ def public_columns(rows: Relation, table: Schema) -> tuple[tuple[str, str], ...]
     taken = list(columns_of(rows))
     names = []
     for column in table.columns:
-        name = fresh(column, table.name, taken)
+        name = unused_name(column, table.name, taken)
         taken.append(name)
         names.append(name)
     return tuple(zip(names, table.columns, strict=True))
 
 
-def apart(left: Relation, right: Relation) -> tuple[Relation, dict[str, str]]:
+def with_unique_columns(left: Relation, right: Relation) -> tuple[Relation, dict[str, str]]:
     """Rename the right side's columns where the left has their names.
 
     Return the renamed relation, and the new name of each column.
@@ -39,7 +39,7 @@ def apart(left: Relation, right: Relation) -> tuple[Relation, dict[str, str]]:
     table = tables_of(right)[0].name
     new_names: dict[str, str] = {}
     for name in columns_of(right):
-        new_names[name] = fresh(name, table, taken)
+        new_names[name] = unused_name(name, table, taken)
         taken.append(new_names[name])
     # Equal relations have equal fingerprints, so nothing is added where nothing is renamed.
     if all(old == new for old, new in new_names.items()):
@@ -61,7 +61,7 @@ def add_flag(rows: Relation) -> tuple[Relation, str]:
     if isinstance(rows, Select) and _is_one(rows.columns[-1][1], rows.rows):
         return rows, rows.columns[-1][0]
     columns = columns_of(rows)
-    name = fresh("present", "is", columns)
+    name = unused_name("present", "is", columns)
     kept: Named = tuple((column, Field(column)) for column in columns)
     return Select(rows, (*kept, (name, Constant(1)))), name
 

@@ -12,13 +12,13 @@ _MAX_BASE_BYTES = 58
 """PostgreSQL cuts names after 63 bytes; five are left for a blank and a number."""
 
 
-def fresh(name: str, prefix: str, taken: Iterable[str]) -> str:
+def unused_name(name: str, prefix: str, taken: Iterable[str]) -> str:
     """Return a column name that no other has, in any case.
 
     It is the name itself, else the name after the prefix, else that with a number.
 
-    >>> from discreet.query.algebra.names import fresh
-    >>> fresh("city", "wards", ["ward"]), fresh("ward", "wards", ["WARD", "wards.ward"])
+    >>> from discreet.query.algebra.names import unused_name
+    >>> unused_name("city", "wards", ["ward"]), unused_name("ward", "wards", ["WARD", "wards.ward"])
     ('city', 'wards.ward 2')
     """
     used = {other.casefold() for other in taken}
@@ -35,7 +35,7 @@ def fresh(name: str, prefix: str, taken: Iterable[str]) -> str:
     return candidate
 
 
-def own_names(names: list[str]) -> None:
+def require_unique_names(names: list[str]) -> None:
     """Refuse names that no table can have, or that differ at most in case."""
     for name in names:
         try:

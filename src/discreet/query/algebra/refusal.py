@@ -20,6 +20,6 @@ def refusal(clause: str, why: str, instead: str) -> UnsupportedQuery:
     return UnsupportedQuery(f"{clause}: {why}; {instead}")
 
 
-def unbounded(clause: str, why: str, instead: str) -> UnboundedSensitivity:
+def unbounded_refusal(clause: str, why: str, instead: str) -> UnboundedSensitivity:
     """Return the refusal of a clause by which one unit could change the answer without limit."""
     return UnboundedSensitivity(f"{clause}: {why}; {instead}")

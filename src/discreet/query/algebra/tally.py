@@ -45,7 +45,7 @@ from .tree import Relation
 
 # Shares are rounded down to this fineness: the safe direction, since bounds hold for any
 # smaller share. It loses about one millionth of a contribution.
-FINE = 1 << 20
+SHARE_FINENESS = 1 << 20
 """Parts into which a share is divided."""
 
 

@@ -57,7 +57,7 @@ class JoinPublic:
 
     `on` pairs an expression of the row with a public column. `columns` names the public columns:
     (name here, public column). A unit's rows may multiply, as much as the public table's schema
-    allows (`Schema.most_matches`). `keep` keeps rows without a match, with NULLs (LEFT JOIN).
+    allows (`Schema.max_matches`). `keep` keeps rows without a match, with NULLs (LEFT JOIN).
     """
 
     rows: Relation

@@ -27,13 +27,13 @@ def windows_of(expression: Expression) -> list[Call]:
     return windows
 
 
-def outside_windows(expression: Expression) -> list[Expression]:
+def operands_outside_windows(expression: Expression) -> list[Expression]:
     """List the operands of an expression: columns, constants, and windows as a whole."""
     if not isinstance(expression, Call) or expression.function in WINDOWS:
         return [expression]
     operands: list[Expression] = []
     for argument in expression.arguments:
-        operands += outside_windows(argument)
+        operands += operands_outside_windows(argument)
     return operands
 
 

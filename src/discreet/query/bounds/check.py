@@ -16,7 +16,7 @@ from typing import assert_never
 
 from ...data.unit import Rows
 from ..algebra.expression import Call, Constant, Expression, Function
-from ..algebra.names import own_names
+from ..algebra.names import require_unique_names
 from ..algebra.refusal import refusal
 from ..algebra.tree import (
     Correlation,
@@ -107,7 +107,7 @@ WHERE it holds
         _check_statistic(statistic, question.rows, columns, public_values)
     key_names = [key.name for key in question.keys]
     statistic_names = [name for name, _ in question.statistics]
-    own_names(key_names + statistic_names)
+    require_unique_names(key_names + statistic_names)
     _check_finish(question.finish, types_of(question))
     # Nested keys get their values here, and the check of sets needs them.
     question = with_nest(question, public_values)
@@ -264,7 +264,7 @@ def _check_finish(finish: Finish, types: dict[str, ValueType]) -> None:
     """Check the post-processing of results: columns shown, HAVING, ORDER BY, LIMIT, OFFSET."""
     if not finish.columns:
         raise refusal("SELECT", "there are no columns to show", "name at least one")
-    own_names([name for name, _ in finish.columns])
+    require_unique_names([name for name, _ in finish.columns])
     shown = [expression for _, expression in finish.columns]
     shown += [expression for expression, _ in finish.order]
     for expression in shown:

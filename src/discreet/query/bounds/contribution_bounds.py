@@ -25,7 +25,7 @@ Law: tests/plan/test_meaning.py::TestOneTarget
 from __future__ import annotations
 
 from ...data.unit import People
-from ..algebra.tally import FINE, Free, GroupShare, RowShare, Share
+from ..algebra.tally import SHARE_FINENESS, Free, GroupShare, RowShare, Share
 from ..algebra.tree import Relation
 from .fanout import person_groups, person_rows
 from .relation_facts import unit_of
@@ -56,18 +56,18 @@ def _max_person_rows(rows: Relation) -> int:
     return min(MAX_ROWS, person_rows(rows))
 
 
-def most_groups(rows: Relation, *, keyed: bool = True) -> int:
+def max_groups_of(rows: Relation, *, keyed: bool = True) -> int:
     """Return the largest number of keys in which one person counts: `max_groups`, or `max_rows`.
 
     Without keys there is one group.
 
     >>> import discreet as dp
-    >>> from discreet.query.bounds.contribution_bounds import most_groups
+    >>> from discreet.query.bounds.contribution_bounds import max_groups_of
     >>> from discreet.data import Boolean, Schema
     >>> from discreet.query.algebra.tree import Scan, Union
     >>> person = dp.People("id", max_rows=12, max_groups=3)
     >>> visits = Scan(Schema("visits", person, {"paid": Boolean()}))
-    >>> most_groups(Union((visits, visits)))
+    >>> max_groups_of(Union((visits, visits)))
     6
     """
     if not isinstance(unit_of(rows), People) or not keyed:
@@ -89,13 +89,13 @@ def people_share(rows: Relation, *, keyed: bool) -> Share:
     """
     if not isinstance(unit_of(rows), People):
         return Free()
-    return GroupShare(most_groups(rows, keyed=keyed), 1)
+    return GroupShare(max_groups_of(rows, keyed=keyed), 1)
 
 
 def weight_of(reach: int, share: Share) -> int:
     """Return the weight of a term whose contributions are at most `reach`.
 
-    It is the least power of two that makes `weight · reach` at least `FINE`.
+    It is the least power of two that makes `weight · reach` at least `SHARE_FINENESS`.
 
     >>> from discreet.query.algebra.tally import Free, RowShare
     >>> from discreet.query.bounds.contribution_bounds import weight_of
@@ -106,6 +106,6 @@ def weight_of(reach: int, share: Share) -> int:
     if isinstance(share, Free):
         return 1
     weight = 1
-    while weight * reach < FINE:
+    while weight * reach < SHARE_FINENESS:
         weight *= 2
     return weight

@@ -16,7 +16,7 @@ the person's rows, in the order of the columns that the question reads. One pers
 which are kept, and all engines agree. Where nothing multiplies, nothing is truncated: shares bound
 the total (`algebra.tally`), and time grows no faster than the stored rows.
 
-Guarantee: all joins of a question make at most `MAX_JOINED` rows of one unit.
+Guarantee: all joins of a question make at most `MAX_JOINED_ROWS` rows of one unit.
 
 Refuses: with `UnboundedSensitivity` a join with a public table whose matches nothing bounds; with
 `UnsupportedQuery` joins that could make more rows.
@@ -30,34 +30,34 @@ from collections.abc import Callable
 from typing import assert_never
 
 from ...data.unit import People
-from ..algebra.refusal import refusal, unbounded
+from ..algebra.refusal import refusal, unbounded_refusal
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 
-MAX_JOINED = 10_000
+MAX_JOINED_ROWS = 10_000
 """Most rows that all joins of a question make of one unit: milliseconds, below any time grid."""
 
 
-def most_matches(join: JoinPublic) -> int:
+def max_matches(join: JoinPublic) -> int:
     """Return how many public rows one row can match: the schema states it, the store checks it.
 
     >>> from discreet.query.algebra.tree import JoinPublic, Scan
-    >>> from discreet.query.bounds.fanout import most_matches
+    >>> from discreet.query.bounds.fanout import max_matches
     >>> from discreet.data import Integer, Rows, Schema
     >>> from discreet.query.algebra.expression import Field
     >>> people = Scan(Schema("people", Rows(), {"ward": Integer(1, 40)}))
     >>> columns = {"ward": Integer(1, 40), "park": Integer(1, 99)}
     >>> parks = Schema.public_table("parks", columns, max_rows={"ward": 7})
-    >>> most_matches(JoinPublic(people, parks, ((Field("ward"), "ward"),), ()))
+    >>> max_matches(JoinPublic(people, parks, ((Field("ward"), "ward"),), ()))
     7
 
     Refuses: with `UnboundedSensitivity` a join on columns with neither a key nor `max_rows`.
     """
     columns = list(dict.fromkeys(column for _, column in join.on))
-    matches = join.table.most_matches(columns)
+    matches = join.table.max_matches(columns)
     if matches is None:
         on = ", ".join(columns)
         declarations = f'key="{on}" or max_rows={{"{columns[0]}": …}}'
-        raise unbounded(
+        raise unbounded_refusal(
             f"JOIN with {join.table.name} ON {on}",
             "nothing says how many of its rows one row can match",
             f"join on its declared key, or let its schema state {declarations}",
@@ -130,7 +130,7 @@ def _count(
         case Where(rows=inner) | Select(rows=inner):
             return _count(inner, declared, pairs)
         case JoinPublic(rows=inner):
-            return _count(inner, declared, pairs) * most_matches(rows)
+            return _count(inner, declared, pairs) * max_matches(rows)
         case JoinPeople(left=left, right=right):
             left_count = _count(left, declared, pairs)
             right_count = _count(right, declared, pairs)
@@ -155,7 +155,7 @@ def _is_bounded(rows: Relation) -> bool:
             return _is_bounded(inner)
         case JoinPublic(rows=inner):
             # A join that multiplies truncates its rows first.
-            return most_matches(rows) > 1 or _is_bounded(inner)
+            return max_matches(rows) > 1 or _is_bounded(inner)
         case JoinPeople(left=left, right=right):
             left_rows = _max_rows(left)
             right_rows = _max_rows(right)
@@ -180,7 +180,7 @@ def find_cut(join: JoinPublic) -> int | None:
 
     It is None if no row can become several.
     """
-    if most_matches(join) > 1:
+    if max_matches(join) > 1:
         return _cut(join.rows)
     return None
 
@@ -207,7 +207,7 @@ def find_cuts(join: JoinPeople) -> tuple[int | None, int | None]:
 
 
 def check_joins(rows: Relation) -> None:
-    """Refuse joins that together could make more than `MAX_JOINED` rows of one unit."""
+    """Refuse joins that together could make more than `MAX_JOINED_ROWS` rows of one unit."""
     _joined_rows(rows)
 
 
@@ -220,7 +220,7 @@ def _joined_rows(rows: Relation) -> int:
             return _joined_rows(inner)
         case JoinPublic(rows=inner, table=table):
             joined = _joined_rows(inner)
-            if most_matches(rows) > 1:
+            if max_matches(rows) > 1:
                 joined += _max_rows(rows)
             return _require_few(joined, f"JOIN with {table.name}")
         case JoinPeople(left=left, right=right):
@@ -236,11 +236,11 @@ def _joined_rows(rows: Relation) -> int:
 
 
 def _require_few(joined: int, clause: str) -> int:
-    if joined > MAX_JOINED:
+    if joined > MAX_JOINED_ROWS:
         raise refusal(
             clause,
             f"the joins could make {joined:,} rows of one unit, and the time they take would tell "
-            f"about it: {MAX_JOINED:,} are allowed",
+            f"about it: {MAX_JOINED_ROWS:,} are allowed",
             "join on a declared key, GROUP BY the person in a sub-query first, "
             "or declare a smaller max_rows",
         )

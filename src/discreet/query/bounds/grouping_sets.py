@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from ...data.unit import People
 from ..algebra.expression import Call, Expression, Field, Function
-from ..algebra.names import fresh
+from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.tree import (
     Count,
@@ -37,7 +37,7 @@ from ..algebra.tree import (
 )
 from .nested import MAX_LEAVES, check_nest, count_cells
 from .relation_facts import unit_of
-from .wide_sets import MAX_FINEST, is_wide, largest_set
+from .wide_sets import MAX_FINEST_CELLS, is_wide, largest_set
 
 MAX_SETS = 256
 """Most sets of one question: all subsets of eight keys."""
@@ -82,7 +82,7 @@ def _name_sum(
     statistic: Statistic, wanted: str, name_of_sum: dict[Statistic, str], used_names: list[str]
 ) -> str:
     """Return the name of a sum, a new one if it is not asked yet."""
-    new_name = fresh(wanted, "statistic", (*used_names, *name_of_sum.values()))
+    new_name = unused_name(wanted, "statistic", (*used_names, *name_of_sum.values()))
     return name_of_sum.setdefault(statistic, new_name)
 
 
@@ -192,7 +192,7 @@ def _check_size(question: Question, clause: str) -> None:
     wide = is_wide(question)
     # Wide sets are counted table by table, so their finest cells do not matter.
     cells = largest_set(question) if wide else count_cells(question)
-    max_cells = MAX_FINEST if question.nested is None else MAX_LEAVES
+    max_cells = MAX_FINEST_CELLS if question.nested is None else MAX_LEAVES
     if cells > max_cells:
         raise refusal(
             clause,

@@ -16,7 +16,7 @@ from typing import Literal
 
 from ..algebra.constant_folding import exact
 from ..algebra.expression import Call, Constant, Expression, Field, Function
-from ..algebra.names import fresh
+from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.statistic import function_name, statistic_name
 from ..algebra.tree import (
@@ -79,7 +79,7 @@ class PersonTotals:
     def _named(self, total: Total, wanted: str) -> Field:
         """Return the column of a total; the same total has one column."""
         if total not in self.found:
-            name = fresh(wanted, "total", (*self._key_names(), *self.found.values()))
+            name = unused_name(wanted, "total", (*self._key_names(), *self.found.values()))
             self.found[total] = name
             self.types[name] = "number"
         return Field(self.found[total])
@@ -94,7 +94,7 @@ class PersonTotals:
         """
         totals = self.found
         if not totals:
-            totals = {_count(self.rows): fresh("rows", "total", self._key_names())}
+            totals = {_count(self.rows): unused_name("rows", "total", self._key_names())}
         named = tuple((name, total) for total, name in totals.items())
         return PerPerson(self.rows, self.keys, named)
 

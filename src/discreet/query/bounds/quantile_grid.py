@@ -25,7 +25,7 @@ from ..domains.calendar import DAY_SECONDS
 from ..domains.domain import Day, Domain, Scalar, Second, Whole
 from ..domains.domain_of import domain_of
 
-LEAST_FINE = 10
+MIN_FINE = 10
 """Cells are at most 2^-10 of the distance from the anchor wide, however many keys there are."""
 _MAX_HOURS = 1 << 18
 """Most hours that are cells: thirty years; in longer ranges days are cells."""
@@ -198,8 +198,8 @@ def _number_grid(of: Expression, domain: Whole, most: int) -> QuantileGrid:
 
 
 def _finest(above: int, below: int, most: int) -> int:
-    """Return the largest `fine` whose cells are fewer than `most`, at least `LEAST_FINE`."""
-    fine = LEAST_FINE
+    """Return the largest `fine` whose cells are fewer than `most`, at least `MIN_FINE`."""
+    fine = MIN_FINE
     # Once every cell is one step, a larger number changes nothing.
     while 2 << fine <= max(above, below):
         cells = _cell(above, fine + 1) + _cell(below, fine + 1)

@@ -27,7 +27,7 @@ from ..algebra.tree import (
 )
 from ..domains.domain import Domain, Truth, Whole, domain_of_column
 from ..domains.domain_of import domain_of
-from .fanout import most_matches
+from .fanout import max_matches
 
 
 def columns_of(relation: Relation) -> dict[str, Domain]:
@@ -237,7 +237,7 @@ def multiplicity(relation: Relation) -> int:
         case Where(rows=rows) | Select(rows=rows):
             return multiplicity(rows)
         case JoinPublic(rows=rows):
-            return multiplicity(rows) * most_matches(relation)
+            return multiplicity(rows) * max_matches(relation)
         case Union(parts=parts):
             return sum(multiplicity(part) for part in parts)
         case JoinPeople() | PerPerson():

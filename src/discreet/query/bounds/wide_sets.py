@@ -25,7 +25,7 @@ from ..domains.domain_of import domain_of
 from .nested import count_cells
 from .relation_facts import columns_of
 
-MAX_FINEST = 100_000
+MAX_FINEST_CELLS = 100_000
 """Most combinations of keys that are counted at once."""
 _MAX_JOINED_CELLS = 4096
 """Most cells of a table that is joined from several sets."""
@@ -35,7 +35,7 @@ def is_wide(question: Question) -> bool:
     """Return whether a question has sets of keys with too many finest cells to count."""
     if question.sets is None or question.nested is not None:
         return False
-    return count_cells(question) > MAX_FINEST
+    return count_cells(question) > MAX_FINEST_CELLS
 
 
 def _sizes(question: Question) -> tuple[int, ...]:
@@ -60,7 +60,7 @@ def _cover(
     return workloads.covers(sizes, sets, _MAX_JOINED_CELLS)
 
 
-def tables_of(question: Question) -> tuple[tuple[int, ...], ...]:
+def cover_of(question: Question) -> tuple[tuple[int, ...], ...]:
     """Return the tables to count, as positions of their keys: together they hold every set."""
     return _cover(_sizes(question), question.sets or ())
 

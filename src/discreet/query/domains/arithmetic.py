@@ -112,7 +112,7 @@ def half_up(value: Fraction) -> int:
     return doubled.numerator // (2 * doubled.denominator)
 
 
-def whole_part(domain: Whole, rounded: Callable[[Fraction], int]) -> Whole:
+def rounded_domain(domain: Whole, rounded: Callable[[Fraction], int]) -> Whole:
     """Return the domain of a number rounded to an integer: down, up or half up."""
     # Stores compute (2·n·p + q) // (2·q) for a step p/q, which must fit.
     step = domain.step

@@ -30,9 +30,9 @@ from .arithmetic import (
     quotient,
     rescale,
     root,
+    rounded_domain,
     shared_step,
     sum_of,
-    whole_part,
 )
 from .domain import Day, Domain, Second, Texts, Truth, Whole
 from .rounded_edges import rounded_bin
@@ -211,13 +211,13 @@ def _unary(function: Function, x: Whole) -> Whole:
                 least = 0
             return Whole(x.step, least, greatest, blur=x.blur)
         case Function.FLOOR:
-            return whole_part(x, floor)
+            return rounded_domain(x, floor)
         case Function.CEILING:
-            return whole_part(x, ceil)
+            return rounded_domain(x, ceil)
         case Function.ROOT:
             return root(x)
         case _:  # ROUND
-            return whole_part(x, half_up)
+            return rounded_domain(x, half_up)
 
 
 def _union(function: Function, domains: Sequence[Domain]) -> Domain:

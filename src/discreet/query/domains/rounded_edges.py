@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import lcm
 
-from ...data.columns.cell import nearest
+from ...data.columns.cell import round_half_even
 from ...frozen import frozen
 from ..algebra.expression import COMPARISONS, Call, Constant, Expression, Field, Function
 from .domain import MAX_STEPS, Domain, Whole
@@ -113,7 +113,7 @@ def rounded_test(call: Call, columns: Columns) -> RoundedTest | None:
         # Where a·x + b = number, x is (number − b)/a, counted in steps.
         value = (number - affine.plus) / affine.times
         exact = value / domain.step
-        step = nearest(exact)
+        step = round_half_even(exact)
         all_exact = all_exact and step == exact
         steps.append(step)
     if all_exact or max(map(abs, steps)) > MAX_STEPS:

@@ -21,7 +21,7 @@ from .evaluate import meaning_of
 _COMPARISONS = frozenset({Function.LESS, Function.AT_MOST, Function.EQUAL, Function.UNEQUAL})
 
 
-def cut_values(
+def breakpoint_values(
     expression: Expression, columns: Mapping[str, Domain], most: int
 ) -> tuple[Scalar, ...] | None:
     """List all values of an expression that only compares its columns with constants.
@@ -34,10 +34,10 @@ def cut_values(
     >>> import discreet as dp
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
     >>> from discreet.query.domains.domain import domain_of_column
-    >>> from discreet.query.meaning.breakpoints import cut_values
+    >>> from discreet.query.meaning.breakpoints import breakpoint_values
     >>> high = Call(Function.AT_MOST, (Constant(40), Field("x")))
     >>> code = Call(Function.CASE, (high, Constant(2), Constant(1)))
-    >>> cut_values(code, {"x": domain_of_column(dp.Real(0, 100))}, 1000)
+    >>> breakpoint_values(code, {"x": domain_of_column(dp.Real(0, 100))}, 1000)
     (1, 2)
     """
     cuts: dict[str, set[Fraction]] = {}

@@ -80,21 +80,23 @@ def fold_date(
     return None
 
 
-def timely(expression: Expression, types: Mapping[str, ValueType]) -> Expression:
+def with_explicit_time_casts(expression: Expression, types: Mapping[str, ValueType]) -> Expression:
     """Make casts between days and seconds explicit, at every depth.
 
     Days are compared with seconds by their first seconds, and dates are subtracted as days.
 
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
-    >>> from discreet.query.meaning.constant_times import timely
+    >>> from discreet.query.meaning.constant_times import with_explicit_time_casts
     >>> before = Call(Function.LESS, (Field("seen"), Constant(1, "day")))
-    >>> timely(before, {"seen": "second"}).arguments[1]
+    >>> with_explicit_time_casts(before, {"seen": "second"}).arguments[1]
     Constant(value=86400, time='second')
     """
     if not isinstance(expression, Call):
         return expression
     function = expression.function
-    arguments = tuple(timely(argument, types) for argument in expression.arguments)
+    arguments = tuple(
+        with_explicit_time_casts(argument, types) for argument in expression.arguments
+    )
     if function in COMPARISONS or function in _SUMS:
         argument_types = [type_of(argument, types) for argument in arguments]
         date = fold_date(function, *arguments, argument_types) if len(arguments) == 2 else None

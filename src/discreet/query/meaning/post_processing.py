@@ -135,7 +135,7 @@ def _over(
         if call.function is Function.TOTAL:
             results |= dict.fromkeys(group, _total(values.values()))
             continue
-        for position, other in row_before(options, group, rows, types).items():
+        for position, other in lag_sources(options, group, rows, types).items():
             results[position] = None if other is None else values[other]
     return results
 
@@ -160,7 +160,7 @@ def window_groups(
     return list(groups.values())
 
 
-def row_before(
+def lag_sources(
     rest: Sequence[Expression], group: Sequence[int], rows: Sequence[NoisyRow], types: Types
 ) -> dict[int, int | None]:
     """Return for each row of a group the row that LAG reads; None if there is none.

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
 from ..algebra.expression import Expression, Field
-from ..algebra.names import own_names
+from ..algebra.names import require_unique_names
 from ..algebra.tree import Nest
 from ..bounds.nested import in_order
 from .aggregate import Of, named_column
@@ -33,7 +33,7 @@ def sets_up_to(names: Sequence[str], up_to: int) -> tuple[tuple[int, ...], ...]:
     """
     if isinstance(names, str) or not names or not all(isinstance(name, str) for name in names):
         raise InvalidArgument('marginals takes the names of keys, such as ["sex", "region"]')
-    own_names(list(names))
+    require_unique_names(list(names))
     max_keys = whole(up_to, "up_to", least=1)
     if max_keys > len(names):
         raise InvalidArgument(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..algebra.expression import Call, Constant, Field, Function
-from ..algebra.joins import add_flag, apart
+from ..algebra.joins import add_flag, with_unique_columns
 from ..algebra.tree import JoinPeople, Named, Relation, Select, Where
 from ..bounds.person_totals import PersonTotals
 
@@ -27,7 +27,7 @@ def people_in(rows: Relation, people: Relation, *, there: bool) -> Relation:
     # One row per person: the join then keeps the number of rows.
     one_row_each = PersonTotals(people, ()).per_person()
     flagged, flag = add_flag(Select(one_row_each, NO_COLUMNS))
-    right, new_names = apart(rows, flagged)
+    right, new_names = with_unique_columns(rows, flagged)
     if there:
         return JoinPeople(rows, right)
     # A left join marks people without a row by NULL in the flag.

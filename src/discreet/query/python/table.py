@@ -14,8 +14,8 @@ from ...errors import InvalidArgument, UnsupportedQuery
 from ...frozen import fill, frozen, replace
 from ..algebra.chain import chain
 from ..algebra.expression import Expression, Field, Function
-from ..algebra.joins import apart, public_columns
-from ..algebra.names import fresh, own_names
+from ..algebra.joins import public_columns, with_unique_columns
+from ..algebra.names import require_unique_names, unused_name
 from ..algebra.statistic import statistic_name
 from ..algebra.tree import (
     Finish,
@@ -35,7 +35,7 @@ from ..bounds.person_totals import PersonTotals
 from ..bounds.relation_facts import columns_of
 from ..domains.domain_of import domain_of
 from ..domains.type_of import type_of_domain
-from ..meaning.constant_times import timely
+from ..meaning.constant_times import with_explicit_time_casts
 from . import aggregate as statistics
 from .aggregate import Of, named_column
 from .bins import Edge, binned_by
@@ -104,7 +104,7 @@ class Table:
         types = {}
         for name, domain in columns_of(self.rows).items():
             types[name] = type_of_domain(domain)
-        return timely(named_column(of), types)
+        return with_explicit_time_casts(named_column(of), types)
 
     def select(self, *names: str, **expressions: Col) -> Table:
         """Keep columns by name, and add expressions under names of their own."""
@@ -112,7 +112,7 @@ class Table:
         columns += [(name, self._read(expression)) for name, expression in expressions.items()]
         if not columns:
             raise InvalidArgument("select takes at least one column")
-        own_names([name for name, _ in columns])
+        require_unique_names([name for name, _ in columns])
         return self._over(Select(self.rows, tuple(columns)))
 
     def join(self, public: Schema, on: On, *, keep: bool = False) -> Table:
@@ -130,7 +130,7 @@ class Table:
         tables ("full").
         """
         # Columns of the other table get new names where both tables have them.
-        right, new_names = apart(self.rows, other.rows)
+        right, new_names = with_unique_columns(self.rows, other.rows)
         pairs = []
         for mine, yours in join_pairs(on):
             right_name = new_names.get(yours, yours)
@@ -167,7 +167,7 @@ class Table:
         for name, statistic in totals.items():
             columns.append((name, person_totals.expression(statistic, name)))
         rows = person_totals.per_person()
-        own_names([name for name, _ in columns])
+        require_unique_names([name for name, _ in columns])
         made_names = [name for name, _ in (*keys, *rows.totals)]
         made = [(name, Field(name)) for name in made_names]
         # A mean is an expression of two totals, so it needs a SELECT; plain totals do not.
@@ -243,7 +243,7 @@ class Table:
 
     def _one(self, statistic: Statistic, by: By, keys: Keys) -> Question:
         taken = [name for name, _ in named_keys(by)]
-        name = fresh(statistic_name(statistic), "statistic", taken)
+        name = unused_name(statistic_name(statistic), "statistic", taken)
         return self._question({name: statistic}, by, keys, Finish(()))
 
     def count(self, by: By = (), keys: Keys = None) -> Question:

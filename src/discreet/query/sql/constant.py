@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from ...data.columns.cell import day, moment
+from ...data.columns.cell import read_date, read_timestamp
 from ..algebra.constant_folding import exact
 from ..algebra.expression import Constant, Expression
 from ..algebra.refusal import refusal
@@ -31,7 +31,7 @@ def literal(node: exp.Literal) -> Constant:
 def day_constant(text: str) -> Constant:
     """Read a date such as 2024-01-31."""
     # The day's parser takes times too; ten characters are a date and no more.
-    date = day(text) if len(text) == 10 else None
+    date = read_date(text) if len(text) == 10 else None
     if date is None:
         raise refusal("a date", "it is not written as a day", "write DATE '2024-01-31'")
     return Constant((date - EPOCH).days, "day")
@@ -39,7 +39,7 @@ def day_constant(text: str) -> Constant:
 
 def second_constant(text: str) -> Constant:
     """Read a time such as 2024-01-31 12:00:00, in UTC; a bare day is its first second."""
-    time = moment(text)
+    time = read_timestamp(text)
     if time is None or "." in text:
         raise refusal(
             "a time", "it is not written in whole seconds", "write TIMESTAMP '2024-01-31 12:00:00'"

@@ -9,7 +9,7 @@ from sqlglot import exp
 from ...errors import UnsupportedQuery
 from ...frozen import frozen
 from ..algebra.expression import Constant, Expression, Field
-from ..algebra.names import fresh
+from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.tree import Named
 from ..domains.type_of import ValueType
@@ -56,7 +56,7 @@ def group_of(node: exp.Select, scope: Scope) -> Grouping:
             raise refusal(
                 "GROUP BY", f"{name} stands there in two ways", "write it the same way each time"
             )
-        keys.setdefault(key, fresh(name, "key", keys.values()))
+        keys.setdefault(key, unused_name(name, "key", keys.values()))
     named = tuple((name, key) for key, name in keys.items())
     return Grouping(named, person, None if sets is None else tuple(sets))
 

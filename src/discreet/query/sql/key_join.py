@@ -22,7 +22,7 @@ from sqlglot import exp
 
 from ...data.schema import Schema
 from ..algebra.expression import Constant, Expression, Field, fields_of
-from ..algebra.names import fresh
+from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.statistic import expressions_of
 from ..algebra.tree import Count, Nest, Question, Relation, Select, Statistic, Sum
@@ -252,7 +252,7 @@ def _check_distinct(
 ) -> None:
     """Refuse a list that could hold the same keys twice: SQL would count their rows twice."""
     if isinstance(item, PublicItem):
-        if item.table.most_matches(matched) != 1:
+        if item.table.max_matches(matched) != 1:
             columns = ", ".join(matched)
             raise refusal(
                 f"RIGHT JOIN {item.table.name}",
@@ -273,7 +273,7 @@ def _with_fields(scope: Scope, matched: Sequence[Expression]) -> tuple[Relation,
         if isinstance(expression, Field):
             names.append(expression.name)
         else:
-            name = fresh("key", "key", tuple(columns))
+            name = unused_name("key", "key", tuple(columns))
             columns[name] = expression
             names.append(name)
     if len(set(names)) < len(names):

@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from ...data.schema import Schema
 from ..algebra.expression import Expression, Field
-from ..algebra.names import fresh
+from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.statistic import statistic_name
 from ..algebra.tree import Finish, Key, Named, Question, Relation, Statistic
@@ -74,7 +74,7 @@ class _Statistics:
 
     def _fresh_name(self, statistic: Statistic) -> str:
         taken = (*self.taken, *self.names.values())
-        return fresh(statistic_name(statistic), "statistic", taken)
+        return unused_name(statistic_name(statistic), "statistic", taken)
 
     def _summed_along_key(self, node: exp.Window) -> exp.Expr:
         """Return the aggregate that a running total adds up along the one key."""

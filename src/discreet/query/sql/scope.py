@@ -21,7 +21,7 @@ from ...data.unit import People
 from ...errors import SchemaMismatch
 from ...frozen import frozen
 from ..algebra.expression import Constant, Expression, Field
-from ..algebra.names import own_names
+from ..algebra.names import require_unique_names
 from ..algebra.refusal import refusal
 from ..algebra.tree import Relation, Scan, Select
 from ..bounds.relation_facts import columns_of, unit_of
@@ -223,7 +223,7 @@ def field_names(shown: ShownColumns) -> list[str]:
 
 def choose_columns(rows: Relation, items: Sequence[tuple[str, Expression | PersonId]]) -> RowView:
     """Show chosen columns of rows; choosing all of them unchanged leaves the rows as they are."""
-    own_names([name for name, _ in items])
+    require_unique_names([name for name, _ in items])
     shown: list[tuple[str, ColumnMeaning]] = []
     columns: list[tuple[str, Expression]] = []
     for name, item in items:

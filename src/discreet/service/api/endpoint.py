@@ -118,7 +118,7 @@ class Endpoint:
         return "books"
 
     @property
-    def at_desk(self) -> bool:
+    def in_planning_pool(self) -> bool:
         """Whether worker processes for free requests run it: possibly long work without charge."""
         return self.tag == "questions" or self.gives == "History"
 

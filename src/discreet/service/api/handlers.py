@@ -10,8 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...curator.history import history_of
-from ...curator.verbs.bounds import cut_of, wanted_bounds, wanted_caps
-from ...curator.verbs.learn import course_of
+from ...curator.verbs.bounds import (
+    plan_suggested_bounds,
+    plan_suggested_caps,
+    truncation_question_of,
+)
+from ...curator.verbs.learn import plan_training
 from ...errors import InvalidArgument
 from ...plan import Plan
 from ...privacy.events import Batch
@@ -41,7 +45,7 @@ from ...wire.request import Ask, PlanRequest, ReleaseRequest, read_ask, read_rel
 if TYPE_CHECKING:
     from ...curator import Curator
 
-SHOWN = ("charge", "again", "allow")
+ANALYST_ENTRY_KINDS = ("charge", "again", "allow")
 """Kinds of ledger entries that an analyst may see.
 
 An answer's entry is not among them: its time says when the store was done (timing side channel).
@@ -91,7 +95,7 @@ def history(curator: Curator, whose: str | None, last: int) -> dict[str, object]
     if whose is None:
         entries = curator.ledger.history(None, last)
     else:
-        entries = history_of(curator.stand, whose, last, SHOWN)
+        entries = history_of(curator.stand, whose, last, ANALYST_ENTRY_KINDS)
     asked = {str(number): text for number, text in entries.asked.items()}
     return {
         "entries": [entry_to_json(entry) for entry in entries],
@@ -111,7 +115,7 @@ def explain_model(curator: Curator, asked: LearnRequest, cells: int) -> dict[str
 
 def check_learn(curator: Curator, asked: LearnRequest, cells: int) -> None:
     """Refuse a model as `check_ask` does a question."""
-    course = course_of(curator.stand.planner, asked.sql, asked.model, asked.spend)
+    course = plan_training(curator.stand.planner, asked.sql, asked.model, asked.spend)
     # Every step releases one vector: the longest vector is the largest size at once.
     dimensions = [release.noise.dimension or 1 for release in course.training.releases]
     check_count(max(dimensions), cells)
@@ -134,17 +138,17 @@ def check_synthesis(curator: Curator, asked: SynthesisRequest, cells: int) -> No
 
 def check_bounds(curator: Curator, asked: BoundsRequest) -> None:
     """Refuse a column whose bounds cannot be suggested, before anything is written."""
-    wanted_bounds(curator.stand.planner, asked.table, asked.column, asked.spend, asked.tail)
+    plan_suggested_bounds(curator.stand.planner, asked.table, asked.column, asked.spend, asked.tail)
 
 
 def check_caps(curator: Curator, asked: CapsRequest) -> None:
     """Refuse a table whose caps cannot be suggested, before anything is written."""
-    wanted_caps(curator.stand.planner, asked.table, asked.spend)
+    plan_suggested_caps(curator.stand.planner, asked.table, asked.spend)
 
 
 def check_cut(curator: Curator, asked: TruncationRequest) -> None:
     """Refuse a table that no cap truncates, before anything is written."""
-    question = cut_of(curator.stand.planner, asked.table, asked.up_to, asked.of)
+    question = truncation_question_of(curator.stand.planner, asked.table, asked.up_to, asked.of)
     curator.plan(question, asked.spend)
 
 

@@ -23,7 +23,7 @@ ROOT = "/api/v1"
 SET = "/datasets/{name}"
 
 # A function named in the table gives the endpoint its operation id: renaming it breaks clients.
-WAYS: tuple[Endpoint, ...] = (
+ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("GET", "/me", "Say who is asking.", crew.get_me, gives="Person"),
     Endpoint(
         "GET",
@@ -239,7 +239,7 @@ WAYS: tuple[Endpoint, ...] = (
 def api_routes(state: State) -> list[BaseRoute]:
     """Return the routes of the API."""
     # Made once: the document depends on the configuration alone.
-    described = document(WAYS, ROOT, state.config)
+    described = document(ENDPOINTS, ROOT, state.config)
 
     async def health(_: Request) -> Response:
         return send(crew.get_health(state))
@@ -255,7 +255,7 @@ def api_routes(state: State) -> list[BaseRoute]:
         Route("/metrics", metrics, methods=["GET"]),
         Route(ROOT + "/openapi.json", openapi, methods=["GET"]),
     ]
-    for endpoint in WAYS:
+    for endpoint in ENDPOINTS:
         respond = _responder(state, endpoint)
         routes.append(Route(ROOT + endpoint.path, respond, methods=[endpoint.method]))
     return routes
@@ -297,7 +297,7 @@ def _responder(state: State, endpoint: Endpoint) -> Callable[[Request], Awaitabl
 
 async def _run_blocking(state: State, request: Request, call: ApiCall, endpoint: Endpoint) -> Reply:
     # Free work has threads of its own, so that long work does not hold up short requests.
-    run = state.desk.run if endpoint.at_desk else run_in_threadpool
+    run = state.desk.run if endpoint.in_planning_pool else run_in_threadpool
     disconnection = asyncio.ensure_future(_watch_disconnect(request, call))
     try:
         return await run(_handle, state, call, endpoint)
@@ -319,7 +319,7 @@ async def _watch_disconnect(request: Request, call: ApiCall) -> None:
 def _handle(state: State, call: ApiCall, endpoint: Endpoint) -> Reply:
     """Run the handler; work outside the planning pool takes one of its person's slots."""
     handler = _handler(endpoint)
-    if endpoint.at_desk:
+    if endpoint.in_planning_pool:
         # The planning pool has a queue and limits for each person of its own.
         return handler(state, call)
     with state.turns.turn(call.person.name):

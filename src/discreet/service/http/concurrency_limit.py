@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from .rate_limit import TooMany
 
 SIDE_BY_SIDE = 2
-PATIENCE = 30.0
+QUEUE_SECONDS = 30.0
 """Seconds for which a user waits for their own earlier pages."""
 
 
@@ -57,7 +57,7 @@ class ConcurrencyLimit:
             self._let_go(self._inside, person)
 
     def _wait(self, person: str) -> None:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + QUEUE_SECONDS
         with self._changed:
             while self._working[person] >= SIDE_BY_SIDE:
                 if not self._changed.wait(end - time.monotonic()):

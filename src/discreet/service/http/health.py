@@ -14,7 +14,7 @@ from ...connection import is_server
 from ..config import Config
 from ..state import State
 
-LEAST = 16 << 20
+MIN_FREE_BYTES = 16 << 20
 """Bytes that must be free in every folder that the service writes to."""
 
 
@@ -54,4 +54,4 @@ def _has_space(folder: Path) -> bool:
         return False
     # f_bavail and not f_bfree: the blocks that only root may use do not count.
     free = disk.f_bavail * disk.f_frsize
-    return free >= LEAST and os.access(folder, os.W_OK)
+    return free >= MIN_FREE_BYTES and os.access(folder, os.W_OK)

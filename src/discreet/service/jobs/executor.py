@@ -31,7 +31,7 @@ from ..api.handlers import CHARGED
 from ..http.audit_log import Log, place_of
 from ..stores.datasets import DataSets
 from ..stores.receipts import Receipts
-from ..stores.store import PATIENCE
+from ..stores.store import RETRY_SECONDS
 from .job import Job
 from .running_job import RunningJob
 
@@ -125,7 +125,7 @@ class JobExecutor:
             curator = run.hired.curator.named(job.person)
             return verb(curator, body)
 
-        reply = patiently(ask, self._stopping)
+        reply = retry_while_busy(ask, self._stopping)
         self._receipts.keep(job.dataset, reply)
         return Outcome("done", 200, reply)
 
@@ -144,14 +144,14 @@ def _failure_outcome(run: RunningJob, failed: EngineFailure) -> Outcome:
     return _outcome("failed" if run.charged else "refused", failed)
 
 
-def patiently(
+def retry_while_busy(
     run: Callable[[], Mapping[str, object]], stopping: threading.Event
 ) -> Mapping[str, object]:
-    """Run and retry while the ledger is busy or away, for PATIENCE seconds.
+    """Run and retry while the ledger is busy or away, for RETRY_SECONDS seconds.
 
     The ledger's refusal says that nothing was spent, so a retry is safe.
     """
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + RETRY_SECONDS
     while True:
         try:
             return run()

@@ -17,7 +17,7 @@ from pathlib import Path
 from ...frozen import frozen
 
 ROOT = Path(__file__).parents[3]
-PATIENCE = 2.0
+STOP_SECONDS = 2.0
 """Seconds in which a fork server that is told to end may do so by itself."""
 
 
@@ -55,8 +55,8 @@ class ForkServer:
             self._say(str(clerk.number).encode())
 
     def close(self) -> None:
-        """End the fork server and its workers; one that does not answer is killed after PATIENCE."""
-        if self._lock.acquire(timeout=PATIENCE):
+        """End the fork server and its workers; one that does not answer is killed after STOP_SECONDS."""
+        if self._lock.acquire(timeout=STOP_SECONDS):
             try:
                 self._shut()
             finally:
@@ -105,7 +105,7 @@ class ForkServer:
             self._line = None
         if self._process is not None:
             try:
-                self._process.wait(PATIENCE)
+                self._process.wait(STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.wait()

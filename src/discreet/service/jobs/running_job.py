@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from ..stores.datasets import Hired
+from ..stores.datasets import ThreadCurator
 
 GRACE = 5.0
 """Seconds for which a store may go on after it was told to stop; then its connection is cut."""
@@ -14,7 +14,7 @@ GRACE = 5.0
 class RunningJob:
     """Run of one job; `why` it was stopped: `cancelled` by its user, `late` on timeout, "" if not stopped."""
 
-    def __init__(self, hired: Hired) -> None:
+    def __init__(self, hired: ThreadCurator) -> None:
         self.hired = hired
         self.since = time.monotonic()
         self.why = ""

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...curator.receipt_check import read_receipt
 from ...frozen import frozen
-from ...show.number import Digits, number_words
+from ...show.number import Digits, number_text
 from ...show.spreadsheet import safe_csv
 from .charts.grouping_tables import AnswerPart, answer_charts, parts_of
 from .charts.series import Chart
@@ -163,7 +163,7 @@ def _cell(column: AnswerColumn, value: object, ends: Sequence[object] | None) ->
             column.digits is Digits.EVERY and numbers[2] - numbers[1] > 1
         ):  # the files have every digit
             numbers[0] = round(numbers[0], 2)
-        words = number_words(numbers[0], numbers[1], numbers[2], column.digits)
+        words = number_text(numbers[0], numbers[1], numbers[2], column.digits)
         return Cell(_space(words.value), _space(words.error), noisy=True)
     low, high = ends
     return Cell(value_words(value), f"({value_words(low)} to {value_words(high)})", noisy=True)

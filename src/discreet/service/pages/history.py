@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 
 from ...frozen import frozen
-from ...show.table import cut
+from ...show.table import truncate
 from ..jobs.job import LISTED, Job, read_job
 from ..state import State
 from .answer_view import cost_of
@@ -39,7 +39,7 @@ class PastQuestions:
     def short(self) -> str:
         """The question on one line, cut if it is long."""
         line = " ".join(self.sql.split())
-        return cut(line, SHORT)
+        return truncate(line, SHORT)
 
 
 def past_of(

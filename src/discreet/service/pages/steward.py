@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ...data.display import facts, heading
+from ...data.display import column_rows, heading
 from ...engines import DuckDB
 from ...errors import LedgerCorrupt, NotAllowed
 from ...frozen import frozen
@@ -127,7 +127,7 @@ def _dataset_page(visit: PageRequest, dataset: str) -> Response:
         standings=_standings(ledger, people),
         lines=_lines(ledger),
         running=running,
-        schemas=[(heading(schema), facts(schema)) for schema in schemas],
+        schemas=[(heading(schema), column_rows(schema)) for schema in schemas],
         intake=_shows_intake(visit, dataset),
     )
 

@@ -46,7 +46,7 @@ MAX_REPORTS = 200_000
 """Reports that one worker keeps, so that nobody fills its memory."""
 
 
-class Desk:
+class ReportCollector:
     """Collector of one worker with its current estimate; may be used from several threads."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class Desk:
 
 def telemetry_routes(state: State) -> list[BaseRoute]:
     """Return the routes of the page, of its reports, and of the scripts that run on a device."""
-    desk = Desk()
+    desk = ReportCollector()
 
     def show(visit: PageRequest) -> Response:
         return _show_page(visit, desk)
@@ -109,7 +109,7 @@ def telemetry_routes(state: State) -> list[BaseRoute]:
     ]
 
 
-def _show_page(visit: PageRequest, desk: Desk) -> Response:
+def _show_page(visit: PageRequest, desk: ReportCollector) -> Response:
     parameters = device_parameters(desk.mechanism, metric=METRIC)
     return visit.show(
         "telemetry.html",
@@ -122,11 +122,11 @@ def _show_page(visit: PageRequest, desk: Desk) -> Response:
     )
 
 
-def _show_part(visit: PageRequest, desk: Desk) -> Response:
+def _show_part(visit: PageRequest, desk: ReportCollector) -> Response:
     return visit.part("piece_telemetry.html", **_shown(desk))
 
 
-def _take(visit: PageRequest, desk: Desk) -> Response:
+def _take(visit: PageRequest, desk: ReportCollector) -> Response:
     """Add the reports of a device; nothing about the sender is kept or logged."""
     # Visitors without a session have no CSRF token, so the origin is checked for all.
     check_origin(visit.state.config, visit.request)
@@ -136,7 +136,7 @@ def _take(visit: PageRequest, desk: Desk) -> Response:
     return _show_part(visit, desk)
 
 
-def _shown(desk: Desk) -> dict[str, Any]:
+def _shown(desk: ReportCollector) -> dict[str, Any]:
     """Return the values of the template that change with every report."""
     count, estimate, influence = desk.look()
     count_text = f"{count:,}".replace(",", "\u202f")

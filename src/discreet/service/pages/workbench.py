@@ -8,7 +8,7 @@ from markupsafe import Markup
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ...data.display import facts, heading
+from ...data.display import column_rows, heading
 from ...data.schema import Schema
 from ...errors import DiscreetError, NotAllowed
 from ...wire.json_text import write_json
@@ -99,7 +99,7 @@ def _show(visit: PageRequest) -> Response:
 
 def _table(schema: Schema) -> dict[str, Any]:
     columns = []
-    for name, kind, values, _ in facts(schema):
+    for name, kind, values, _ in column_rows(schema):
         columns.append({"name": name, "kind": kind, "values": values})
     _, _, unit = heading(schema).partition(": ")
     return {"name": schema.name, "unit": unit, "columns": columns}

@@ -10,7 +10,7 @@ from ...errors import ServiceUnavailable
 StoredValue: TypeAlias = str | int | float | None
 StoredRow: TypeAlias = tuple[object, ...]
 
-PATIENCE = 15.0
+RETRY_SECONDS = 15.0
 """Seconds to wait for a database that is restarting, before a request is refused."""
 
 

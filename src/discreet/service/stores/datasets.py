@@ -28,12 +28,12 @@ from ..jobs.paced_engine import pace
 from .fallback import OpenedStore, open_last_good
 from .people import Member
 
-WAIT = 10
+LEDGER_WAIT_SECONDS = 10
 """Seconds for which a charge waits for another one in the ledger; then the job tries again."""
 
 
 @frozen
-class Hired:
+class ThreadCurator:
     """Curator for one thread, with an engine of its own: stopping one question stops no other."""
 
     curator: Curator
@@ -65,7 +65,7 @@ class _Opened:
     config: DataSet
     schemas: tuple[Schema, ...]
     ledger: Ledger
-    shared: Hired
+    shared: ThreadCurator
     told: str
 
 
@@ -122,9 +122,9 @@ class DataSets:
         """Facts of all data sets for the planning workers."""
         return {name: _setup(opened) for name, opened in self._opened.items()}
 
-    def hire(self, name: str) -> Hired:
+    def hire(self, name: str) -> ThreadCurator:
         """Return the curator of the calling thread for charged requests."""
-        mine: dict[str, Hired] = getattr(self._local, "hired", None) or {}
+        mine: dict[str, ThreadCurator] = getattr(self._local, "hired", None) or {}
         if name in mine:
             return mine[name]
         opened = self._opened[name]
@@ -147,7 +147,9 @@ class DataSets:
         schemas = read_schemas(config.schema)
         terms: dict[str, Any] = dict(config.terms)
         budget = terms.pop("budget", None)
-        ledger = open_ledger(config.ledger, budget, name=config.name, wait=WAIT, **terms)
+        ledger = open_ledger(
+            config.ledger, budget, name=config.name, wait=LEDGER_WAIT_SECONDS, **terms
+        )
         if config.keep:
             opened = open_last_good(config, schemas)
         else:
@@ -162,7 +164,7 @@ class DataSets:
         schemas: tuple[Schema, ...],
         ledger: Ledger,
         grid: float = 0.0,
-    ) -> Hired:
+    ) -> ThreadCurator:
         """Make a curator of an engine; with a grid it is paced and can be stopped, for charged requests."""
         with self._lock:
             self._engines.append(engine)
@@ -177,7 +179,7 @@ class DataSets:
         if grid:
             # Sampling and waiting must notice a stop too, not only the engine's query.
             curator = stoppable(curator, paced.control)
-        return Hired(curator, engine, paced.touched, paced.stopped)
+        return ThreadCurator(curator, engine, paced.touched, paced.stopped)
 
 
 def _setup(opened: _Opened) -> Setup:
@@ -185,7 +187,9 @@ def _setup(opened: _Opened) -> Setup:
     # A ledger in memory cannot be opened by another process.
     ledger = "" if config.ledger == ":memory:" else config.ledger
     all_rows = keeps_all_rows(opened.shared.engine)
-    return Setup(config.name, opened.schemas, ledger, WAIT, config.share_questions, all_rows)
+    return Setup(
+        config.name, opened.schemas, ledger, LEDGER_WAIT_SECONDS, config.share_questions, all_rows
+    )
 
 
 def _another(engine: Any, source: DataSource) -> Any:  # noqa: ANN401

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...optional import load
-from .base import PATIENCE, StoredRow, StoredValue, unreachable
+from .base import RETRY_SECONDS, StoredRow, StoredValue, unreachable
 
 if TYPE_CHECKING:
     import psycopg
@@ -39,10 +39,10 @@ class PostgresServiceStore:
             self._idle.put(None)
 
     def ask(self, sql: str, *values: StoredValue) -> Sequence[StoredRow]:
-        """Run one statement and return its rows; retries PATIENCE seconds while the server restarts."""
-        deadline = time.monotonic() + PATIENCE
+        """Run one statement and return its rows; retries RETRY_SECONDS seconds while the server restarts."""
+        deadline = time.monotonic() + RETRY_SECONDS
         try:
-            connection = self._idle.get(timeout=PATIENCE)
+            connection = self._idle.get(timeout=RETRY_SECONDS)
         except queue.Empty:
             raise unreachable() from None
         try:

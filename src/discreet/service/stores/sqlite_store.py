@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from .base import PATIENCE, StoredRow, StoredValue, unreachable
+from .base import RETRY_SECONDS, StoredRow, StoredValue, unreachable
 
 
 class SqliteServiceStore:
@@ -65,7 +65,7 @@ class SqliteServiceStore:
         # Only `close` uses a connection from another thread than its own, hence no check of threads.
         # isolation_level None: every statement commits by itself.
         connection = sqlite3.connect(
-            self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            self._path, timeout=RETRY_SECONDS, isolation_level=None, check_same_thread=False
         )
         # Write-ahead log: readers do not wait for a writer. NORMAL: no fsync at each commit.
         connection.execute("PRAGMA journal_mode = WAL")

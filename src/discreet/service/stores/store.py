@@ -7,11 +7,17 @@ reply arrives, and the statement is then sent again. The privacy guarantee rests
 from __future__ import annotations
 
 from ...connection import server_at
-from .base import PATIENCE, ServiceStore
+from .base import RETRY_SECONDS, ServiceStore
 from .postgres_store import PostgresServiceStore
 from .sqlite_store import SqliteServiceStore
 
-__all__ = ["PATIENCE", "PostgresServiceStore", "ServiceStore", "SqliteServiceStore", "open_store"]
+__all__ = [
+    "RETRY_SECONDS",
+    "PostgresServiceStore",
+    "ServiceStore",
+    "SqliteServiceStore",
+    "open_store",
+]
 
 TABLES = (
     """CREATE TABLE IF NOT EXISTS discreet_people (

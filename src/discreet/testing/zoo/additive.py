@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
-from .noise import ROOM, geometric, laplace, on_grid, polar
+from .noise import CLAIM_FRACTION, geometric, laplace, on_grid, polar
 from .specimen import Specimen
 
 Numbers = NDArray[np.float64]
@@ -67,12 +67,12 @@ def data_dependent_bounds(data: Sequence[float], size: int) -> Numbers:
 
 def snapped_laplace(value: float, size: int) -> Numbers:
     """Add Laplace noise and round to a public grid."""
-    return on_grid(value + laplace(1 / ROOM, size))
+    return on_grid(value + laplace(1 / CLAIM_FRACTION, size))
 
 
 def gaussian(value: float, size: int) -> Numbers:
     """Add normal noise with σ = 1/0.95 and round to a public grid."""
-    return on_grid(np.random.default_rng().normal(value, 1 / ROOM, size))
+    return on_grid(np.random.default_rng().normal(value, 1 / CLAIM_FRACTION, size))
 
 
 def analytic_gaussian(value: float, size: int) -> Numbers:
@@ -88,7 +88,7 @@ def clamped_sum(data: Sequence[float], size: int) -> Numbers:
 
 def truncated_geometric(data: Sequence[int], size: int) -> NDArray[np.int64]:
     """Clamp a noisy count to a public range."""
-    return np.clip(sum(data) + geometric(1 / ROOM, size), 0, 12)
+    return np.clip(sum(data) + geometric(1 / CLAIM_FRACTION, size), 0, 12)
 
 
 _MIDDLE = 2.0**52

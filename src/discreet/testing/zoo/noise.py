@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-ROOM = 0.95
+CLAIM_FRACTION = 0.95
 """Fraction of their claim that sound mechanisms use: one that uses all is refuted now and then."""
 
 

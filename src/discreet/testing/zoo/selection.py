@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...privacy.measures import PureDP
-from .noise import ROOM, laplace
+from .noise import CLAIM_FRACTION, laplace
 from .specimen import Specimen
 
 Indices = NDArray[np.int64]
@@ -49,7 +49,7 @@ def exponential(scores: Sequence[float], size: int) -> Indices:
 
 def permute_and_flip(scores: Sequence[float], size: int) -> Indices:
     """Report the max with one-sided exponential noise of scale 2Δ/ε, which is the same law."""
-    noise = np.random.default_rng().exponential(2 / ROOM, (size, len(scores)))
+    noise = np.random.default_rng().exponential(2 / CLAIM_FRACTION, (size, len(scores)))
     noisy = np.asarray(scores) + noise
     return np.asarray(np.argmax(noisy, axis=1), dtype=np.int64)
 
@@ -68,12 +68,12 @@ def three_quarters(value: int, size: int) -> Indices:
 
 def response(value: int, size: int) -> Indices:
     """Tell the truth with odds e^0.95."""
-    return _respond(value, size, 1 / (1 + math.exp(-ROOM)), 2)
+    return _respond(value, size, 1 / (1 + math.exp(-CLAIM_FRACTION)), 2)
 
 
 def four_way_response(value: int, size: int) -> Indices:
     """Tell the truth among four with odds e^0.95/3."""
-    return _respond(value, size, 1 / (1 + 3 * math.exp(-ROOM)), 4)
+    return _respond(value, size, 1 / (1 + 3 * math.exp(-CLAIM_FRACTION)), 4)
 
 
 _GAP = ((0.0, 3.0), (1.0, 2.0))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...privacy.measures import ApproxDP, PureDP
-from .noise import ROOM, geometric
+from .noise import CLAIM_FRACTION, geometric
 from .specimen import Specimen
 
 Table = NDArray[np.int64]
@@ -22,12 +22,12 @@ def _counts(data: Sequence[str]) -> Table:
 
 def histogram(data: Sequence[str], size: int) -> Table:
     """Count two public groups, noise of scale 1/ε each: right under add/remove, half for replace."""
-    return _counts(data) + geometric(1 / ROOM, (size, 2))
+    return _counts(data) + geometric(1 / CLAIM_FRACTION, (size, 2))
 
 
 def wide_histogram(data: Sequence[str], size: int) -> Table:
     """Count two public groups, noise of scale 2/ε each."""
-    return _counts(data) + geometric(2 / ROOM, (size, 2))
+    return _counts(data) + geometric(2 / CLAIM_FRACTION, (size, 2))
 
 
 def forked_generator(data: Sequence[str], size: int) -> Table:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...frozen import frozen
-from ..budget_shares import Floats, one_cell
+from ..budget_shares import Floats, cell_factor
 from ..estimate import STEP, ExactTable
 from ..project import whole_parts, whole_rows
 from ..strategy_norms import Integers, largest
@@ -57,7 +57,7 @@ class NestedEstimate:
         found = np.zeros(self.workload.tree.sizes[depth])
         for part, levels in self.variances.items():
             if set(keys).issuperset(part):
-                found = found + levels[depth] * one_cell(self.workload.sizes, keys, part)
+                found = found + levels[depth] * cell_factor(self.workload.sizes, keys, part)
         return found
 
     def wanted(self) -> list[Floats]:

@@ -20,7 +20,7 @@ from functools import lru_cache
 import numpy as np
 
 from ...frozen import frozen, replace
-from ..budget_shares import Floats, best_shares, one_cell
+from ..budget_shares import Floats, best_shares, cell_factor
 from ..estimate import to_steps
 from ..residual import component_price, residual_block
 from ..strategy_noise import Measurement, shares_of
@@ -154,7 +154,7 @@ class NestedStrategy:
             total = np.zeros(1)
             for part, levels in nodes.items():
                 if set(keys).issuperset(part):
-                    total = total + levels[depth] * one_cell(self.workload.sizes, keys, part)
+                    total = total + levels[depth] * cell_factor(self.workload.sizes, keys, part)
             found.append(np.sqrt(total))
         return tuple(found)
 

@@ -17,7 +17,7 @@ import numpy as np
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...frozen import field, fill, frozen
-from ..budget_shares import Floats, one_cell
+from ..budget_shares import Floats, cell_factor
 from ..residual import component_price
 from ..workload import MAX_CELLS, MAX_SETS, Hierarchy, KeySet, subsets_of
 
@@ -108,7 +108,7 @@ def level_energies(
     for (depth, keys), weight in zip(workload.sets, weights, strict=True):
         for column, part in enumerate(parts):
             if set(keys).issuperset(part):
-                variance = one_cell(workload.sizes, keys, part)
+                variance = cell_factor(workload.sizes, keys, part)
                 found[:, column] += weight * ratio[depth] ** 2 * fresh * variance
     return found
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import inf, isfinite, nextafter
 
-from ....data.columns.cell import MAX_NUMERAL_LENGTH, nearest
+from ....data.columns.cell import MAX_NUMERAL_LENGTH, round_half_even
 from ....data.columns.column import Integer, Real
 from ..dialect import Dialect, StoredColumn, bigint, null
 
@@ -147,7 +147,7 @@ def _double_of_steps(column: Integer | Real, steps: int) -> float | None:
     # Rounding of the product may miss the step by one double in either direction.
     near = float(steps * column.step)
     for candidate in (near, nextafter(near, inf), nextafter(near, -inf)):
-        if isfinite(candidate) and nearest(_steps_of(column, candidate)) == steps:
+        if isfinite(candidate) and round_half_even(_steps_of(column, candidate)) == steps:
             return candidate
     return None
 

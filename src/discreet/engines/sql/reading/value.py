@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
-from ....data.columns.cell import FALSE, TRUE, nearest
+from ....data.columns.cell import FALSE, TRUE, round_half_even
 from ....data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ....data.columns.keys import KeyValue
 from ....data.columns.text_format import iso_pieces, numeral_pattern
@@ -70,7 +70,7 @@ def read(column: Column, x: StoredColumn, dialect: Dialect) -> str:
             return _category(column, x, dialect)
         case Integer() | Real():
             if column.default is not None:
-                default = nearest(Fraction(column.default) / column.step)
+                default = round_half_even(Fraction(column.default) / column.step)
             return _or_default(steps_sql(column, x, dialect), default, dialect)
         case Date() | Timestamp():
             if column.default is not None:

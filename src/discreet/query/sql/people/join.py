@@ -26,8 +26,8 @@ from sqlglot import exp
 from ....data.unit import Rows
 from ...algebra.chain import chain
 from ...algebra.expression import Expression, Field, Function
-from ...algebra.joins import add_flag, apart, public_columns
-from ...algebra.refusal import refusal, unbounded
+from ...algebra.joins import add_flag, public_columns, with_unique_columns
+from ...algebra.refusal import refusal, unbounded_refusal
 from ...algebra.tree import JoinPeople, JoinPublic, Relation, Where
 from ...bounds.relation_facts import unit_of
 from ...python.people import people_in
@@ -99,7 +99,7 @@ def join_kind(join: exp.Join) -> str:
         raise refusal(f"{method} JOIN", "it is not supported", _EQUALITY)
     conditional = method or join.args.get("on") is not None or join.args.get("using")
     if kind == "CROSS" or not conditional:
-        raise unbounded("CROSS JOIN", "each row would meet every other", _EQUALITY)
+        raise unbounded_refusal("CROSS JOIN", "each row would meet every other", _EQUALITY)
     if kind in ("SEMI", "ANTI") and side in ("", "LEFT"):
         return kind
     if kind not in ("", "INNER", "OUTER"):
@@ -118,7 +118,9 @@ def natural(left: SharedTable, right: SharedTable, join: exp.Join) -> exp.Join:
     left_names = dict.fromkeys(_column_names(left))
     shared = [name for name in left_names if name.casefold() in right_names]
     if not shared:
-        raise unbounded("NATURAL JOIN", "no column has the same name on both sides", _EQUALITY)
+        raise unbounded_refusal(
+            "NATURAL JOIN", "no column has the same name on both sides", _EQUALITY
+        )
     return exp.Join(this=join.this, using=list(map(exp.to_identifier, shared)))
 
 
@@ -162,7 +164,7 @@ def _require_people(*sides: Scope) -> None:
     """Refuse rows that are their own unit, and windows of a person."""
     for scope in sides:
         if isinstance(unit_of(scope.rows), Rows):
-            raise unbounded(
+            raise unbounded_refusal(
                 "JOIN of private tables",
                 "their unit is a row, and one row could meet any number of others",
                 'declare the person: unit=People("id", max_rows=…)',
@@ -183,7 +185,7 @@ def _with_private(left: Scope, right: Scope, join: exp.Join, outer: str) -> Scop
         left_rows, left_flag = add_flag(left.rows)
     if outer:
         right_rows, right_flag = add_flag(right.rows)
-    right_rows, renamed = apart(left_rows, right_rows)
+    right_rows, renamed = with_unique_columns(left_rows, right_rows)
     if right_flag is not None:
         right_flag = renamed[right_flag]
     right_sources = [_renamed(item, renamed) for item in right.sources]
@@ -195,7 +197,7 @@ def _with_private(left: Scope, right: Scope, join: exp.Join, outer: str) -> Scop
             "put conditions on its right side into a sub-query",
         )
     if not people:
-        raise unbounded(
+        raise unbounded_refusal(
             "JOIN of private tables",
             "rows of different people could meet",
             "join them ON the person's id",

@@ -11,7 +11,7 @@ from datetime import datetime
 from ....frozen import frozen
 from ....show.markup import Html
 from ....show.scale import ChartScale, linear
-from ....show.table import cut
+from ....show.table import truncate
 from .chart import HEIGHT, WIDTH, ChartFrame, along, axes, band, circle, label, path, paths, picture
 
 MOST, ROOM = 40, 22
@@ -125,7 +125,7 @@ def _is_number(text: str) -> bool:
 def _rows(name: str, drawn: Sequence[Bar], level: float, span: tuple[float, float]) -> Html:
     """Draw values below each other; a path for all bars and one for all their ends, since there may be hundreds."""
     bottom = ROOM * len(drawn) + 14
-    wide = min(120, max(30, 12 + 6.4 * max(len(cut(bar.key, 16)) for bar in drawn)))
+    wide = min(120, max(30, 12 + 6.4 * max(len(truncate(bar.key, 16)) for bar in drawn)))
     x = linear(*span, wide, WIDTH - 14)
     frame = ChartFrame(x, ChartScale(0, len(drawn), 8, bottom - 6))
     placed = [(place + 0.5, bar) for place, bar in enumerate(drawn)]
@@ -137,7 +137,15 @@ def _rows(name: str, drawn: Sequence[Bar], level: float, span: tuple[float, floa
     ]
     for at, bar in placed:
         parts += [
-            label(frame, (x.low, at), cut(bar.key, 16), kind="row-name", anchor="end", dx=-8, dy=4),
+            label(
+                frame,
+                (x.low, at),
+                truncate(bar.key, 16),
+                kind="row-name",
+                anchor="end",
+                dx=-8,
+                dy=4,
+            ),
             circle(frame, (bar.value, at), "dot", 3.5),
         ]
     parts.append(along(x, bottom, name, ticks=4))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ....frozen import frozen
 from ....show import markup
 from ....show.markup import Html, element, join, text
-from ....show.scale import ChartScale, Spot
+from ....show.scale import ChartScale, Point
 
 WIDTH, HEIGHT = 400, 250
 """One size for all: wide enough to read on a phone of 375 px without a scaling that shrinks the words."""
@@ -20,7 +20,7 @@ class ChartFrame:
     x: ChartScale
     y: ChartScale
 
-    def at(self, point: Spot) -> str:
+    def at(self, point: Point) -> str:
         """Write where a point stands."""
         return f"{self.x.place(point[0]):g} {self.y.place(point[1]):g}"
 
@@ -80,24 +80,24 @@ def along(x: ChartScale, height: float, name: str = "", ticks: int = 6) -> Html:
     )
 
 
-def path(frame: ChartFrame, points: Sequence[Spot], kind: str = "line") -> Html:
+def path(frame: ChartFrame, points: Sequence[Point], kind: str = "line") -> Html:
     """Draw a line through points."""
     return _stroke(f"M{'L'.join(map(frame.at, points))}", kind)
 
 
-def paths(frame: ChartFrame, lines: Sequence[Sequence[Spot]], kind: str = "line") -> Html:
+def paths(frame: ChartFrame, lines: Sequence[Sequence[Point]], kind: str = "line") -> Html:
     """Draw several lines as one element."""
     return _stroke("".join(f"M{'L'.join(map(frame.at, points))}" for points in lines), kind)
 
 
-def area(frame: ChartFrame, points: Sequence[Spot], kind: str = "area") -> Html:
+def area(frame: ChartFrame, points: Sequence[Point], kind: str = "area") -> Html:
     """Fill what lies between points and the lower axis."""
     ends = ((points[-1][0], frame.y.low), (points[0][0], frame.y.low))
     return _stroke(f"M{'L'.join(map(frame.at, (*points, *ends)))}Z", kind)
 
 
 def band(
-    frame: ChartFrame, lows: Sequence[Spot], highs: Sequence[Spot], kind: str = "band"
+    frame: ChartFrame, lows: Sequence[Point], highs: Sequence[Point], kind: str = "band"
 ) -> Html:
     """Fill what lies between two lines."""
     return _stroke(f"M{'L'.join(map(frame.at, (*highs, *reversed(lows))))}Z", kind)
@@ -107,7 +107,7 @@ def _stroke(way: str, kind: str) -> Html:
     return element("path", class_=kind, d=way)
 
 
-def circle(frame: ChartFrame, at: Spot, kind: str = "dot", radius: float = 4) -> Html:
+def circle(frame: ChartFrame, at: Point, kind: str = "dot", radius: float = 4) -> Html:
     """Draw a dot."""
     return element(
         "circle", class_=kind, cx=frame.x.place(at[0]), cy=frame.y.place(at[1]), r=radius
@@ -116,7 +116,7 @@ def circle(frame: ChartFrame, at: Spot, kind: str = "dot", radius: float = 4) ->
 
 def label(
     frame: ChartFrame,
-    at: Spot,
+    at: Point,
     words: str,
     *,
     kind: str = "word",

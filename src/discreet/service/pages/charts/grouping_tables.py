@@ -13,7 +13,7 @@ from ....frozen import frozen
 from .series import Chart, charts_of
 
 SEVERAL = re.compile(r"\b(CUBE|ROLLUP|GROUPING\s+SETS)\b", re.IGNORECASE)
-MAX_DRAWN = 6
+MAX_DRAWN_ROWS = 6
 
 
 @frozen
@@ -61,5 +61,5 @@ def _part(reply: Mapping[str, Any], absent: tuple[int, ...], places: list[int]) 
 def answer_charts(reply: Mapping[str, Any], sql: str, *, every: bool = False) -> Iterator[Chart]:
     """Draw every table of an answer, the first six of them; of many groups the first, or `every` one."""
     parts = [part for part in parts_of(reply, sql) if not part.title or len(part.reply["rows"]) > 1]
-    for part in parts[:MAX_DRAWN]:
+    for part in parts[:MAX_DRAWN_ROWS]:
         yield from charts_of(part.reply, float(reply["level"]), every=every)

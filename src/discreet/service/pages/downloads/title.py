@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlglot
 from sqlglot import exp
 
-from ....show.table import cut
+from ....show.table import truncate
 
 LONGEST = 80
 
@@ -23,10 +23,10 @@ def title_of(sql: str) -> str:
     try:
         tree = sqlglot.parse_one(sql, read="duckdb")
     except (sqlglot.errors.SqlglotError, RecursionError):
-        return cut(line, LONGEST)
+        return truncate(line, LONGEST)
     table = tree.find(exp.Table)
     if not isinstance(tree, exp.Select) or table is None:
-        return cut(line, LONGEST)
+        return truncate(line, LONGEST)
     keys = (
         [one.sql(comments=False) for one in tree.args["group"].expressions]
         if tree.args.get("group")
@@ -41,4 +41,4 @@ def title_of(sql: str) -> str:
     where = (
         f" (where {tree.args['where'].this.sql(comments=False)})" if tree.args.get("where") else ""
     )
-    return cut(f"{table.name}: {', '.join(told)}{by}{where}", LONGEST)
+    return truncate(f"{table.name}: {', '.join(told)}{by}{where}", LONGEST)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ....errors import InvalidArgument
-from ....wire.request import LONGEST_SQL
+from ....wire.request import MAX_SQL_LENGTH
 from ...state import State
 from ...stores.saved import SavedQuestions
 from ..answers import find_job
@@ -33,8 +33,10 @@ def _save(visit: PageRequest) -> Response:
     found = asdict(read_fields(visit.form, unit_of(visit.state.datasets.ledger(dataset).promise())))
     fields = {name: str(value) for name, value in found.items() if name != "nonnegative"}
     fields |= {"nonnegative": "1"} if found["nonnegative"] else {}
-    if sum(map(len, fields.values())) > LONGEST_SQL:
-        raise InvalidArgument(f"a question has at most {LONGEST_SQL} characters; make it shorter")
+    if sum(map(len, fields.values())) > MAX_SQL_LENGTH:
+        raise InvalidArgument(
+            f"a question has at most {MAX_SQL_LENGTH} characters; make it shorter"
+        )
     SavedQuestions(visit.state.store).save(
         visit.person.name, dataset, visit.form.get("name", ""), fields
     )

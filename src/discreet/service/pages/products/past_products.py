@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from ....errors import NotAllowed
 from ....frozen import frozen
-from ....show.table import cut
+from ....show.table import truncate
 from ...jobs.job import LISTED, Job, read_job
 from ...jobs.job_store import UNKNOWN
 from ...state import State
@@ -46,7 +46,7 @@ def _line(state: State, job: Job) -> PastProduct:
     _, seen = state.jobs.view(job)
     moment = datetime.fromtimestamp(job.created, UTC).strftime("%Y-%m-%d %H:%M")
     return PastProduct(
-        job.id, job.dataset, cut(title_of_job(job), LONGEST), str(seen["state"]), moment
+        job.id, job.dataset, truncate(title_of_job(job), LONGEST), str(seen["state"]), moment
     )
 
 

@@ -6,8 +6,8 @@ The functions run in a planning worker process.
 from __future__ import annotations
 
 from ....curator import Curator
-from ....curator.verbs.learn import course_of, order_for
-from ....curator.verbs.synthesize import synthesis_of
+from ....curator.verbs.learn import charge_order_of, plan_training
+from ....curator.verbs.synthesize import plan_synthesis_of
 from ....errors import BudgetExceeded
 from ....frozen import frozen, replace
 from ....ledger.charge_order import ChargeOrder
@@ -43,7 +43,7 @@ def weigh_synthesis(curator: Curator, asked: SynthesisRequest, cells: int) -> Pr
 
     Refuses what the API refuses, from public facts alone.
     """
-    made = synthesis_of(curator.stand.planner, asked.table, asked.spend, asked.words)
+    made = plan_synthesis_of(curator.stand.planner, asked.table, asked.spend, asked.words)
     price = curator.ledger.price(made.plan.event)
     reply = synthesis_plan_reply(made.plan, price)
     check_count(int(str(reply["numbers"])), cells)
@@ -52,7 +52,7 @@ def weigh_synthesis(curator: Curator, asked: SynthesisRequest, cells: int) -> Pr
     )
     return _weigh(
         curator,
-        order_for(curator, made.facts, made.plan.event, ""),
+        charge_order_of(curator, made.facts, made.plan.event, ""),
         price,
         str(reply["text"]),
         poor,
@@ -61,7 +61,7 @@ def weigh_synthesis(curator: Curator, asked: SynthesisRequest, cells: int) -> Pr
 
 def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) -> Preview:
     """Say what training a model on about so many rows would release, cost and lose."""
-    course = course_of(curator.stand.planner, asked.sql, asked.model, asked.spend)
+    course = plan_training(curator.stand.planner, asked.sql, asked.model, asked.spend)
     check_count(max(release.noise.dimension or 1 for release in course.training.releases), cells)
     event, explained = course.training.event, course.explain(rows)
     price = curator.ledger.price(event)
@@ -71,7 +71,7 @@ def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) ->
         else ""
     )
     text = str(training_reply(explained, price)["text"])
-    return _weigh(curator, order_for(curator, course.facts, event, ""), price, text, poor)
+    return _weigh(curator, charge_order_of(curator, course.facts, event, ""), price, text, poor)
 
 
 def _weigh(
