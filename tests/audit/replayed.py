@@ -175,7 +175,7 @@ def program(plan, universe=(), store=Memory):
             )
             patch.setattr(Selection, "release", recorded_selection(recorder, universe, units))
             patch.setattr(CountSelection, "show", recorded_count(recorder, universe))
-            patch.setattr(ask, "salted", with_one_salt)
+            patch.setattr(ask, "with_secret_salt", with_one_salt)
             answer = run_plan(plan, store({"visits": rows}), level=0.9)
         return answer.to_dict(0.9), str(answer), answer.columns, len(answer)
 
