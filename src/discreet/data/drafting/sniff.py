@@ -114,6 +114,7 @@ class Looks:
 def sniff(source: InferSource, *, every_row: bool = False, person: str | None = None) -> Looks:
     """Read the first 1,000 rows of a source, or every row, and return the looks of its columns.
 
+    >>> from discreet.data.drafting.sniff import sniff
     >>> rows = [{"age": "37", "paid": "12.50", "zip": "0152"}, {"age": "41", "paid": "", "zip": "0481"}]
     >>> [look.kind for look in sniff(rows).columns.values()]
     ['integer', 'real', 'text']

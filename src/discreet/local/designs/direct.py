@@ -17,7 +17,7 @@ def direct_facts(options: int) -> DesignSizes:
 
     >>> from discreet.local.designs.direct import direct_facts
     >>> direct_facts(10)
-    Facts(member='direct', options=10, outputs=10, inside=1, shared=0, bits=4)
+    DesignSizes(member='direct', options=10, outputs=10, inside=1, shared=0, bits=4)
     """
     return DesignSizes("direct", options, options, 1, 0, (options - 1).bit_length())
 

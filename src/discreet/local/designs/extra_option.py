@@ -29,7 +29,7 @@ class ExtraOption:
     >>> from discreet.local.designs.geometry import Geometry, geometry_facts
     >>> design = ExtraOption(Geometry(geometry_facts(7, 2), 2, 3))
     >>> design.facts
-    Facts(member='apart', options=8, outputs=10, inside=3, shared=0, bits=3)
+    DesignSizes(member='apart', options=8, outputs=10, inside=3, shared=0, bits=3)
     >>> design.counts(np.array([0, 7, 7])).tolist()
     [0, 1, 0, 1, 0, 1, 0, 2]
 

@@ -33,7 +33,7 @@ def geometry_facts(options: int, q: int) -> DesignSizes:
 
     >>> from discreet.local.designs.geometry import geometry_facts
     >>> geometry_facts(7, 2)
-    Facts(member='geometry', options=7, outputs=7, inside=3, shared=1, bits=3)
+    DesignSizes(member='geometry', options=7, outputs=7, inside=3, shared=1, bits=3)
     """
     t = 2
     while _points(q, t) < options:

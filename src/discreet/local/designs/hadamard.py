@@ -20,7 +20,7 @@ def hadamard_facts(options: int) -> DesignSizes:
 
     >>> from discreet.local.designs.hadamard import hadamard_facts
     >>> hadamard_facts(3)
-    Facts(member='hadamard', options=3, outputs=4, inside=2, shared=1, bits=2)
+    DesignSizes(member='hadamard', options=3, outputs=4, inside=2, shared=1, bits=2)
     """
     # Row 0 of the matrix is all ones and no option's, hence d + 1 rows.
     bits = max(2, options.bit_length())

@@ -26,7 +26,7 @@ def subset_facts(options: int, named: int) -> DesignSizes:
 
     >>> from discreet.local.designs.subset import subset_facts
     >>> subset_facts(4, 2)
-    Facts(member='subset', options=4, outputs=6, inside=3, shared=1, bits=4)
+    DesignSizes(member='subset', options=4, outputs=6, inside=3, shared=1, bits=4)
     """
     outputs = comb(options, named)
     inside = comb(options - 1, named - 1)

@@ -56,7 +56,7 @@ def bound_attack(lines: Iterable[tuple[float, float]], false_positive: float) ->
     Law: tests/privacy/test_curve.py::TestAttack
 
     >>> import math
-    >>> from discreet.privacy.explain.bound_attack import bound_attack
+    >>> from discreet.privacy.explain.attack import bound_attack
     >>> round(bound_attack([(math.log(3), 0.0)], 0.1).false_negative, 12)  # randomized response, ε = ln 3
     0.7
     """
