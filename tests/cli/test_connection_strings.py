@@ -301,7 +301,7 @@ class TestWhyAServerCannotBeUsed:
     def test_no_such_database_or_role(self, postgres_dsn):
         said = self.told(f"{postgres_dsn} dbname=nowhere_{S[:3]} password={S}")
         assert "does not exist" in said and S not in said
-        assert "role" in self.told(f"{postgres_dsn} user=nobody_here password={S}")
+        assert "role" in self.told(f"{postgres_dsn} user=no_such_role password={S}")
 
     @pytest.mark.needs_postgres
     def test_once_there_was_a_session_nothing_is_told(self, postgres_dsn):
