@@ -10,15 +10,12 @@ from collections.abc import Mapping
 
 from .. import learn
 from ..errors import InvalidArgument
-from ..learn.estimator import Estimator
-from ..learn.recipes.moments import LIFTS
-from ..learn.recipes.steps import CLIPS, RATES
-from ..learn.stored import params_to_json
-from .record import Record, Slot
-from .shape import (
+from ..json_shape import (
     NUMBER,
+    JsonField,
     JsonSchema,
     JsonShape,
+    Record,
     between,
     choice,
     listing,
@@ -27,38 +24,42 @@ from .shape import (
     refer,
     text,
 )
+from ..learn.estimator import Estimator
+from ..learn.recipes.moments import LIFTS
+from ..learn.recipes.steps import CLIPS, RATES
+from ..learn.stored import params_to_json
 
 MAX_FEATURES = 1000
 _NAME = text(100)
-TARGET = Slot("target", _NAME, required=False, null=True)
-FEATURES = Slot(
+TARGET = JsonField("target", _NAME, required=False, null=True)
+FEATURES = JsonField(
     "features",
     listing(_NAME, "names of columns", least=1, most=MAX_FEATURES),
     required=False,
     null=True,
 )
-LIFT = Slot("lift", between(*LIFTS), required=False)
-BINS = Slot("bins", positive_integer(1000), required=False)
+LIFT = JsonField("lift", between(*LIFTS), required=False)
+BINS = JsonField("bins", positive_integer(1000), required=False)
 _EDGES = listing(refer("Number", NUMBER), "numbers", least=1, most=1000)
-EDGES = Slot(
+EDGES = JsonField(
     "edges",
     mapping(_EDGES, "columns to lists of numbers", most=MAX_FEATURES, longest=100),
     required=False,
     null=True,
 )
-STEPS = Slot("steps", positive_integer(1000), required=False)
-CLIP = Slot("clip", between(*CLIPS), required=False)
-RATE = Slot("rate", between(*RATES), required=False)
+STEPS = JsonField("steps", positive_integer(1000), required=False)
+CLIP = JsonField("clip", between(*CLIPS), required=False)
+RATE = JsonField("rate", between(*RATES), required=False)
 # A quantile level away from 0 and 1, where the regression has no finite solution.
-AT = Slot("at", between(1e-6, 1 - 1e-6), required=False)
-CLUSTERS = Slot("n_clusters", positive_integer(1000), required=False)
-ROUNDS = Slot("rounds", positive_integer(100), required=False)
-COMPONENTS = Slot("n_components", positive_integer(1000), required=False, null=True)
+AT = JsonField("at", between(1e-6, 1 - 1e-6), required=False)
+CLUSTERS = JsonField("n_clusters", positive_integer(1000), required=False)
+ROUNDS = JsonField("rounds", positive_integer(100), required=False)
+COMPONENTS = JsonField("n_components", positive_integer(1000), required=False, null=True)
 
 _GOAL = (TARGET, FEATURES)
 _BINNED = (*_GOAL, BINS, EDGES)
 _STEPPED = (STEPS, CLIP, RATE)
-KINDS: Mapping[type[Estimator], tuple[Slot[object], ...]] = {
+KINDS: Mapping[type[Estimator], tuple[JsonField[object], ...]] = {
     learn.LinearRegression: (*_GOAL, LIFT),
     learn.AdditiveRegressor: (*_BINNED, LIFT),
     learn.QuantileRegression: (*_GOAL, AT, *_STEPPED),
@@ -78,7 +79,7 @@ _BY_NAME = {kind.__name__: kind for kind in KINDS}
 
 
 def _record(kind: type[Estimator]) -> Record:
-    return Record((Slot("kind", choice(kind.__name__)), *KINDS[kind]))
+    return Record((JsonField("kind", choice(kind.__name__)), *KINDS[kind]))
 
 
 MODELS: dict[str, JsonSchema] = {f"{kind.__name__}Model": _record(kind).schema for kind in KINDS}

@@ -7,33 +7,43 @@ from __future__ import annotations
 
 from ..arithmetic.rational import Number
 from ..frozen import field, frozen, replace
+from ..json_shape import (
+    NUMBER,
+    JsonField,
+    Record,
+    choice,
+    listing,
+    mapping,
+    one_or_list,
+    positive_integer,
+    refer,
+    text,
+)
 from ..learn.estimator import Estimator
 from ..privacy.budget_text import budget_to_table
 from ..privacy.measures import Measure
 from ..synthetic.request import SynthesisWords
 from .models import MODEL, model_to_json
-from .record import Record, Slot
 from .request import EXAMPLE, MAX_NAME_LENGTH, MAX_NAMES, MAX_SQL_LENGTH, SIZE, SPEND, SQL, WHY
-from .shape import NUMBER, choice, listing, mapping, one_or_list, positive_integer, refer, text
 
 _NAME = text(MAX_NAME_LENGTH)
 _COLUMNS = listing(_NAME, "names of columns", least=1, most=MAX_NAMES)
-PAID: Slot[Measure] = Slot("spend", SPEND.shape)
-MODEL_SLOT: Slot[Estimator] = Slot("model", refer("Model", MODEL))
-ROWS_ABOUT = Slot("n", positive_integer(10**12))
-TABLE = Slot("table", text(MAX_SQL_LENGTH, blank=False, examples=("people", EXAMPLE)))
-COLUMN = Slot("column", text(MAX_NAME_LENGTH, blank=False))
-COLUMNS = Slot("columns", _COLUMNS, required=False, null=True)
+PAID: JsonField[Measure] = JsonField("spend", SPEND.shape)
+MODEL_SLOT: JsonField[Estimator] = JsonField("model", refer("Model", MODEL))
+ROWS_ABOUT = JsonField("n", positive_integer(10**12))
+TABLE = JsonField("table", text(MAX_SQL_LENGTH, blank=False, examples=("people", EXAMPLE)))
+COLUMN = JsonField("column", text(MAX_NAME_LENGTH, blank=False))
+COLUMNS = JsonField("columns", _COLUMNS, required=False, null=True)
 _PAIR = listing(_NAME, "one or two names of columns", least=1, most=2)
 _SETS = listing(_PAIR, "sets of columns", least=1, most=1000)
-WORKLOAD: Slot[str | list[list[str]]] = Slot(
+WORKLOAD: JsonField[str | list[list[str]]] = JsonField(
     "workload", one_or_list(choice("pairs", "ones"), _SETS), required=False, default="pairs"
 )
 _BIN_COUNTS = mapping(
     positive_integer(1000), "columns to numbers of bins", most=MAX_NAMES, longest=MAX_NAME_LENGTH
 )
-BINS = Slot("bins", _BIN_COUNTS, required=False, null=True)
-TAIL = Slot("tail", refer("Number", NUMBER), required=False, null=True)
+BINS = JsonField("bins", _BIN_COUNTS, required=False, null=True)
+TAIL = JsonField("tail", refer("Number", NUMBER), required=False, null=True)
 
 _SELECT = "SELECT age, region, income FROM people"
 _LEARN_EXAMPLE: dict[str, object] = {
@@ -60,8 +70,8 @@ CAPS = Record(
     (TABLE, PAID, replace(WHY, default="suggest caps")),
     example={"table": "visits", "spend": {"epsilon": "1/10"}},
 )
-UP_TO = Slot("up_to", positive_integer(1_000_000))
-OF = Slot("of", text(MAX_NAME_LENGTH, blank=False), required=False, null=True)
+UP_TO = JsonField("up_to", positive_integer(1_000_000))
+OF = JsonField("of", text(MAX_NAME_LENGTH, blank=False), required=False, null=True)
 TRUNCATION = Record(
     (TABLE, PAID, UP_TO, OF, replace(WHY, default="estimate cut")),
     example={"table": "visits", "spend": {"epsilon": "1/10"}, "up_to": 100},

@@ -10,15 +10,14 @@ from collections.abc import Mapping
 
 from ..errors import InvalidArgument
 from ..frozen import field, frozen, replace
-from ..plan.asked.terms import ExactErrors, Terms
-from ..privacy.budget_text import budget_to_table, parse_budget
-from ..privacy.measures import Measure
-from .record import GivenFieldsRule, Record, Slot
-from .shape import (
+from ..json_shape import (
     FLAG,
     NUMBER,
+    GivenFieldsRule,
+    JsonField,
     JsonSchema,
     JsonShape,
+    Record,
     either,
     level,
     mapping,
@@ -26,6 +25,9 @@ from .shape import (
     refer,
     text,
 )
+from ..plan.asked.terms import ExactErrors, Terms
+from ..privacy.budget_text import budget_to_table, parse_budget
+from ..privacy.measures import Measure
 
 # Limits of one request. They bound the work of a free request, which is not limited by a budget.
 MAX_SQL_LENGTH = 20_000
@@ -157,24 +159,24 @@ BUDGET: JsonShape[Measure] = JsonShape(_read_budget, _budget_schema())
 
 EXAMPLE = "SELECT region, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY region"
 _SQL = text(MAX_SQL_LENGTH, blank=False, examples=(EXAMPLE,))
-SQL = Slot("sql", _SQL)
+SQL = JsonField("sql", _SQL)
 _TEXTS = mapping(_SQL, "names to SQL", most=MAX_NAMES, longest=MAX_NAME_LENGTH)
-QUESTIONS = Slot("questions", refer("Questions", _TEXTS))
-SPEND = Slot("spend", refer("Budget", BUDGET), required=False, null=True)
+QUESTIONS = JsonField("questions", refer("Questions", _TEXTS))
+SPEND = JsonField("spend", refer("Budget", BUDGET), required=False, null=True)
 _NUMBER_OR_NUMBERS = either(refer("Number", NUMBER), refer("Numbers", NUMBERS))
 ERRORS = mapping(_NUMBER_OR_NUMBERS, "columns to numbers", most=MAX_NAMES, longest=MAX_NAME_LENGTH)
-ERROR: Slot[ExactErrors | None] = Slot(
+ERROR: JsonField[ExactErrors | None] = JsonField(
     "error", either(refer("Number", NUMBER), refer("Errors", ERRORS)), required=False, null=True
 )
-WEIGHTS = Slot("weights", refer("Numbers", NUMBERS), required=False, null=True)
-SIZE = Slot("size", positive_integer(10**12), required=False, null=True)
-LEVEL = Slot("level", level(), required=False, default=0.95)
-NONNEGATIVE = Slot("nonnegative", FLAG, required=False, default=False)
-INTERVALS = Slot("intervals", FLAG, required=False, default=True)
-WHOLE = Slot("whole", FLAG, required=False, default=False)
-WHY = Slot("why", text(MAX_WHY_LENGTH), required=False, default="")
-ROWS = Slot("rows", positive_integer(MAX_ROWS), required=False, default=1000)
-QUERIES = Slot("queries", positive_integer(MAX_QUERIES), required=False, null=True)
+WEIGHTS = JsonField("weights", refer("Numbers", NUMBERS), required=False, null=True)
+SIZE = JsonField("size", positive_integer(10**12), required=False, null=True)
+LEVEL = JsonField("level", level(), required=False, default=0.95)
+NONNEGATIVE = JsonField("nonnegative", FLAG, required=False, default=False)
+INTERVALS = JsonField("intervals", FLAG, required=False, default=True)
+WHOLE = JsonField("whole", FLAG, required=False, default=False)
+WHY = JsonField("why", text(MAX_WHY_LENGTH), required=False, default="")
+ROWS = JsonField("rows", positive_integer(MAX_ROWS), required=False, default=1000)
+QUERIES = JsonField("queries", positive_integer(MAX_QUERIES), required=False, null=True)
 
 _TERMS = (SPEND, ERROR, WEIGHTS, SIZE, LEVEL, NONNEGATIVE, INTERVALS, WHOLE)
 _SPEND_OR_ERROR = GivenFieldsRule(
