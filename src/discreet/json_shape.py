@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Generic, TypeAlias, TypeVar, cast
+from typing import Generic, Self, TypeAlias, TypeVar, cast
 
 from .arithmetic.numeral import NUMERAL, read_number
 from .errors import InvalidArgument
@@ -298,6 +298,12 @@ class Record:
     more: bool = False
     example: Mapping[str, object] | None = None
     description: str = ""
+
+    @classmethod
+    def of(cls, description: str = "", /, **shapes: JsonShape[object]) -> Self:
+        """Return the record whose fields, all required, have these names and shapes."""
+        fields = tuple(JsonField(name, shape) for name, shape in shapes.items())
+        return cls(fields, description=description)
 
     def read(self, body: object, name: str = "") -> dict[str, object]:
         """Read an object; return the values of the given fields by name.

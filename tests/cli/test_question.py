@@ -160,7 +160,7 @@ def test_what_a_cap_cuts_off_is_estimated_and_given_again_for_free(run, home):
         '[tables.visits.columns]\ncost = { type = "integer", low = 0, high = 10 }\n'
     )
     words = (
-        "estimate-cut",
+        "estimate-truncation",
         "visits.csv",
         "visits",
         "--schema",

@@ -16,7 +16,9 @@ from discreet import learn
 from discreet.curator.receipt_check import verify_receipt
 from discreet.learn.estimator import Estimator
 from discreet.wire.models import KINDS, MODEL, model_to_json
-from discreet.wire.product_request import read_bounds, read_learn, read_synthesis
+from discreet.wire.verbs.declaration import BOUNDS
+from discreet.wire.verbs.synthesis import read_synthesis
+from discreet.wire.verbs.training import read_learn
 from service.deployment import SCHEMA, build, free_port, serving, start
 from service.described import check_reply
 from service.test_scheduler import DEADLY
@@ -238,9 +240,9 @@ class TestBoundsAndCaps:
 
     def test_what_a_cap_cuts_is_estimated_as_at_hand(self, ana, at_hand, deployment):
         first, second = gives(
-            ana, lambda: ana.estimate_cut("visits", dp.PureDP(5), up_to=20, of="minutes")
+            ana, lambda: ana.estimate_truncation("visits", dp.PureDP(5), up_to=20, of="minutes")
         )
-        beside = at_hand.estimate_cut("visits", dp.PureDP(5), up_to=20, of="minutes")
+        beside = at_hand.estimate_truncation("visits", dp.PureDP(5), up_to=20, of="minutes")
         assert first.rows == second.rows and first.columns == beside.columns == (
             "rows", "cut", "share", "total", "cut_total", "share_total",
         )  # fmt: skip
@@ -258,8 +260,8 @@ class TestBoundsAndCaps:
         ("suggest_bounds", {"table": "people", "column": "none"}, "none"),
         ("suggest_bounds", {"table": "wards", "column": "ward"}, "public"),
         ("suggest_bounds", {"table": "people", "column": "age", "tail": "1/2"}, "between 0 and 1/2"),
-        ("estimate_cut", {"table": "people", "up_to": 9}, "is a row"), ("estimate_cut", {"table": "visits"}, "up_to"),
-        ("estimate_cut", {"table": "visits", "up_to": 8}, "above max_rows"),
+        ("estimate_truncation", {"table": "people", "up_to": 9}, "is a row"), ("estimate_truncation", {"table": "visits"}, "up_to"),
+        ("estimate_truncation", {"table": "visits", "up_to": 8}, "above max_rows"),
         ("suggest_caps", {"table": "people"}, "is a row"), ("suggest_caps", {"table": "x"}, "there is no table"),
     ])  # fmt: skip
     def test_of_what_has_none_are_refused(self, post, path, body, why):
@@ -338,7 +340,7 @@ class TestWords:
                 read_synthesis,
                 {"table": "t", "spend": budget, "workload": [["a"], ["a", "b"]], "bins": {"a": 3}},
             ),
-            (read_bounds, {"table": "t", "column": "c", "spend": budget, "tail": "0.01"}),
+            (BOUNDS.read, {"table": "t", "column": "c", "spend": budget, "tail": "0.01"}),
         ]:
             assert read(read(body).to_json()).to_json() == read(body).to_json()
 

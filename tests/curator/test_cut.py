@@ -24,7 +24,7 @@ def curator(epsilon=1000):
 def test_is_what_a_count_and_a_sum_miss():
     """At large ε: the rows and the total that a question without the cap would have had beside."""
     here = curator()
-    found = here.estimate_cut("Visits", dp.PureDP(400), up_to=20, of="cost")
+    found = here.estimate_truncation("Visits", dp.PureDP(400), up_to=20, of="cost")
     assert found.columns == ("rows", "cut", "share", "total", "cut_total", "share_total")
     assert found.rows[0] == pytest.approx(
         (ALL, CUT, CUT / ALL, TOTAL, CUT_TOTAL, CUT_TOTAL / TOTAL), rel=0.01
@@ -39,11 +39,13 @@ def test_is_charged_once_explained_and_given_again():
     here = curator()
     told = here.explain(truncation_question(VISITS, up_to=20), spend=dp.PureDP(1))
     assert "LEAST(COUNT(*), 20)" in str(told) and here.spent() == dp.PureDP(0)
-    first, left = here.estimate_cut("visits", dp.PureDP(1), up_to=20), here.left()
+    first, left = here.estimate_truncation("visits", dp.PureDP(1), up_to=20), here.left()
     assert left == dp.PureDP(999) and first.receipt.asked[0].text.count("LEAST(COUNT(*), 20)") == 1
-    assert here.estimate_cut("visits", 1, up_to=20) == first and here.left() == left
-    assert here.estimate_cut("visits", 1, up_to=21) != first and here.left() == dp.PureDP(998)
-    assert "estimate_cut what is cut off" in str(
+    assert here.estimate_truncation("visits", 1, up_to=20) == first and here.left() == left
+    assert here.estimate_truncation("visits", 1, up_to=21) != first and here.left() == dp.PureDP(
+        998
+    )
+    assert "estimate_truncation what is cut off" in str(
         here.explain("SELECT COUNT(*) AS n FROM visits", spend=1).warnings
     )
 
@@ -88,5 +90,5 @@ def test_refused(table, words, why):
     store = dp.Memory({"visits": [], "people": []})
     here = dp.Curator(store, [visits, people], dp.open_ledger(":memory:", dp.PureDP(1)))
     with pytest.raises(dp.DiscreetError, match=why):
-        here.estimate_cut(table, dp.PureDP(1), **words)
+        here.estimate_truncation(table, dp.PureDP(1), **words)
     assert here.spent() == dp.PureDP(0)

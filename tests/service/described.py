@@ -7,12 +7,11 @@ from functools import cache
 
 from jsonschema import Draft202012Validator
 
-from discreet.service.api.bodies import BODIES
 from discreet.service.api.openapi import _ERRORS, _outcome
 from discreet.service.api.routes import ENDPOINTS
-from discreet.wire.reply_shape import SHAPES
+from discreet.service.api.schemas import SCHEMAS
 
-COMPONENTS = {"components": {"schemas": {**SHAPES, **BODIES}}}
+COMPONENTS = {"components": {"schemas": SCHEMAS}}
 
 
 @cache

@@ -9,12 +9,12 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.service.api.handlers import CHARGED
 from discreet.service.app import build_app
 from discreet.service.config import read_config
 from discreet.service.jobs.job import new_job
 from discreet.service.pages.history import asked_of
 from discreet.service.stores.datasets import DataSets
+from discreet.wire.verbs.table import VERBS
 from service.deployment import COUNT, GROUPED, ONE, build
 from service.inside import inside
 
@@ -151,11 +151,12 @@ ASKED = {
     ),
     "suggest_bounds": ({"table": "people", "column": "income"}, "people.income"),
     "suggest_caps": ({"table": "visits"}, "visits"),
+    "estimate_truncation": ({"table": "visits", "up_to": 50}, "visits"),
     "estimate_cut": ({"table": "visits", "up_to": 50}, "visits"),
 }
 
 
-@pytest.mark.parametrize("verb", CHARGED)
+@pytest.mark.parametrize("verb", [name for name, verb in VERBS.items() if verb.charged])
 def test_a_steward_is_told_in_words_what_every_job_asks(verb):
     body, words = ASKED[verb]
     assert asked_of(new_job("ana", "people", verb, json.dumps(body), mark="", owner="")) == words

@@ -446,14 +446,15 @@ class TestFreeWork:
         assert state.datasets.ledger("people").spent() == dp.PureDP(0)
 
     def test_an_office_that_is_killed_is_opened_again(self, state):
-        from discreet.service.api.handlers import explain
-        from discreet.wire.request import read_ask
+        from discreet.wire.verbs.question import EXPLAIN, read_ask
 
         ask = read_ask({"sql": COUNT, "spend": ONE})
-        assert state.desk.ask("ana", "people", explain, ask)
+        assert state.desk.ask("ana", "people", EXPLAIN.free_run, ask, 1)
         state.desk._office._process.kill()
         state.desk._office._process.wait()
-        wait_for(lambda: not _conflict(lambda: state.desk.ask("ana", "people", explain, ask)))
+        wait_for(
+            lambda: not _conflict(lambda: state.desk.ask("ana", "people", EXPLAIN.free_run, ask, 1))
+        )
 
     def test_a_page_counts_as_a_request_and_strangers_have_their_measure(self, tmp_path):
         deployment = build(tmp_path)

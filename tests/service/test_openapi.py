@@ -17,22 +17,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from discreet.service.api.bodies import ALLOWANCE, NEWCOMER, RENEWAL
 from discreet.service.api.routes import ENDPOINTS
-from discreet.wire.product_request import (
-    BOUNDS,
-    CAPS,
-    LEARN,
-    SYNTHESIZE,
-    TRAINING,
-    TRUNCATION,
-    read_bounds,
-    read_caps,
-    read_learn,
-    read_synthesis,
-    read_truncation,
-)
-from discreet.wire.request import ASK, PLAN, REHEARSAL, RELEASE, read_ask, read_plan, read_release
+from discreet.service.api.schemas import ALLOWANCE, NEWCOMER, RENEWAL
+from discreet.wire.verbs.table import VERBS
 from service.deployment import build, free_port, serving
 from service.described import COMPONENTS
 from support.profile import DEEP
@@ -131,11 +118,9 @@ def test_every_example_fits_its_own_schema():
 
 @pytest.mark.parametrize(
     ("record", "read"),
-    [(ASK, read_ask), (RELEASE, read_release), (PLAN, read_plan), (NEWCOMER, NEWCOMER.read), (RENEWAL, RENEWAL.read),
-     (ALLOWANCE, ALLOWANCE.read), (REHEARSAL, lambda body: read_ask(body, rehearsal=True)),
-     (LEARN, read_learn), (TRAINING, lambda body: read_learn(body, explained=True)), (SYNTHESIZE, read_synthesis),
-     (BOUNDS, read_bounds), (CAPS, read_caps), (TRUNCATION, read_truncation)],
-)  # fmt: skip
+    [(one, one.read) for one in (NEWCOMER, RENEWAL, ALLOWANCE)]
+    + [(verb.request.record, verb.request.read) for verb in VERBS.values()],
+)
 def test_every_example_of_a_body_is_read(record, read):
     assert record.example and read(dict(record.example))
 

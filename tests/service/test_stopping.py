@@ -12,10 +12,10 @@ from curator.cases import PEOPLE, ROWS, VISITS, WARDS, opened
 from discreet import learn
 from discreet.curator.curator import stoppable
 from discreet.ledger import import_ledger
-from discreet.service.api.handlers import ANALYST_ENTRY_KINDS
 from discreet.service.config import read_config
 from discreet.service.jobs.paced_engine import pace
 from discreet.service.stores.datasets import DataSets
+from discreet.wire.history import ANALYST_ENTRY_KINDS
 from service.deployment import COUNT, ONE, build, free_port, serving
 
 TABLES = [PEOPLE, VISITS, WARDS]

@@ -12,13 +12,12 @@ from discreet.engines.base import cancelled, failure
 from discreet.wire.json_text import write_json
 from discreet.wire.reply import (
     answer_reply,
-    explanation_reply,
     plain_json,
-    plan_reply,
     refusal_from_json,
     refusal_to_json,
     status_of,
 )
+from discreet.wire.verbs.question import explanation_reply, plan_reply
 
 RAISED = [
     errors.InvalidArgument("level must lie between 0 and 1"),

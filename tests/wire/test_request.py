@@ -14,20 +14,21 @@ from jsonschema import Draft202012Validator
 import discreet as dp
 from discreet.errors import InvalidArgument
 from discreet.plan.asked.terms import Terms
+from discreet.service.api.schemas import SCHEMAS
 from discreet.wire.json_text import read_json, write_json
-from discreet.wire.reply_shape import SHAPES
-from discreet.wire.request import (
+from discreet.wire.verbs.question import (
+    PLAN,
+    REHEARSAL,
+    RELEASE,
     Ask,
     PlanRequest,
     ReleaseRequest,
     read_ask,
-    read_plan,
-    read_release,
 )
 
 SQL = "SELECT COUNT(*) AS n FROM people"
 SPEND = {"epsilon": "1"}
-COMPONENTS = {"components": {"schemas": SHAPES}}
+COMPONENTS = {"components": {"schemas": SCHEMAS}}
 AskSchema = Draft202012Validator({"$ref": "#/components/schemas/AskRequest", **COMPONENTS})
 
 numbers = st.fractions(0, 1000, max_denominator=1000)
@@ -62,7 +63,7 @@ class TestWhatIsWrittenIsReadBack:
 
     def test_a_rehearsal(self):
         ask = Ask(SQL, Terms(spend=dp.ZCDP(1)), rows=10)
-        assert read_ask(ask.to_json(), rehearsal=True) == ask
+        assert REHEARSAL.read(ask.to_json()) == ask
 
     @given(
         st.builds(
@@ -72,7 +73,7 @@ class TestWhatIsWrittenIsReadBack:
         )
     )
     def test_several_questions(self, release):
-        assert read_release(read_json(write_json(release.to_json()))) == release
+        assert RELEASE.read(read_json(write_json(release.to_json()))) == release
 
     @given(
         st.builds(
@@ -83,11 +84,11 @@ class TestWhatIsWrittenIsReadBack:
         )
     )
     def test_a_plan(self, planned):
-        assert read_plan(read_json(write_json(planned.to_json()))) == planned
+        assert PLAN.read(read_json(write_json(planned.to_json()))) == planned
 
     def test_two_of_three(self):
         planned = PlanRequest(SQL, Terms(spend=dp.PureDP(1), error=Fraction(5)), 7)
-        assert read_plan(planned.to_json()) == planned
+        assert PLAN.read(planned.to_json()) == planned
 
 
 @given(
@@ -109,12 +110,12 @@ class TestWhatIsWrittenIsReadBack:
     )
 )
 def test_any_json_is_read_or_refused_by_all_readers(body):
-    for read in (read_ask, read_release, read_plan):
+    for read in (read_ask, RELEASE.read, PLAN.read):
         with suppress(InvalidArgument):
             assert read(body).to_json()
 
 
-BODIES = {"AskRequest": read_ask, "ReleaseRequest": read_release, "PlanRequest": read_plan}
+BODIES = {"AskRequest": read_ask, "ReleaseRequest": RELEASE.read, "PlanRequest": PLAN.read}
 leaves = (
     st.none()
     | st.booleans()
@@ -196,14 +197,14 @@ def test_a_request_is_an_object(body):
 )
 def test_questions_are_named_sql(questions):
     with pytest.raises(InvalidArgument):
-        read_release({"questions": questions, "spend": SPEND})
+        RELEASE.read({"questions": questions, "spend": SPEND})
 
 
 def test_a_plan_is_for_one_question_or_for_several():
     with pytest.raises(InvalidArgument, match="one of the two"):
-        read_plan({"sql": SQL, "questions": {"a": SQL}, "spend": SPEND})
+        PLAN.read({"sql": SQL, "questions": {"a": SQL}, "spend": SPEND})
     with pytest.raises(InvalidArgument, match="one of the two"):
-        read_plan({"spend": SPEND})
+        PLAN.read({"spend": SPEND})
 
 
 def test_null_is_the_same_as_nothing():

@@ -26,7 +26,7 @@ COMMANDS = {
     "explain": "question",
     "plan": "question",
     "rehearse": "question",
-    "estimate-cut": "question",
+    "estimate-truncation": "question",
     "release": "release",
     "learn": "learn",
     "synthesize": "synthesize",
@@ -43,6 +43,9 @@ COMMANDS = {
 A module has a group `app`, or a function of the command's name.
 """
 
+_FORMER = {"estimate-cut": "estimate-truncation"}
+"""Former names of commands, which still work; the help does not list them."""
+
 
 class LazyCommands(TyperGroup):
     """Group whose commands are imported when they are called."""
@@ -57,9 +60,13 @@ class LazyCommands(TyperGroup):
         del ctx
         # Imports take a moment: Ctrl-C during them ends as orderly as later.
         with refusals():
-            if cmd_name in COMMANDS:
-                return _load(cmd_name)
-            return None
+            name = _FORMER.get(cmd_name, cmd_name)
+            if name not in COMMANDS:
+                return None
+            if name != cmd_name:
+                message = f"discreet: {cmd_name} is now {name}; version 0.3 drops it"
+                typer.secho(message, err=True, fg="yellow")
+            return _load(name)
 
 
 def _load(name: str) -> Command:

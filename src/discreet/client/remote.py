@@ -14,6 +14,7 @@ from ..answer.stored import answer_from_json, scalar_from_json
 from ..answer.suggest import SuggestedBounds, SuggestedCaps
 from ..arithmetic.rational import Number
 from ..curator.answer_key import event_of
+from ..curator.curator import warn_estimate_cut
 from ..curator.explanation import Explanation
 from ..curator.receipt import Receipt
 from ..curator.receipt_check import read_receipt
@@ -45,15 +46,11 @@ from ..synthetic.plan import SyntheticPlan
 from ..synthetic.request import SynthesisWords
 from ..synthetic.synthesizer import warn_if_hopeless
 from ..synthetic.synthetic import Synthetic
-from ..wire.product_request import (
-    BoundsRequest,
-    CapsRequest,
-    LearnRequest,
-    SynthesisRequest,
-    TruncationRequest,
-)
 from ..wire.reply import entry_from_json, remaining_from_json
-from ..wire.request import Ask, ReleaseRequest
+from ..wire.verbs.declaration import BoundsRequest, CapsRequest, TruncationRequest
+from ..wire.verbs.question import Ask, ReleaseRequest
+from ..wire.verbs.synthesis import SynthesisRequest
+from ..wire.verbs.training import LearnRequest
 from .decode import (
     make_answer,
     make_bounds,
@@ -258,22 +255,27 @@ class Remote:
         reply = self._charge("suggest_caps", body, key, wanted.event)
         return make_caps(reply, wanted)
 
-    def estimate_cut(
+    def estimate_truncation(
         self,
         table: str,
         spend: Measure,
         *,
         up_to: int,
         of: str | None = None,
-        why: str = "estimate cut",
+        why: str = "estimate truncation",
         key: str = "",
     ) -> Answer:
-        """Estimate privately the truncation by `max_rows`, as `Curator.estimate_cut` does."""
+        """Estimate privately the truncation by `max_rows`, as `Curator.estimate_truncation` does."""
         question = truncation_question_of(self._planner, table, up_to, of)
         plan = self._planner.plan(question, self._planner.terms(spend))
         body = TruncationRequest(table, spend, up_to, of, why).to_json()
-        reply = self._charge("estimate_cut", body, key, event_of({"": plan}))
+        reply = self._charge("estimate_truncation", body, key, event_of({"": plan}))
         return make_answer(reply, plan, {"": plan})
+
+    def estimate_cut(self, *arguments: Any, **options: Any) -> Answer:  # noqa: ANN401 as its new name
+        """Estimate a truncation; the former name of `estimate_truncation`, dropped by version 0.3."""
+        warn_estimate_cut()
+        return self.estimate_truncation(*arguments, **options)
 
     def table(self, name: str) -> Table:
         """Return a table for questions in Python: `remote.table("people").count(by="region")`."""

@@ -9,8 +9,9 @@ in `plan.planner`, the noise in `answer.ask`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ..answer.answer import Answer
 from ..answer.ask import run_plan, run_plans
@@ -316,14 +317,14 @@ class Curator:
         wanted = verbs.bounds.plan_suggested_caps(self.stand.planner, table, spend)
         return verbs.bounds.caps_of(self, wanted, why)
 
-    def estimate_cut(
+    def estimate_truncation(
         self,
         table: str,
         spend: Measure | Number,
         *,
         up_to: int,
         of: str | None = None,
-        why: str = "estimate cut",
+        why: str = "estimate truncation",
     ) -> Answer:
         """Estimate the truncation by `max_rows`, privately: the rows cut off and their fraction of all.
 
@@ -332,6 +333,11 @@ class Curator:
         """
         question = verbs.bounds.truncation_question_of(self.stand.planner, table, up_to, of)
         return self.ask(question, spend, why=why)
+
+    def estimate_cut(self, *arguments: Any, **options: Any) -> Answer:  # noqa: ANN401 as its new name
+        """Estimate a truncation; the former name of `estimate_truncation`, dropped by version 0.3."""
+        warn_estimate_cut()
+        return self.estimate_truncation(*arguments, **options)
 
     def _plans(self, question: QuestionLike, terms: Terms) -> dict[str, Plan]:
         """Plan one question, which has the empty name."""
@@ -374,6 +380,16 @@ class Curator:
         fresh = made_here.get(paid.body, {})
         rules = self.ledger.terms.filter
         return read_answers(plans, terms, paid, rules, self.signer, fresh=fresh)
+
+
+def warn_estimate_cut() -> None:
+    """Warn the caller of a method `estimate_cut` that its name has changed."""
+    warnings.warn(
+        "estimate_cut is now estimate_truncation; version 0.3 drops it",
+        DeprecationWarning,
+        # The caller of the caller: the line that uses the former name.
+        stacklevel=3,
+    )
 
 
 def stoppable(curator: Curator, control: RunControl) -> Curator:

@@ -6,7 +6,7 @@ Field names are the argument names of the library.
 from __future__ import annotations
 
 from .json_text import read_json, write_json
-from .request import Ask, PlanRequest, ReleaseRequest, read_ask, read_plan, read_release
+from .verbs.question import Ask, PlanRequest, ReleaseRequest, read_ask
 
 __all__ = [
     "Ask",
@@ -14,7 +14,5 @@ __all__ = [
     "ReleaseRequest",
     "read_ask",
     "read_json",
-    "read_plan",
-    "read_release",
     "write_json",
 ]

@@ -1,4 +1,6 @@
-"""Replies as plain JSON: answers, plans, prices, ledger entries, refusals; amounts are exact.
+"""Replies that several verbs share, as plain JSON: answers, prices, ledger entries, refusals.
+
+Amounts are exact.
 
 Guarantee: everything in a reply is public or was released privately. The length and shape of a
 reply follow from the schema, the question, the ledger and the released numbers, never from a row.
@@ -37,14 +39,15 @@ from ..errors import (
     UnboundedSensitivity,
     UnsupportedQuery,
 )
+from ..json_shape import FLAG, Record, anything, choice, listing, nullable, refer, text
 from ..ledger.entry import Entry, read_line, write_line
 from ..privacy.budget_text import budget_to_table, parse_budget
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import GaussianDP, Measure
+from .verb import ReplyFormat
 
 if TYPE_CHECKING:
     from ..answer.answer import Answer, Interval
-    from ..curator.explanation import Explanation
 
 BROKEN = (
     "something broke inside the service; "
@@ -164,6 +167,37 @@ def measure_or_text(value: object) -> object:
     return str(value)
 
 
+_TEXT = text()
+CELL = anything(
+    "A value of a table; a time in ISO form.", type=["string", "number", "boolean", "null"]
+)
+FACTS = anything("Facts as the library writes them.", type="object")
+_COLUMN = Record.of(
+    name=_TEXT,
+    noisy=FLAG,
+    sort=nullable(_TEXT),
+    digits=choice("error", "whole", "every"),
+    ordered=FLAG,
+)
+_ENDS = listing(CELL, "two ends")
+ANSWER = ReplyFormat(
+    "Answer",
+    Record.of(
+        "A table with its error bars, its receipt as one canonical text, and the exact parts of it.",
+        columns=listing(refer("Column", _COLUMN.shape), "columns"),
+        rows=listing(listing(CELL, "values"), "rows"),
+        level=_TEXT,
+        intervals=listing(listing(nullable(_ENDS), "intervals"), "rows"),
+        faint=listing(anything("The place of a row that says nothing.", type="integer"), "places"),
+        caption=_TEXT,
+        receipt=nullable(_TEXT),
+        exact=FACTS,
+    ),
+    {"Column": _COLUMN.schema},
+)
+"""Reply with one answer, which several verbs give."""
+
+
 def answer_reply(answer: Answer, level: float = 0.95) -> dict[str, object]:
     """Return an answer as JSON: its table, confidence intervals at a level and its receipt.
 
@@ -227,26 +261,6 @@ def _receipt(receipt: object) -> object:
     if receipt is None:
         return None
     return receipt.to_json()  # type: ignore[attr-defined]
-
-
-def explanation_reply(explanation: Explanation) -> dict[str, object]:
-    """Return an explanation as JSON."""
-    after = None
-    if explanation.after is not None:
-        after = budget_to_table(explanation.after)
-    return {
-        "question": explanation.question,
-        "plan": plain_json(explanation.plan.to_dict()),
-        "price": budget_to_table(explanation.price),
-        "left": budget_to_table(explanation.left),
-        "after": after,
-        "fits": explanation.fits,
-        "stored": explanation.stored,
-        "part": explanation.part,
-        "texts": list(explanation.texts),
-        "warnings": list(explanation.warnings),
-        "text": str(explanation),
-    }
 
 
 def entry_to_json(entry: Entry) -> dict[str, object]:
@@ -324,9 +338,3 @@ def plain_json(value: object) -> object:
     if isinstance(value, Fraction):
         return str(value)
     return _scalar(value)
-
-
-def plan_reply(plan: object) -> dict[str, object]:
-    """Return a plan, a workload or a tradeoff as JSON: its facts and its table as text."""
-    facts = plain_json(plan.to_dict())  # type: ignore[attr-defined]
-    return {"plan": facts, "text": str(plan)}

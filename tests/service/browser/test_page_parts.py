@@ -29,7 +29,7 @@ from discreet.service.pages.lessons import corner as learn
 from discreet.service.pages.lessons import curve as lesson_curve
 from discreet.show.scale import ChartScale, decades, linear
 from discreet.wire.json_text import write_json
-from discreet.wire.request import Ask
+from discreet.wire.verbs.question import Ask
 
 PEOPLE = dp.Schema(
     "people", dp.Rows(), {"age": dp.Integer(0, 110), "street": dp.Text(max_length=9)}

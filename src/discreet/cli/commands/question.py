@@ -1,4 +1,4 @@
-"""`discreet query`, `explain`, `plan`, `rehearse` and `estimate-cut`: one question to a store."""
+"""`discreet query`, `explain`, `plan`, `rehearse` and `estimate-truncation`: one question to a store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import typer
 from ...curator import Curator
 from ...curator.verbs.bounds import truncation_question_of
 from ...plan.asked.terms import SpendOptions
-from ...wire.reply import answer_reply, explanation_reply, plan_reply
+from ...wire.reply import answer_reply
+from ...wire.verbs.question import explanation_reply, plan_reply
 from ..flags import IntervalsFlag, JsonFlag, NonnegativeFlag, SourceArgument, SqlArgument, WhyFlag
 from ..option_group import spread_flags
 from ..output import (
@@ -179,7 +180,7 @@ def rehearse(
 
 
 @spread_flags
-def estimate_cut(
+def estimate_truncation(
     source: SourceArgument,
     name: Annotated[
         str, typer.Argument(metavar="TABLE", help="The table, of people with several rows each.")
@@ -191,12 +192,13 @@ def estimate_cut(
     of: Annotated[str | None, typer.Option(help="Also tell it of the sum of this column.")] = None,
     place: LocationFlags,
     price: TermFlags,
-    why: WhyFlag = "estimate cut",
+    why: WhyFlag = "estimate truncation",
     as_json: JsonFlag = False,
 ) -> None:
     """Estimate privately how many rows of people the declared max_rows cuts off, and which share that is.
 
-    Example: discreet estimate-cut visits.csv visits --up-to 100 --schema visits.toml --ledger visits.ledger --epsilon 1
+    Example: discreet estimate-truncation visits.csv visits --up-to 100 --schema visits.toml \
+    --ledger visits.ledger --epsilon 1
     """
     with refusals(as_json=as_json):
         words = price.words()

@@ -18,7 +18,7 @@ from ...errors import InvalidArgument
 from ...ledger import open_ledger
 from ...plan.plan import Plan
 from ...samples.country import write_country
-from ...wire.reply import plan_reply
+from ...wire.verbs.question import plan_reply
 from ..flags import JsonFlag
 from ..interrupt import report_charges_on_interrupt
 from ..output import can_draw, echo, write_picture, write_text

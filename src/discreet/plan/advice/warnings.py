@@ -59,7 +59,8 @@ def warnings_of(plan: Plan) -> tuple[str, ...]:
     cut = truncation_text(plan)
     if cut:
         helps = (
-            "suggest_caps tells privately how many rows people have, estimate_cut what is cut off"
+            "suggest_caps tells privately how many rows people have, "
+            "estimate_truncation what is cut off"
         )
         warnings.append(f"{cut}; {helps}")
     return tuple(warnings)

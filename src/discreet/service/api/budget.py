@@ -10,12 +10,12 @@ from pathlib import Path
 
 from ...errors import NotAllowed
 from ...privacy.budget_text import budget_to_table
+from ...wire.history import history_reply
 from ...wire.reply import entry_to_json, remaining_to_json
 from ..state import State
 from ..stores.people import NAME
-from .bodies import ALLOWANCE, BUDGET_SLOT, WHO
 from .endpoint import ApiCall, Reply
-from .handlers import history
+from .schemas import ALLOWANCE, BUDGET_FIELD, WHO
 
 _MAX_ENTRIES = 1000
 _DEFAULT_ENTRIES = 100
@@ -70,7 +70,7 @@ def list_history(state: State, call: ApiCall) -> Reply:
     if call.person.role == "steward":
         whose = None
     # A long ledger takes long to read: it is read in the worker processes for free requests.
-    return Reply(state.desk.ask(person, call.dataset, history, whose, last, gone=call.gone))
+    return Reply(state.desk.ask(person, call.dataset, history_reply, whose, last, gone=call.gone))
 
 
 def get_receipt(state: State, call: ApiCall) -> Reply:
@@ -93,7 +93,7 @@ def set_allowance(state: State, call: ApiCall) -> Reply:
     state.datasets.check(call.person, call.dataset)
     fields = ALLOWANCE.read(call.json())
     who = WHO.of(fields)
-    allowance = BUDGET_SLOT.of(fields)
+    allowance = BUDGET_FIELD.of(fields)
     if not (who == "*" or NAME.fullmatch(who)):
         raise NotAllowed("who must be the name of a person, or * for everyone who is not named")
     entry = state.datasets.ledger(call.dataset).allow(who, allowance)

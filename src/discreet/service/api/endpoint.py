@@ -23,13 +23,13 @@ _PADDING_BYTES = 1024
 
 @frozen
 class ApiCall:
-    """Authenticated request to an endpoint; `mark` is its idempotency key."""
+    """Authenticated request to an endpoint."""
 
     person: Member
     path: Mapping[str, str]
     query: Mapping[str, str]
     body: bytes
-    mark: str = ""
+    idempotency_key: str = ""
     gone: threading.Event = field(default_factory=threading.Event, compare=False)
     """Set when the client has closed the connection."""
 
@@ -88,12 +88,13 @@ class Endpoint:
     """Method and path with its function: a blocking `handler` or an asynchronous `waiter`.
 
     A handler runs in a thread, a waiter in the event loop. `takes` and `gives` name the schemas of
-    the request body and of the reply. The name of the function is the OpenAPI operation id.
+    the request body and of the reply. The operation id in OpenAPI is `operation`, or the name of the
+    function where none is given: renaming the function breaks generated clients.
     """
 
     method: str
     path: str
-    words: str
+    summary: str
     handler: Handler | None = None
     waiter: Waiter | None = None
     who: Who = "person"
@@ -101,6 +102,7 @@ class Endpoint:
     gives: str = ""
     query: tuple[str, ...] = ()
     status: tuple[int, ...] = (200,)
+    operation: str = ""
 
     @property
     def tag(self) -> str:
@@ -123,7 +125,7 @@ class Endpoint:
         return self.tag == "questions" or self.gives == "History"
 
     @property
-    def name(self) -> str:
-        """Operation id: the name of the handler or waiter."""
+    def operation_id(self) -> str:
+        """Operation id in OpenAPI."""
         function = self.handler or self.waiter
-        return function.__name__  # type: ignore[union-attr]
+        return self.operation or function.__name__  # type: ignore[union-attr]

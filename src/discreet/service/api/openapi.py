@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable
 from importlib.metadata import version
 
-from ...wire.reply_shape import SHAPES
 from ..config import Config
-from .bodies import BODIES
 from .endpoint import Endpoint
+from .schemas import SCHEMAS
 
 Json = dict[str, object]
 # Every endpoint may return these: the middleware sends them before or after any handler.
@@ -34,7 +33,7 @@ _OPEN_ENDPOINTS = (
 )
 
 
-def document(ways: Iterable[Endpoint], root: str, config: Config) -> Json:
+def document(endpoints: Iterable[Endpoint], root: str, config: Config) -> Json:
     """Describe every endpoint.
 
     Guarantee: the published paths, shapes and operation ids stay as they are; they only grow.
@@ -42,7 +41,7 @@ def document(ways: Iterable[Endpoint], root: str, config: Config) -> Json:
     Law: tests/service/test_openapi_fixture.py::test_every_shape_is_the_same
     """
     paths: dict[str, Json] = {}
-    for endpoint in ways:
+    for endpoint in endpoints:
         operations = paths.setdefault(root + endpoint.path, {})
         operations[endpoint.method.lower()] = _operation(endpoint)
     for path, operation_id, summary, shape in _OPEN_ENDPOINTS:
@@ -54,7 +53,7 @@ def document(ways: Iterable[Endpoint], root: str, config: Config) -> Json:
     }
     components = {
         "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-        "schemas": {**SHAPES, **BODIES},
+        "schemas": SCHEMAS,
     }
     return {
         "openapi": "3.1.0",
@@ -79,8 +78,8 @@ def _open_operation(operation_id: str, summary: str, shape: str) -> Json:
 
 def _operation(endpoint: Endpoint) -> Json:
     described: Json = {
-        "summary": endpoint.words,
-        "operationId": endpoint.name,
+        "summary": endpoint.summary,
+        "operationId": endpoint.operation_id,
         "tags": [endpoint.tag],
         "parameters": _parameters(endpoint),
         "responses": _responses(endpoint),

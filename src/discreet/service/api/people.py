@@ -9,8 +9,8 @@ from ...privacy.budget_text import budget_to_table
 from ..http.health import health_of
 from ..state import State
 from ..stores.people import EVERYTHING, Member
-from .bodies import DATASETS, DAYS, NEWCOMER, RENEWAL, ROLE, WHO_NAME
 from .endpoint import ApiCall, Reply
+from .schemas import DATASETS, DAYS, NEWCOMER, RENEWAL, ROLE, WHO_NAME
 
 
 def get_health(state: State) -> Reply:

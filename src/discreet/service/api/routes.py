@@ -1,4 +1,7 @@
-"""Table of all API endpoints under /api/v1; routes and the OpenAPI document follow from it."""
+"""Table of all API endpoints under /api/v1; routes and the OpenAPI document follow from it.
+
+The endpoints of verbs follow from `wire/verbs/table.py`.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from ...errors import InvalidArgument
+from ...wire.verbs.table import VERBS
 from ..http.authentication import MARK, enter, require_steward
 from ..state import State
 from ..stores.people import Member
-from . import budget, products, questions
+from . import budget, verbs
 from . import people as crew
 from .endpoint import ApiCall, Endpoint, Handler, Reply
 from .openapi import document
+from .verbs import verb_endpoint
 
 ROOT = "/api/v1"
 SET = "/datasets/{name}"
@@ -42,121 +47,19 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         crew.list_values,
         gives="Values",
     ),
-    Endpoint(
-        "POST",
-        SET + "/explain",
-        "Show what a question would do, cost and miss; free.",
-        questions.explain_question,
-        takes="AskRequest",
-        gives="Explanation",
-    ),
-    Endpoint(
-        "POST",
-        SET + "/plan",
-        "Plan, or find the third of spend, error, queries; free.",
-        questions.plan_question,
-        takes="PlanRequest",
-        gives="Plan",
-    ),
-    Endpoint(
-        "POST",
-        SET + "/rehearse",
-        "Answer from made-up rows; free.",
-        questions.rehearse_question,
-        takes="RehearsalRequest",
-        gives="Answer",
-    ),
-    Endpoint(
-        "POST",
-        SET + "/sql",
-        "Answer one question; charged.",
-        waiter=questions.ask_sql,
-        takes="AskRequest",
-        gives="Answer",
-        status=(200, 202),
-    ),
-    Endpoint(
-        "POST",
-        SET + "/release",
-        "Answer several questions with one charge.",
-        waiter=questions.ask_release,
-        takes="ReleaseRequest",
-        gives="Answers",
-        status=(200, 202),
-    ),
-    Endpoint(
-        "POST",
-        SET + "/learn",
-        "Train a model on the rows of a SELECT; charged.",
-        waiter=products.learn_model,
-        takes="LearnRequest",
-        gives="Trained",
-        status=(200, 202),
-    ),
-    Endpoint(
-        "POST",
-        SET + "/explain_model",
-        "Say what training would release, cost and lose; free.",
-        products.explain_model,
-        takes="TrainingRequest",
-        gives="TrainingExplanation",
-    ),
-    Endpoint(
-        "POST",
-        SET + "/synthesize",
-        "Release tables that records are made from; charged.",
-        waiter=products.synthesize_table,
-        takes="SynthesisRequest",
-        gives="Synthetic",
-        status=(200, 202),
-    ),
-    Endpoint(
-        "POST",
-        SET + "/plan_synthesis",
-        "Say what synthesize would measure and cost; free.",
-        products.plan_synthesis,
-        takes="SynthesisRequest",
-        gives="SynthesisPlan",
-    ),
-    Endpoint(
-        "POST",
-        SET + "/suggest_bounds",
-        "Suggest bounds of a column; charged.",
-        waiter=products.suggest_bounds,
-        takes="BoundsRequest",
-        gives="SuggestedBounds",
-        status=(200, 202),
-    ),
-    Endpoint(
-        "POST",
-        SET + "/suggest_caps",
-        "Suggest how many rows of one person count; charged.",
-        waiter=products.suggest_caps,
-        takes="CapsRequest",
-        gives="SuggestedCaps",
-        status=(200, 202),
-    ),
-    Endpoint(
-        "POST",
-        SET + "/estimate_cut",
-        "Estimate what the cap on one person's rows cuts off; charged.",
-        waiter=products.estimate_cut,
-        takes="CutRequest",
-        gives="Answer",
-        status=(200, 202),
-    ),
+    *(verb_endpoint(verb, f"{SET}/{name}") for name, verb in VERBS.items()),
     Endpoint(
         "GET",
         "/jobs/{job}",
         "Say how far a job is, or what came of it.",
-        questions.get_job,
+        verbs.get_job,
         gives="Job",
     ),
     Endpoint(
         "DELETE",
         "/jobs/{job}",
         "Stop a job; what was charged stays charged.",
-        questions.cancel_job,
+        verbs.cancel_job,
         status=(202,),
     ),
     Endpoint("GET", SET + "/left", "Say what may still be spent.", budget.get_left, gives="Left"),
@@ -176,9 +79,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         budget.get_receipt,
         gives="Receipt",
     ),
-    Endpoint(
-        "GET", "/jobs", "List all open jobs.", questions.list_jobs, who="steward", gives="Jobs"
-    ),
+    Endpoint("GET", "/jobs", "List all open jobs.", verbs.list_jobs, who="steward", gives="Jobs"),
     Endpoint("GET", "/people", "List the people.", crew.list_people, who="steward", gives="People"),
     Endpoint(
         "POST",

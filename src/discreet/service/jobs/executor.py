@@ -27,7 +27,7 @@ from ...errors import (
 )
 from ...frozen import frozen
 from ...wire.reply import refusal_to_json, status_of
-from ..api.handlers import CHARGED
+from ...wire.verbs.table import VERBS
 from ..http.audit_log import Log, place_of
 from ..stores.datasets import DataSets
 from ..stores.receipts import Receipts
@@ -118,12 +118,12 @@ class JobExecutor:
             run.end()
 
     def _ask(self, job: Job, run: RunningJob) -> Outcome:
-        verb = CHARGED[job.verb]
+        verb = VERBS[job.verb]
         body = json.loads(job.body)
 
         def ask() -> Mapping[str, object]:
             curator = run.hired.curator.named(job.person)
-            return verb(curator, body)
+            return verb.run_job(curator, body)
 
         reply = retry_while_busy(ask, self._stopping)
         self._receipts.keep(job.dataset, reply)

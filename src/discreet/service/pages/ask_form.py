@@ -12,7 +12,7 @@ from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...plan.asked.terms import ExactErrors, Terms
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
-from ...wire.request import Ask, read_ask
+from ...wire.verbs.question import Ask, read_ask
 
 LARGEST = 10**12
 DIGITS = ("1", "1.5", "2", "3", "5", "7")

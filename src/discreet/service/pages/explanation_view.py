@@ -17,8 +17,7 @@ from ...privacy.measures import Measure
 from ...show.markup import Html
 from ...statistics.releases.choice import ChosenRelease
 from ...statistics.releases.quantile_release import PlaceRelease
-from ...wire.request import Ask
-from ..api.handlers import check_ask
+from ...wire.verbs.question import Ask, check_ask
 from .ask_form import AskFields, BudgetUnit, ask_of
 from .charts.amount import BudgetBar, left_bar
 from .charts.tradeoff import tradeoff

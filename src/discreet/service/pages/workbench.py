@@ -13,7 +13,7 @@ from ...data.schema import Schema
 from ...errors import DiscreetError, NotAllowed
 from ...wire.json_text import write_json
 from ...wire.reply import status_of
-from ..api.handlers import rehearse
+from ...wire.verbs.question import rehearse
 from ..state import State
 from ..stores.saved import SavedQuestions
 from .answer_view import answer_view

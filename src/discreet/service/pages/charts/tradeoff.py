@@ -10,7 +10,7 @@ from ....errors import DiscreetError
 from ....plan.plan import Plan
 from ....show.markup import Html
 from ....show.scale import decades
-from ....wire.request import Ask
+from ....wire.verbs.question import Ask
 from ..ask_form import BudgetUnit
 from .amount import amount
 from .chart import HEIGHT, WIDTH, ChartFrame, axes, circle, path, picture

@@ -10,7 +10,7 @@ from math import isqrt
 from ....plan.asked.terms import Terms
 from ....privacy.budget_text import budget_to_table
 from ....privacy.measures import Measure
-from ....wire.request import read_ask
+from ....wire.verbs.question import read_ask
 
 MEASURES = {
     ("epsilon",): "PureDP({epsilon})",

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ....errors import InvalidArgument
-from ....wire.request import MAX_SQL_LENGTH
+from ....wire.fields import MAX_SQL_LENGTH
 from ...state import State
 from ...stores.saved import SavedQuestions
 from ..answers import find_job

@@ -12,9 +12,9 @@ from ....errors import BudgetExceeded
 from ....frozen import frozen, replace
 from ....ledger.charge_order import ChargeOrder
 from ....privacy.measures import Measure
-from ....wire.product_reply import synthesis_plan_reply, training_reply
-from ....wire.product_request import LearnRequest, SynthesisRequest
-from ...api.handlers import check_count
+from ....wire.verb import check_count
+from ....wire.verbs.synthesis import SynthesisRequest, synthesis_plan_reply
+from ....wire.verbs.training import LearnRequest, training_reply
 from ..charts.amount import BudgetBar
 
 FAINT_SIGNAL = 1.0

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ....wire.product_request import read_learn, read_synthesis
+from ....wire.verbs.synthesis import read_synthesis
+from ....wire.verbs.training import read_learn
 from ..downloads.question_code import measure_code
 
 CONNECTED = '''"""The same request of the same person costs nothing again."""

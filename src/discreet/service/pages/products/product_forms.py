@@ -12,8 +12,9 @@ from starlette.routing import Route
 from ....errors import DiscreetError
 from ....frozen import frozen
 from ....wire.json_text import write_json
-from ....wire.product_request import read_learn, read_synthesis
 from ....wire.reply import status_of
+from ....wire.verbs.synthesis import read_synthesis
+from ....wire.verbs.training import read_learn
 from ...state import State
 from ..answers import fresh_mark
 from ..ask_form import BudgetUnit, unit_of

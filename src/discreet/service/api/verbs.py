@@ -1,4 +1,4 @@
-"""Endpoints of questions and jobs.
+"""Endpoints of verbs and of their jobs.
 
 Free requests are answered at once by worker processes. A charged request becomes a job; its answer
 is sent only at ticks of a timing grid, so that its time tells nothing (timing side channel).
@@ -7,102 +7,67 @@ is sent only at ticks of a timing grid, so that its time tells nothing (timing s
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Protocol, TypeVar
+from functools import partial
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
 from ...errors import InvalidArgument
 from ...wire.json_text import write_json
-from ...wire.request import read_ask, read_plan, read_release
+from ...wire.verb import JsonObject, Request, Verb
 from ..http.authentication import MARK
 from ..jobs.job import Job
 from ..jobs.steady_clock import steady
 from ..state import State
-from . import handlers
-from .endpoint import ApiCall, Reply
+from .endpoint import ApiCall, Endpoint, Reply
 
 _MAX_KEY_LENGTH = 200
-T = TypeVar("T")
-Reader = Callable[[State, ApiCall, bool], Mapping[str, object]]
-"""Reads a charged request, checks it unless it was checked before, returns it as it is stored."""
 
 
-def explain_question(state: State, call: ApiCall) -> Reply:
-    """Explain a question: its releases, its price and its error; free, reads no rows."""
+def verb_endpoint(verb: Verb[Any], path: str) -> Endpoint:
+    """Return the endpoint of a verb at a path: a charged one waits for its job, a free one runs."""
+    endpoint = partial(
+        Endpoint,
+        "POST",
+        path,
+        verb.summary,
+        takes=verb.request.name,
+        gives=verb.reply.name,
+        operation=verb.operation_id,
+    )
+    if verb.charged:
+        return endpoint(waiter=partial(charge, verb=verb), status=(200, 202))
+    return endpoint(handler=partial(_answer_free, verb=verb))
+
+
+def _answer_free(state: State, call: ApiCall, verb: Verb[Any]) -> Reply:
+    """Answer a free request; no private row is read."""
     state.datasets.check(call.person, call.dataset)
-    ask = read_ask(call.json())
-    return Reply(run_free(state, call, handlers.explain, ask))
+    asked = verb.request.read(call.json())
+    return Reply(_run_free(state, call, verb, asked) or {})
 
 
-def plan_question(state: State, call: ApiCall) -> Reply:
-    """Plan one question or several, or find the third of spend, error and queries."""
-    state.datasets.check(call.person, call.dataset)
-    planned = read_plan(call.json())
-    return Reply(run_free(state, call, handlers.plan, planned))
-
-
-def rehearse_question(state: State, call: ApiCall) -> Reply:
-    """Answer from made-up rows; free."""
-    state.datasets.check(call.person, call.dataset)
-    ask = read_ask(call.json(), rehearsal=True)
-    max_cells = state.config.bounds.cells
-    return Reply(run_free(state, call, handlers.rehearse, ask, max_cells))
-
-
-def run_free(state: State, call: ApiCall, work: Callable[..., T], *arguments: object) -> T:
+def _run_free(state: State, call: ApiCall, verb: Verb[Any], asked: Request) -> JsonObject | None:
     """Run free work in a worker process, as long as the client keeps its connection open."""
-    return state.desk.ask(call.person.name, call.dataset, work, *arguments, gone=call.gone)
+    person = call.person.name
+    max_cells = state.config.bounds.cells
+    return state.desk.ask(person, call.dataset, verb.free_run, asked, max_cells, gone=call.gone)
 
 
-async def ask_sql(state: State, call: ApiCall) -> Reply:
-    """Answer one question, charged once for each Idempotency-Key."""
-    checked = checked_reader(read_ask, handlers.check_ask)
-    return await charge(state, call, "sql", checked)
-
-
-async def ask_release(state: State, call: ApiCall) -> Reply:
-    """Answer several questions with one charge."""
-    checked = checked_reader(read_release, handlers.check_release)
-    return await charge(state, call, "release", checked)
-
-
-class Request(Protocol):
-    """Charged request that can be stored."""
-
-    def to_json(self) -> Mapping[str, object]:
-        """Return the request as plain JSON."""
-
-
-def checked_reader(
-    read: Callable[[object], Request], check: Callable[..., None], *, limited: bool = True
-) -> Reader:
-    """Return a reader that lets a worker process check the request, unless its key is known."""
-
-    def read_checked(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
-        asked = read(call.json())
-        if not known:
-            limits: tuple[int, ...] = ()
-            if limited:
-                limits = (state.config.bounds.cells,)
-            state.desk.ask(call.person.name, call.dataset, check, asked, *limits)
-        return asked.to_json()
-
-    return read_checked
-
-
-def _submit(state: State, call: ApiCall, verb: str, read: Reader) -> Job:
+def _submit(state: State, call: ApiCall, verb: Verb[Any]) -> Job:
     """Check a charged request from public facts alone, then queue it as a job; blocks."""
     state.datasets.check(call.person, call.dataset)
-    key = _check_key(call.mark)
+    key = _check_key(call.idempotency_key)
     person = call.person.name
+    asked = verb.request.read(call.json())
     # A request sent again under its idempotency key was checked the first time.
-    known = bool(key) and state.jobs.shelf.marked(person, key) is not None
-    body = write_json(read(state, call, known))
-    return state.jobs.put(person, call.dataset, verb, body, key)
+    if not key or state.jobs.shelf.marked(person, key) is None:
+        _run_free(state, call, verb, asked)
+    body = write_json(asked.to_json())
+    return state.jobs.put(person, call.dataset, verb.name, body, key)
 
 
-async def charge(state: State, call: ApiCall, verb: str, read: Reader) -> Reply:
+async def charge(state: State, call: ApiCall, verb: Verb[Any]) -> Reply:
     """Queue a job, wait for its first tick and reply with what may be seen at that tick.
 
     Guarantee: the time of the reply depends on the start of the job, never on its duration. One
@@ -111,7 +76,7 @@ async def charge(state: State, call: ApiCall, verb: str, read: Reader) -> Reply:
     Law: tests/service/test_questions.py::TestIdempotency
     """
     grid = state.grid
-    job = await state.desk.run(_submit, state, call, verb, read)
+    job = await state.desk.run(_submit, state, call, verb)
     now = steady()
     if grid.shows(job.started, job.finished, now):
         # Sent again long after the job ended: there is nothing to wait for.

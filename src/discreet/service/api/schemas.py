@@ -1,0 +1,184 @@
+"""JSON Schemas of the OpenAPI document: bodies of stewards, replies of endpoints, and of all verbs.
+
+Each body of a request has one definition, which both the reader and the OpenAPI schema use. The
+formats of verbs come from their own table.
+
+Law: tests/service/test_openapi.py::test_no_reply_is_left_undescribed
+"""
+
+from __future__ import annotations
+
+from ...frozen import replace
+from ...json_shape import (
+    FLAG,
+    NUMBER,
+    JsonField,
+    JsonSchema,
+    Record,
+    anything,
+    choice,
+    listing,
+    nullable,
+    refer,
+    text,
+)
+from ...wire.fields import BUDGET_REFERENCE, SHARED_SCHEMAS
+from ...wire.reply import FACTS
+from ...wire.verbs.table import VERBS
+from ..stores.people import NAME
+
+_AT = "#/components/schemas/"
+_TEXT = text()
+_NAMES = listing(_TEXT, "names")
+_NUMBER = refer("Number", NUMBER)
+_SECONDS = anything("Seconds.", type="number")
+_ROLE = choice("steward", "analyst")
+
+WHO_NAME = JsonField("name", text(pattern=NAME.pattern))
+ROLE = JsonField("role", _ROLE, required=False, default="analyst")
+DATASETS = JsonField("datasets", listing(_TEXT, "names of data sets"))
+DAYS = JsonField("days", _NUMBER, required=False, null=True)
+# The asterisk stands for everybody who has no allowance of their own.
+WHO = JsonField("who", text(pattern=rf"\*|{NAME.pattern}"))
+# Null withdraws an allowance, so the field is required and may be null.
+BUDGET_FIELD = JsonField("budget", nullable(BUDGET_REFERENCE))
+
+NEWCOMER = Record(
+    (WHO_NAME, ROLE, DATASETS, DAYS), example={"name": "ana", "datasets": ["people"], "days": 90}
+)
+RENEWAL = Record((DAYS,), example={"days": 30})
+ALLOWANCE = Record((WHO, BUDGET_FIELD), example={"who": "ana", "budget": {"epsilon": "1/2"}})
+
+# A budget, or text where the refusing filter has no measure for it.
+_AMOUNT = [{"$ref": _AT + "Budget"}, {"type": "string"}]
+_ASKED = anything("What was asked: a budget, or words.", anyOf=_AMOUNT)
+_LEFT = anything("What is left: a budget, or words.", anyOf=_AMOUNT)
+# New kinds of refusals may add fields: clients must take them.
+_REFUSED = Record(
+    (
+        JsonField("kind", _TEXT),
+        JsonField("message", _TEXT),
+        JsonField("asked", _ASKED, required=False),
+        JsonField("left", _LEFT, required=False),
+    ),
+    more=True,
+)
+_REFUSAL = Record.of(
+    "What was asked, why not, what would work.", error=refer("Reason", _REFUSED.shape)
+)
+_STATE = choice("waiting", "running", "done", "refused", "failed", "cancelled")
+_JOB = Record.of(id=_TEXT, dataset=_TEXT, verb=_TEXT, state=_STATE)
+
+
+def _outcomes() -> list[JsonSchema]:
+    """Return references to all that a job can give: the replies of charged verbs, or a refusal."""
+    names = [verb.reply.name for verb in VERBS.values() if verb.charged]
+    # Several verbs give an answer: each reply is named once.
+    return [{"$ref": _AT + name} for name in dict.fromkeys([*names, "Refusal"])]
+
+
+_OUTCOME = anything(
+    "What the request gives: the answer, the answers by name, what was made, or the refusal.",
+    anyOf=_outcomes(),
+)
+_JOB_VIEW = Record(
+    (
+        *_JOB.fields,
+        JsonField(
+            "status", anything("The HTTP status of the reply.", type="integer"), required=False
+        ),
+        JsonField("reply", _OUTCOME, required=False),
+        JsonField("seconds", _SECONDS, required=False),
+        JsonField("again_in", _SECONDS, required=False),
+    ),
+    description="How far a job is; when it is done, what came of it stands under reply.",
+)
+_OPEN_JOB = Record((*_JOB.fields, JsonField("who", _TEXT), JsonField("asked", FACTS)))
+_PERSON = Record.of(
+    name=_TEXT,
+    role=_ROLE,
+    datasets=_NAMES,
+    expires=nullable(_TEXT),
+    revoked=FLAG,
+    created=_TEXT,
+)
+# Later versions add fields to entries, so the schema is open.
+_ENTRY = replace(
+    Record.of(
+        "One line of the ledger. A steward's is whole: who reads it can check its hash. "
+        "An analyst's, where questions are not shared, has no `previous` and no `books`, "
+        "which tell of others.",
+        number=anything("Its place.", type="integer"),
+        kind=_TEXT,
+        time=_TEXT,
+        hash=_TEXT,
+    ),
+    more=True,
+)
+_ENTRY_REFERENCE = refer("Entry", _ENTRY.shape)
+_ASKED_TEXTS = anything(
+    "What was asked, by the number of its entry.", type="object", additionalProperties=_TEXT.schema
+)
+_REMAINING = Record.of(
+    "The largest single question that fits an (ε, δ) budget: pure, or Gaussian; and the δ for keys.",
+    epsilon=_NUMBER,
+    mu_squared=nullable(_NUMBER),
+    delta=_NUMBER,
+    tail=_NUMBER,
+)
+_RECORDS: dict[str, Record] = {
+    "PersonRequest": NEWCOMER,
+    "TokenRequest": RENEWAL,
+    "AllowanceRequest": ALLOWANCE,
+    "Refusal": _REFUSAL,
+    "Reason": _REFUSED,
+    "OpenJob": _OPEN_JOB,
+    "Job": _JOB_VIEW,
+    "Jobs": Record.of(jobs=listing(refer("OpenJob", _OPEN_JOB.shape), "jobs")),
+    "Person": _PERSON,
+    "People": Record.of(people=listing(refer("Person", _PERSON.shape), "people")),
+    "NewPerson": Record((*_PERSON.fields, JsonField("token", _TEXT))),
+    "Token": Record.of(name=_TEXT, token=_TEXT),
+    "DataSets": Record.of(datasets=_NAMES),
+    "DataSet": Record.of(
+        name=_TEXT,
+        tables=listing(FACTS, "schemas"),
+        budget=BUDGET_REFERENCE,
+        window=nullable(_TEXT),
+        filter=FACTS,
+    ),
+    "Values": Record.of(values=listing(anything("An exact value."), "values")),
+    "Left": Record.of(
+        left=BUDGET_REFERENCE,
+        left_for_all=BUDGET_REFERENCE,
+        budget=BUDGET_REFERENCE,
+        text=_TEXT,
+        room=nullable(refer("Room", _REMAINING.shape)),
+    ),
+    "Room": _REMAINING,
+    "Spent": Record.of(spent=BUDGET_REFERENCE, spent_by_all=BUDGET_REFERENCE, text=_TEXT),
+    "Entry": _ENTRY,
+    "History": Record.of(
+        entries=listing(_ENTRY_REFERENCE, "entries"), filter=FACTS, asked=_ASKED_TEXTS
+    ),
+    "Allowed": Record.of(entry=_ENTRY_REFERENCE),
+    "Verified": Record.of(verified=FLAG, text=_TEXT),
+    "Health": replace(Record.of(status=_TEXT, version=_TEXT), more=True),
+}
+
+
+def _all_schemas() -> dict[str, JsonSchema]:
+    schemas = dict(SHARED_SCHEMAS)
+    for verb in VERBS.values():
+        schemas[verb.request.name] = verb.request.record.schema
+        schemas[verb.reply.name] = verb.reply.record.schema
+        schemas.update(verb.reply.parts)
+    for name, record in _RECORDS.items():
+        schemas[name] = record.schema
+    receipt = anything("A receipt, as `verify_receipt` reads it.", type="object")
+    document = anything("This document.", type="object")
+    return schemas | {"Receipt": receipt.schema, "Document": document.schema}
+
+
+SCHEMAS = _all_schemas()
+"""Schemas of all requests and replies, by their names in the OpenAPI document."""

@@ -1,0 +1,31 @@
+"""Ledger history as a reply: all entries for stewards, the own ones for analysts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..curator.history import history_of
+from .reply import entry_to_json
+
+if TYPE_CHECKING:
+    from ..curator import Curator
+
+ANALYST_ENTRY_KINDS = ("charge", "again", "allow")
+"""Kinds of ledger entries that an analyst may see.
+
+An answer's entry is not among them: its time says when the store was done (timing side channel).
+"""
+
+
+def history_reply(curator: Curator, whose: str | None, last: int) -> dict[str, object]:
+    """List the last ledger entries of all, or the entries of one analyst that they may see."""
+    if whose is None:
+        entries = curator.ledger.history(None, last)
+    else:
+        entries = history_of(curator.stand, whose, last, ANALYST_ENTRY_KINDS)
+    asked = {str(number): text for number, text in entries.asked.items()}
+    return {
+        "entries": [entry_to_json(entry) for entry in entries],
+        "filter": entries.filter.to_json(),
+        "asked": asked,
+    }

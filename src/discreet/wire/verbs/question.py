@@ -1,0 +1,325 @@
+"""Verbs about questions in SQL: explain, plan, rehearse, sql and release.
+
+`sql` and `release` are charged. All others are free and read no private row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ...frozen import field, frozen, replace
+from ...json_shape import (
+    FLAG,
+    GivenFieldsRule,
+    JsonField,
+    Record,
+    anything,
+    listing,
+    nullable,
+    positive_integer,
+    text,
+)
+from ...plan import Plan
+from ...plan.asked.terms import Terms
+from ...privacy.budget_text import budget_to_table
+from ..fields import BUDGET_REFERENCE, EXAMPLE, QUESTIONS, SQL, TERMS, WHY, term_arguments
+from ..reply import ANSWER, CELL, FACTS, answer_reply, plain_json
+from ..verb import JsonObject, ReplyFormat, Request, RequestFormat, Verb, check_count
+
+if TYPE_CHECKING:
+    from ...curator import Curator
+    from ...curator.explanation import Explanation
+
+MAX_ROWS = 100_000
+MAX_QUERIES = 10**9
+_DEFAULT_ROWS = 1000
+
+
+@frozen
+class Ask(Request):
+    """Request for one question in SQL, with its terms and a reason; rehearsals have `rows`."""
+
+    sql: str
+    terms: Terms = field(default_factory=Terms)
+    why: str = ""
+    rows: int = _DEFAULT_ROWS
+
+    def arguments(self) -> JsonObject:
+        """Return the arguments, the terms as fields of their own."""
+        given = {"sql": self.sql, **term_arguments(self.terms), "why": self.why}
+        # Only rehearsals have rows: the default stays out of all other requests.
+        if self.rows != _DEFAULT_ROWS:
+            given["rows"] = self.rows
+        return given
+
+
+@frozen
+class ReleaseRequest(Request):
+    """Request for several named questions under one charge."""
+
+    questions: Mapping[str, str]
+    terms: Terms = field(default_factory=Terms)
+    why: str = ""
+
+    def arguments(self) -> JsonObject:
+        """Return the arguments, the terms as fields of their own."""
+        return {"questions": self.questions, **term_arguments(self.terms), "why": self.why}
+
+
+@frozen
+class PlanRequest(Request):
+    """Request to plan a question, or several, with one or two of spend, error and queries."""
+
+    questions: str | Mapping[str, str]
+    terms: Terms = field(default_factory=Terms)
+    queries: int | None = None
+
+    def arguments(self) -> JsonObject:
+        """Return the arguments: one question is `sql`, several are `questions`."""
+        name = "sql" if isinstance(self.questions, str) else "questions"
+        return {name: self.questions, **term_arguments(self.terms), "queries": self.queries}
+
+
+def _make_ask(sql: str, why: str = "", rows: int = _DEFAULT_ROWS, **terms: Any) -> Ask:  # noqa: ANN401
+    return Ask(sql, Terms(**terms), why, rows)
+
+
+def _make_release(questions: Mapping[str, str], why: str = "", **terms: Any) -> ReleaseRequest:  # noqa: ANN401
+    return ReleaseRequest(questions, Terms(**terms), why)
+
+
+def _make_plan(
+    sql: str = "",
+    questions: Mapping[str, str] | None = None,
+    queries: int | None = None,
+    **terms: Any,  # noqa: ANN401
+) -> PlanRequest:
+    return PlanRequest(questions or sql, Terms(**terms), queries)
+
+
+_SPEND_OR_ERROR = GivenFieldsRule(
+    ("spend", "error"), 1, 1, "give spend or error, one of the two: the planner finds the other"
+)
+_SQL_OR_QUESTIONS = GivenFieldsRule(
+    ("sql", "questions"),
+    1,
+    1,
+    "give sql for one question, or questions for several by name, one of the two",
+)
+# Both are allowed here: the planner then finds the number of queries.
+_SPEND_ERROR_OR_BOTH = GivenFieldsRule(
+    ("spend", "error"),
+    1,
+    2,
+    "give spend or error, one of the two, or two of spend, error and queries",
+)
+_ASK_EXAMPLE: JsonObject = {"sql": EXAMPLE, "spend": {"epsilon": "1/2"}}
+ASK = RequestFormat(
+    "AskRequest",
+    Record((SQL, *TERMS, WHY), (_SPEND_OR_ERROR,), example=_ASK_EXAMPLE | {"why": "first look"}),
+    _make_ask,
+)
+ROWS = JsonField("rows", positive_integer(MAX_ROWS), required=False)
+REHEARSAL = RequestFormat(
+    "RehearsalRequest",
+    Record((SQL, *TERMS, WHY, ROWS), (_SPEND_OR_ERROR,), example=_ASK_EXAMPLE | {"rows": 200}),
+    _make_ask,
+)
+RELEASE = RequestFormat(
+    "ReleaseRequest",
+    Record(
+        (QUESTIONS, *TERMS, WHY),
+        (_SPEND_OR_ERROR,),
+        example={
+            "questions": {"all": "SELECT COUNT(*) AS n FROM people"},
+            "error": {"all": {"n": "50"}},
+            "level": "0.9",
+        },
+    ),
+    _make_release,
+)
+QUERIES = JsonField("queries", positive_integer(MAX_QUERIES), required=False, null=True)
+PLAN = RequestFormat(
+    "PlanRequest",
+    Record(
+        (replace(SQL, required=False), replace(QUESTIONS, required=False), *TERMS, QUERIES),
+        (_SQL_OR_QUESTIONS, _SPEND_ERROR_OR_BOTH),
+        example={"sql": EXAMPLE, "error": {"n": 20, "income": 500}, "queries": 100},
+    ),
+    _make_plan,
+)
+
+
+def read_ask(body: object) -> Ask:
+    """Read one question from JSON.
+
+    >>> from discreet.wire import read_ask
+    >>> ask = read_ask({"sql": "SELECT COUNT(*) AS n FROM people", "spend": {"epsilon": "1/2"}})
+    >>> ask.terms.spend, ask.terms.level
+    (PureDP(0.5), 0.95)
+
+    Refuses: unknown fields, wrong types, both of spend and error or neither, texts that are too
+    long, by `InvalidArgument`.
+
+    Law: tests/wire/test_request.py::TestWhatIsWrittenIsReadBack
+    """
+    return ASK.read(body)
+
+
+def _explain(curator: Curator, ask: Ask, _: int) -> JsonObject:
+    """Explain a question: its releases, its price and its error."""
+    explanation = curator.explain(ask.sql, **ask.terms.words())
+    return explanation_reply(explanation)
+
+
+def _plan(curator: Curator, planned: PlanRequest, _: int) -> JsonObject:
+    """Plan one question or several, or find the third of spend, error and queries."""
+    terms = planned.terms.words()
+    found = curator.plan(planned.questions, queries=planned.queries, **terms)
+    return plan_reply(found)
+
+
+def rehearse(curator: Curator, ask: Ask, max_cells: int) -> JsonObject:
+    """Answer from made-up rows, within the limits of a real answer."""
+    check_ask(curator, ask, max_cells)
+    answer = curator.rehearse(ask.sql, **ask.terms.words(), rows=ask.rows)
+    return answer_reply(answer, ask.terms.level)
+
+
+def check_ask(curator: Curator, ask: Ask, max_cells: int) -> None:
+    """Refuse what the question and public facts alone rule out, before anything is written.
+
+    Refuses: a question that cannot be planned, or with more than `max_cells` noisy numbers, by
+    `InvalidArgument` or another error of the planner.
+
+    Law: tests/service/test_questions.py::TestCharged
+    """
+    plan_of_question = curator.plan(ask.sql, **ask.terms.words())
+    _check_cells([plan_of_question], max_cells)
+
+
+def _check_release(curator: Curator, release: ReleaseRequest, max_cells: int) -> None:
+    workload: Any = curator.plan(release.questions, **release.terms.words())
+    _check_cells(dict(workload.plans).values(), max_cells)
+
+
+def _check_cells(plans: Iterable[object], max_cells: int) -> None:
+    """Limit the size of the answers by their plans, which are public, not by the store's rows."""
+    numbers = 0
+    for found in plans:
+        if not isinstance(found, Plan):
+            continue
+        # Sets of keys that count different rows are tables with plans of their own.
+        tables = [table for _, table in found.tables] or [found]
+        for table in tables:
+            numbers += _noisy_numbers(table)
+    check_count(numbers, max_cells)
+
+
+def _noisy_numbers(table: Plan) -> int:
+    """Count the noisy numbers of one table: groups times noisy totals of a group."""
+    totals = 0
+    for release in table.releases:
+        totals += len(release.need.tally.terms)
+    # A table without keys has one group, and a group without totals still has its count.
+    groups = len(table.keys or ((),))
+    return groups * max(1, totals)
+
+
+def _sql(curator: Curator, ask: Ask) -> JsonObject:
+    answer = curator.sql(ask.sql, **ask.terms.words(), why=ask.why)
+    return answer_reply(answer, ask.terms.level)
+
+
+def _release(curator: Curator, asked: ReleaseRequest) -> JsonObject:
+    answers = curator.release(asked.questions, **asked.terms.words(), why=asked.why)
+    level = asked.terms.level
+    return {"answers": {name: answer_reply(answer, level) for name, answer in answers.items()}}
+
+
+_TEXT = text()
+EXPLANATION = ReplyFormat(
+    "Explanation",
+    Record.of(
+        question=_TEXT,
+        plan=FACTS,
+        price=BUDGET_REFERENCE,
+        left=BUDGET_REFERENCE,
+        after=nullable(BUDGET_REFERENCE),
+        fits=FLAG,
+        stored=FLAG,
+        part=CELL,
+        texts=listing(_TEXT, "texts"),
+        warnings=listing(_TEXT, "warnings"),
+        text=_TEXT,
+    ),
+)
+_ANSWERS = anything(
+    "Answers by the names of their questions.",
+    type="object",
+    additionalProperties={"$ref": "#/components/schemas/Answer"},
+)
+
+
+def explanation_reply(explanation: Explanation) -> JsonObject:
+    """Return an explanation as JSON."""
+    after = None
+    if explanation.after is not None:
+        after = budget_to_table(explanation.after)
+    return {
+        "question": explanation.question,
+        "plan": plain_json(explanation.plan.to_dict()),
+        "price": budget_to_table(explanation.price),
+        "left": budget_to_table(explanation.left),
+        "after": after,
+        "fits": explanation.fits,
+        "stored": explanation.stored,
+        "part": explanation.part,
+        "texts": list(explanation.texts),
+        "warnings": list(explanation.warnings),
+        "text": str(explanation),
+    }
+
+
+def plan_reply(plan: object) -> JsonObject:
+    """Return a plan, a workload or a tradeoff as JSON: its facts and its table as text."""
+    facts = plain_json(plan.to_dict())  # type: ignore[attr-defined]
+    return {"plan": facts, "text": str(plan)}
+
+
+EXPLAIN = Verb(
+    "explain",
+    "explain_question",
+    "Show what a question would do, cost and miss; free.",
+    ASK,
+    EXPLANATION,
+    _explain,
+)
+PLAN_QUESTION = Verb(
+    "plan",
+    "plan_question",
+    "Plan, or find the third of spend, error, queries; free.",
+    PLAN,
+    ReplyFormat("Plan", Record.of(plan=FACTS, text=_TEXT)),
+    _plan,
+)
+REHEARSE = Verb(
+    "rehearse",
+    "rehearse_question",
+    "Answer from made-up rows; free.",
+    REHEARSAL,
+    ANSWER,
+    rehearse,
+)
+ASK_SQL = Verb("sql", "ask_sql", "Answer one question; charged.", ASK, ANSWER, check_ask, _sql)
+ASK_RELEASE = Verb(
+    "release",
+    "ask_release",
+    "Answer several questions with one charge.",
+    RELEASE,
+    ReplyFormat("Answers", Record.of(answers=_ANSWERS)),
+    _check_release,
+    _release,
+)
+VERBS = (EXPLAIN, PLAN_QUESTION, REHEARSE, ASK_SQL, ASK_RELEASE)
