@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.arithmetic.rational import positive, rational, whole
+from discreet.arithmetic.rational import (
+    below_half,
+    between_0_and_1,
+    check_from_0_to_1,
+    not_negative,
+    one_of,
+    positive,
+    rational,
+    whole,
+)
 from discreet.errors import InvalidArgument
 
 
@@ -72,3 +81,40 @@ def test_whole_numbers_keep_to_their_range():
     for bad in (0, 6, 2.5, "1/2"):
         with pytest.raises(InvalidArgument, match="n must be a whole number from 1 to 5"):
             whole(bad, "n", least=1, most=5)
+
+
+class TestRanges:
+    """Each check takes exactly the numbers of its range and returns them unchanged."""
+
+    @given(st.fractions(-2, 2))
+    def test_a_number_is_taken_exactly_in_its_range(self, x):
+        for check, inside in (
+            (lambda: not_negative(x, "x"), x >= 0),
+            (lambda: between_0_and_1(x, "x", ""), 0 < x < 1),
+            (lambda: below_half(x, "x", ""), 0 <= x < Fraction(1, 2)),
+        ):
+            if inside:
+                assert check() == x
+            else:
+                with pytest.raises(InvalidArgument, match="^x must "):
+                    check()
+
+    @pytest.mark.parametrize("number", [0, 1, 0.5, Fraction(1, 3)])
+    def test_both_ends_of_0_to_1_are_taken(self, number):
+        check_from_0_to_1(number, "frequency")
+
+    @pytest.mark.parametrize("number", [-0.1, 1.1, float("nan"), Fraction(3, 2)])
+    def test_beyond_the_ends_and_nan_are_refused(self, number):
+        with pytest.raises(InvalidArgument, match="frequency must lie from 0 to 1; try 0.5"):
+            check_from_0_to_1(number, "frequency", "; try 0.5")
+
+
+class TestOneOf:
+    def test_every_word_is_taken(self):
+        for word in ("day", "year", "ever"):
+            one_of(word, "period", "day", "year", "ever")
+
+    def test_others_are_refused_with_the_words(self):
+        with pytest.raises(InvalidArgument) as refused:
+            one_of(None, "period", "day", "year", "ever", hint="; try day")
+        assert str(refused.value) == ("period must be 'day', 'year' or 'ever', got None; try day")

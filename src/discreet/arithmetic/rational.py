@@ -1,4 +1,17 @@
-"""Exact rational numbers from user input.
+"""Argument checks: exact rational numbers, whole numbers, probabilities and words from user input.
+
+The one module of checks that every package shares. A refusal is an InvalidArgument that names the
+argument.
+
+| argument | check |
+|---|---|
+| any finite number | `rational` |
+| above 0 / at least 0 | `positive` / `not_negative` |
+| a whole number between two bounds | `whole` |
+| strictly between 0 and 1, such as β, δ or a share | `between_0_and_1` |
+| from 0 to 1, such as a frequency or a quantile | `check_from_0_to_1` |
+| at least 0 and below 1/2, such as a probability of flipping | `below_half` |
+| one of a few words | `one_of` |
 
 A float stands for the shortest decimal that prints it: 0.05 is exactly 1/20, not the binary number
 nearest to it. So twenty spends of 0.05 fit in a budget of 1, and the sampler and the accountant use
@@ -82,6 +95,67 @@ def positive(value: object, name: str) -> Fraction:
     return exact
 
 
+def not_negative(value: object, name: str) -> Fraction:
+    """Read a number of at least zero exactly.
+
+    >>> from discreet.arithmetic.rational import not_negative
+    >>> not_negative(-1, "step")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: step must be at least 0, got -1
+    """
+    exact = rational(value, name)
+    if exact < 0:
+        raise InvalidArgument(f"{name} must be at least 0, got {value}")
+    return exact
+
+
+def between_0_and_1(value: object, name: str, hint: str) -> Fraction:
+    """Read a number strictly between 0 and 1 exactly; `hint` ends the message of a refusal.
+
+    >>> from discreet.arithmetic.rational import between_0_and_1
+    >>> between_0_and_1(1, "share", ": the part of epsilon spent on the test")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: share must lie between 0 and 1: the part of epsilon spent on the test
+    """
+    exact = rational(value, name)
+    if not 0 < exact < 1:
+        raise InvalidArgument(f"{name} must lie between 0 and 1{hint}")
+    return exact
+
+
+def check_from_0_to_1(number: float | Fraction, name: str, hint: str = "") -> None:
+    """Check a number that was read: from 0 to 1, both included; `hint` ends the message.
+
+    A float is compared as it is, because frequencies are checked once for each of many options.
+
+    >>> from discreet.arithmetic.rational import check_from_0_to_1
+    >>> check_from_0_to_1(2, "quantile", "; the median is 1/2")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: quantile must lie from 0 to 1; the median is 1/2
+    """
+    # Written so that NaN is refused too.
+    if not 0 <= number <= 1:
+        raise InvalidArgument(f"{name} must lie from 0 to 1{hint}")
+
+
+def below_half(value: object, name: str, hint: str) -> Fraction:
+    """Read a number of at least 0 and below 1/2; `hint` ends the message of a refusal.
+
+    >>> from discreet.arithmetic.rational import below_half
+    >>> below_half(0.5, "gamma", ", got 0.5")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: gamma must be at least 0 and below 1/2, got 0.5
+    """
+    exact = rational(value, name)
+    if not 0 <= exact < Fraction(1, 2):
+        raise InvalidArgument(f"{name} must be at least 0 and below 1/2{hint}")
+    return exact
+
+
 def whole(value: object, name: str, *, least: int = 0, most: int | None = None) -> int:
     """Read a whole number between two public bounds.
 
@@ -99,3 +173,19 @@ def whole(value: object, name: str, *, least: int = 0, most: int | None = None) 
         span = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise InvalidArgument(f"{name} must be a whole number {span}, got {value}")
     return int(exact)
+
+
+def one_of(value: object, name: str, *words: str, hint: str = "") -> None:
+    """Check that an argument is one of a few words; `hint` ends the message of a refusal.
+
+    >>> from discreet.arithmetic.rational import one_of
+    >>> one_of("normal", "noise", "laplace", "gaussian")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: noise must be 'laplace' or 'gaussian', got 'normal'
+    """
+    if value in words:
+        return
+    quoted = [repr(word) for word in words]
+    known = " or ".join([", ".join(quoted[:-1]), quoted[-1]])
+    raise InvalidArgument(f"{name} must be {known}, got {value!r}{hint}")

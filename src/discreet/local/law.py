@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from ..arithmetic.rational import Number, whole
+from ..arithmetic.rational import Number, check_from_0_to_1, whole
 from ..arithmetic.rounding import up
-from ..errors import InvalidArgument
 from ..frozen import frozen
 from ..mechanisms.laws.error_bound import read_beta
 from ..noise.exp import exp_neg
@@ -107,8 +106,7 @@ class TwoLevelLaw:
         Refuses: `InvalidArgument` for a frequency outside 0 … 1.
         """
         people = whole(n, "n", least=1)
-        if not 0 <= frequency <= 1:
-            raise InvalidArgument("frequency must lie from 0 to 1")
+        check_from_0_to_1(frequency, "frequency")
         p = self.p
         q = self.q
         of_holders = frequency * p * (1 - p)

@@ -30,7 +30,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from ..arithmetic.rational import whole
+from ..arithmetic.rational import one_of, whole
 from ..arithmetic.rounding import shown
 from ..errors import BudgetExceeded, InvalidArgument
 from ..frozen import frozen
@@ -219,8 +219,7 @@ class Device:
         For a day only the reports of that day count. For a year and all of time every report
         counts, sent so far and from then on.
         """
-        if period not in ("day", "year", "ever"):
-            raise InvalidArgument(f"period must be 'day', 'year' or 'ever', got {period!r}")
+        one_of(period, "period", "day", "year", "ever")
         max_reports = self._max_reports(period)
         if self.mode == "fresh":
             if self.most_reports is not None:
@@ -320,10 +319,7 @@ class Device:
 
 def _check(mode: object, slots: object, default: object, most_reports: object) -> None:
     """Refuse a mode that is unknown, and arguments that belong to the other mode."""
-    if mode not in ("fresh", "memoised"):
-        raise InvalidArgument(
-            f"mode must be 'fresh' or 'memoised', got {mode!r}; they promise different things"
-        )
+    one_of(mode, "mode", "fresh", "memoised", hint="; they promise different things")
     if mode == "memoised" and (slots is None or default is None):
         raise InvalidArgument(
             "a memoised device needs slots, the most values it answers for, and a public default"

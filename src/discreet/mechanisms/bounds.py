@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 
-from ..arithmetic.rational import Number, positive, rational, whole
+from ..arithmetic.rational import Number, not_negative, positive, rational, whole
 from ..arithmetic.rounding import up
-from ..errors import InvalidArgument
 from .laws.error_bound import read_beta
 
 
@@ -26,14 +25,7 @@ def laplace_tail(t: Number) -> float:
 
     Law: tests/mechanisms/test_bounds.py::TestLaplace
     """
-    return up(math.exp(-_read_distance(t)))
-
-
-def _read_distance(t: Number) -> float:
-    exact = rational(t, "t")
-    if exact < 0:
-        raise InvalidArgument(f"t must be at least 0, got {t}")
-    return float(exact)
+    return up(math.exp(-not_negative(t, "t")))
 
 
 def laplace_linf(cells: int, beta: Number, epsilon: Number, sensitivity: Number) -> float:
@@ -98,7 +90,7 @@ def gaussian_tail(t: Number) -> float:
 
     Law: tests/mechanisms/test_bounds.py::TestGaussian
     """
-    exponent = -(_read_distance(t) ** 2) / 2
+    exponent = -(float(not_negative(t, "t")) ** 2) / 2
     return up(min(1.0, 2 * math.exp(exponent)))
 
 
@@ -155,7 +147,7 @@ def exponential_utility(
     """
     best = whole(optimal, "optimal", least=1)
     candidates = whole(options, "options", least=best)
-    spread = math.log(candidates / best) + _read_distance(t)
+    spread = math.log(candidates / best) + float(not_negative(t, "t"))
     delta = positive(sensitivity, "sensitivity")
     exact_epsilon = positive(epsilon, "epsilon")
     return up(2 * spread * float(delta / exact_epsilon))

@@ -13,7 +13,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, rational, whole
+from ...arithmetic.rational import Number, below_half, check_from_0_to_1, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
@@ -69,9 +69,7 @@ class BitFlip:
 
     def __init__(self, spend: Measure, *, buckets: int, sample: int, gamma: Number = 0) -> None:
         count = whole(buckets, "buckets", least=2, most=1 << 30)
-        flip = rational(gamma, "gamma")
-        if not 0 <= flip < Fraction(1, 2):
-            raise InvalidArgument(f"gamma must be at least 0 and below 1/2, got {gamma}")
+        flip = below_half(gamma, "gamma", f", got {gamma}")
         epsilon = epsilon_of(spend)
         drawn = whole(sample, "sample", least=1, most=count)
         fill(self, epsilon=epsilon, buckets=count, sample=drawn, gamma=flip)
@@ -218,8 +216,7 @@ class BitFlip:
         >>> round(BitFlip(PureDP(1), buckets=32, sample=4).variance(n=1), 2)
         31.34
         """
-        if not 0 <= frequency <= 1:
-            raise InvalidArgument("frequency must lie from 0 to 1")
+        check_from_0_to_1(frequency, "frequency")
         one = 1 - self.p + frequency * self._spread
         people = whole(n, "n", least=1)
         devices = people * self.sample / self.buckets

@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, rational, whole
+from ...arithmetic.rational import Number, below_half, check_from_0_to_1, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen, replace
@@ -70,9 +70,7 @@ class OneBitMean:
 
     def __init__(self, low: Number, high: Number, spend: Measure, *, gamma: Number = 0) -> None:
         bottom, top = read_range(low, high)
-        flip = rational(gamma, "gamma")
-        if not 0 <= flip < Fraction(1, 2):
-            raise InvalidArgument(f"gamma must be at least 0 and below 1/2, got {gamma}")
+        flip = below_half(gamma, "gamma", f", got {gamma}")
         fill(self, low=bottom, high=top, epsilon=epsilon_of(spend), gamma=flip)
 
     @classmethod
@@ -221,8 +219,7 @@ class OneBitMean:
         >>> round(OneBitMean(-1, 1, PureDP(1)).variance(n=1), 3)
         4.683
         """
-        if not 0 <= frequency <= 1:
-            raise InvalidArgument("frequency must lie from 0 to 1")
+        check_from_0_to_1(frequency, "frequency")
         one = 1 - self.p + frequency * (2 * self.p - 1)
         people = whole(n, "n", least=1)
         return self._spread**2 * one * (1 - one) / people

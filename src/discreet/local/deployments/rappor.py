@@ -13,7 +13,13 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, rational, whole
+from ...arithmetic.rational import (
+    Number,
+    between_0_and_1,
+    check_from_0_to_1,
+    rational,
+    whole,
+)
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
@@ -79,13 +85,10 @@ class Rappor:
     def __init__(
         self, *, bits: int, hashes: int, cohorts: int, f: Number, p: Number, q: Number, key: str
     ) -> None:
-        permanent = rational(f, "f")
+        protects = ", else nothing protects, or nothing is told"
+        permanent = between_0_and_1(f, "f", f"{protects}; got {f}")
         on_zero = rational(p, "p")
         on_one = rational(q, "q")
-        if not 0 < permanent < 1:
-            raise InvalidArgument(
-                f"f must lie between 0 and 1, else nothing protects, or nothing is told; got {f}"
-            )
         if not 0 <= on_zero < on_one <= 1:
             raise InvalidArgument(f"p and q must be probabilities with p below q, got {p} and {q}")
         width = read_width(bits, "bits", most=1 << 16)
@@ -261,8 +264,7 @@ class Rappor:
         >>> round(10**6 * chrome.variance(n=10**6) ** 0.5)
         2806
         """
-        if not 0 <= frequency <= 1:
-            raise InvalidArgument("frequency must lie from 0 to 1")
+        check_from_0_to_1(frequency, "frequency")
         p, q = map(float, self.shown)
         of_holders = frequency * q * (1 - q)
         of_others = (1 - frequency) * p * (1 - p)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, whole
+from ...arithmetic.rational import Number, check_from_0_to_1, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import frozen
@@ -99,8 +99,7 @@ def sketch_variance(
     It adds the coins, people of other values in the same cell, and values that share cells:
     (m/(m − 1))²·[s²/n + (1 − f)(1/m)(1 − 1/m)/n + Σ f_v²·(1/m)(1 − 1/m)/k].
     """
-    if not 0 <= frequency <= 1:
-        raise InvalidArgument("frequency must lie from 0 to 1")
+    check_from_0_to_1(frequency, "frequency")
     people = whole(n, "n", least=1)
     squares = (1 - frequency) ** 2 if others is None else others
     same_cell = (1 / width) * (1 - 1 / width)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
-from ...arithmetic.rational import rational
+from ...arithmetic.rational import between_0_and_1, one_of
 from ...arithmetic.series import Array
 from ...errors import InvalidArgument
 from ...frozen import frozen
@@ -136,10 +136,7 @@ def read_level(level: object) -> float:
 
     Refuses: `InvalidArgument` for levels outside (0, 1).
     """
-    exact = rational(level, "level")
-    if not 0 < exact < 1:
-        raise InvalidArgument(f"level must lie between 0 and 1, such as 0.95, got {level}")
-    return float(exact)
+    return float(between_0_and_1(level, "level", f", such as 0.95, got {level}"))
 
 
 def read_of(of: object) -> Whose:
@@ -149,6 +146,5 @@ def read_of(of: object) -> Whose:
     >>> read_of("population")
     'population'
     """
-    if of not in ("reporters", "population"):
-        raise InvalidArgument(f"of must be 'reporters' or 'population', got {of!r}")
-    return of
+    one_of(of, "of", "reporters", "population")
+    return cast("Whose", of)

@@ -12,9 +12,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, positive, whole
+from ...arithmetic.rational import Number, one_of, positive, whole
 from ...arithmetic.rounding import up
-from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, exponential_choice, gaussian, laplace
 from ...privacy.events import (
@@ -82,8 +81,7 @@ class MWEM:
         passes: int = 1,
         neighbours: Neighbours = REPLACE,
     ) -> None:
-        if noise not in ("laplace", "gaussian"):
-            raise InvalidArgument(f"noise must be 'laplace' or 'gaussian', got {noise!r}")
+        one_of(noise, "noise", "laplace", "gaussian")
         cells = whole(domain, "domain", least=2)
         people = whole(total, "total", least=1, most=MAX_PEOPLE)
         times = whole(rounds, "rounds", least=1)

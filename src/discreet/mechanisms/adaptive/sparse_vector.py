@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, positive, rational, whole
+from ...arithmetic.rational import Number, between_0_and_1, positive, rational, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import BudgetExceeded, InvalidArgument
 from ...frozen import fill, frozen
@@ -76,18 +76,17 @@ class SparseVector:
             )
         c = whole(answers, "answers", least=1)
         # One person moves a monotone answer by Δ against the threshold, any other by 2Δ.
-        share = _best_share(c if monotone else 2 * c)
+        share: Number = _best_share(c if monotone else 2 * c)
         if threshold_share is not None:
-            share = rational(threshold_share, "share")
-        if not 0 < share < 1:
-            raise InvalidArgument(
-                "threshold_share must lie between 0 and 1: the part of epsilon spent on the threshold"
-            )
+            share = threshold_share
+        # The default is checked too: for very many answers its short rational is 0.
+        part = ": the part of epsilon spent on the threshold"
+        exact_share = between_0_and_1(share, "threshold_share", part)
         exact_epsilon = positive(epsilon, "epsilon")
         delta = positive(sensitivity, "sensitivity")
         relation = read_neighbours(neighbours)
         fill(self, epsilon=exact_epsilon, sensitivity=delta, answers=c)
-        fill(self, threshold_share=share, monotone=bool(monotone), neighbours=relation)
+        fill(self, threshold_share=exact_share, monotone=bool(monotone), neighbours=relation)
         # Refused here, not in the middle of a run.
         if max(self.steps) > MAX_SCALE:
             raise InvalidArgument(

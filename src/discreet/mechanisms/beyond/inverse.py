@@ -8,8 +8,7 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, positive, rational
-from ...errors import InvalidArgument
+from ...arithmetic.rational import Number, positive
 from ...frozen import fill, frozen
 from ...noise import Bits, uniform
 from ...privacy.events import ExponentialSelection
@@ -19,7 +18,7 @@ from ..laws.error_bound import parameter_repr
 from ..reading.allowance import largest_epsilon
 from ..selection.exponential import Exponential
 from ..selection.score_runs import Piece, choose_piece
-from .ordered import PLACES, Range
+from .ordered import PLACES, Range, read_quantile
 
 
 @frozen(init=False)
@@ -60,13 +59,11 @@ class InverseQuantile:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
         exact_epsilon = positive(epsilon, "epsilon")
-        exact_quantile = rational(quantile, "quantile")
+        exact_quantile = read_quantile(quantile)
         bounds = Range(low, high)
         relation = read_neighbours(neighbours)
         fill(self, epsilon=exact_epsilon, quantile=exact_quantile)
         fill(self, range=bounds, neighbours=relation)
-        if not 0 <= exact_quantile <= 1:
-            raise InvalidArgument("quantile must lie from 0 to 1; the median is 1/2")
 
     @classmethod
     def spending(

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, rational
+from ...arithmetic.rational import Number, check_from_0_to_1, rational
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ..laws.error_bound import parameter_repr
@@ -70,6 +70,18 @@ class Range:
         fraction = Fraction(place) / PLACES
         width = self.high - self.low
         return float(self.low + width * fraction)
+
+
+def read_quantile(quantile: Number) -> Fraction:
+    """Read which quantile is asked for: a number from 0 to 1.
+
+    >>> from discreet.mechanisms.beyond.ordered import read_quantile
+    >>> read_quantile(0.5)
+    Fraction(1, 2)
+    """
+    exact = rational(quantile, "quantile")
+    check_from_0_to_1(exact, "quantile", "; the median is 1/2")
+    return exact
 
 
 def ranks(quantile: Fraction, n: int) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...arithmetic.rational import Number, positive, rational, whole
+from ...arithmetic.rational import Number, between_0_and_1, positive, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
@@ -19,7 +19,7 @@ from ..keys.counts import per_key_delta
 from ..laws.error_bound import parameter_repr, read_beta
 from ..laws.tails import laplace_tail, least_with_tail
 from ..reading.allowance import read_approximate_budget
-from .ordered import PLACES, Range, ranks, span
+from .ordered import PLACES, Range, ranks, read_quantile, span
 
 
 @frozen(init=False)
@@ -65,11 +65,8 @@ class ProposeTestRelease:
         exact_epsilon = positive(epsilon, "epsilon")
         exact_delta = positive(delta, "delta")
         budget = ApproxDP(exact_epsilon, exact_delta)
-        share = rational(test_share, "test_share")
-        if not 0 < share < 1:
-            raise InvalidArgument(
-                "test_share must lie between 0 and 1: the part of epsilon spent on the test"
-            )
+        part = ": the part of epsilon spent on the test"
+        share = between_0_and_1(test_share, "test_share", part)
         fill(self, epsilon=budget.epsilon, delta=budget.delta, test_share=share)
         # Called for its refusal of a δ too small for floats.
         per_key_delta(self.delta, 1)
@@ -186,9 +183,7 @@ class ProposedQuantile:
         # Rounded down: a smaller proposed bound is harder to pass, never less private.
         proposed = positive(bound, "bound") * PLACES
         steps = math.floor(proposed / (limits.high - limits.low))
-        exact = rational(quantile, "quantile")
-        if not 0 <= exact <= 1:
-            raise InvalidArgument("quantile must lie from 0 to 1; the median is 1/2")
+        exact = read_quantile(quantile)
         test = ProposeTestRelease(epsilon, delta, steps, test_share=test_share)
         fill(self, test=test, quantile=exact, range=limits)
 

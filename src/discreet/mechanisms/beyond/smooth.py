@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, rational
+from ...arithmetic.rational import Number, below_half
 from ...arithmetic.rounding import fraction_down, up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
@@ -25,7 +25,7 @@ from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import REPLACE
 from ..laws.error_bound import parameter_repr, read_beta
 from ..reading.allowance import read_approximate_budget
-from .ordered import PLACES, Range, outer_spans, ranks, span
+from .ordered import PLACES, Range, outer_spans, ranks, read_quantile, span
 
 # Weights are counted in units of 2^-30: times 2^32 lattice steps they stay below 2^63.
 _UNIT = 1 << 30
@@ -75,9 +75,7 @@ class SmoothQuantile:
         quantile: Number = Fraction(1, 2),
     ) -> None:
         _fill_shared(self, epsilon, delta, low, high)
-        fill(self, quantile=rational(quantile, "quantile"))
-        if not 0 <= self.quantile <= 1:
-            raise InvalidArgument("quantile must lie from 0 to 1; the median is 1/2")
+        fill(self, quantile=read_quantile(quantile))
 
     @classmethod
     def spending(
@@ -142,11 +140,7 @@ class SmoothTrimmedMean:
         self, epsilon: Number, delta: Number, low: Number, high: Number, *, trim: Number
     ) -> None:
         _fill_shared(self, epsilon, delta, low, high)
-        fill(self, trim=rational(trim, "trim"))
-        if not 0 <= self.trim < Fraction(1, 2):
-            raise InvalidArgument(
-                "trim must be at least 0 and below 1/2: the share cut off at each end"
-            )
+        fill(self, trim=below_half(trim, "trim", ": the share cut off at each end"))
 
     @classmethod
     def spending(

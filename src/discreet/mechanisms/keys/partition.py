@@ -9,7 +9,7 @@ from math import ceil
 
 import numpy as np
 
-from ...arithmetic.rational import Number, positive, rational, whole
+from ...arithmetic.rational import Number, between_0_and_1, positive, whole
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, uniform
@@ -61,13 +61,10 @@ class PartitionSelection:
     @deprecated_call(l0="max_groups")
     def __init__(self, epsilon: Number, delta: Number, *, max_groups: int = 1) -> None:
         exact_epsilon = positive(epsilon, "epsilon")
-        exact_delta = rational(delta, "delta")
+        far_below = f", got {delta}; it should be far below 1/n"
+        exact_delta = between_0_and_1(delta, "delta", far_below)
         keys = whole(max_groups, "max_groups", least=1)
         fill(self, epsilon=exact_epsilon, delta=exact_delta, max_groups=keys)
-        if not 0 < self.delta < 1:
-            raise InvalidArgument(
-                f"delta must lie between 0 and 1, got {delta}; it should be far below 1/n"
-            )
 
     @classmethod
     @deprecated_call(l0="max_groups")

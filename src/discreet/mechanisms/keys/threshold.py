@@ -10,8 +10,7 @@ import math
 from collections.abc import Hashable, Mapping
 from fractions import Fraction
 
-from ...arithmetic.rational import Number, positive, rational, whole
-from ...errors import InvalidArgument
+from ...arithmetic.rational import Number, between_0_and_1, positive, rational, whole
 from ...frozen import fill, frozen
 from ...noise import Bits, gaussian, laplace
 from ...privacy.calibrate import least_scale
@@ -171,12 +170,9 @@ class GaussianThreshold:
         Refuses: a `key_share` outside (0, 1) (InvalidArgument).
         """
         epsilon, delta = read_approximate_budget(spend, "selecting unknown keys")
-        share = rational(key_share, "key_share")
+        part = ": the part of delta spent on the keys of one person"
+        share = between_0_and_1(key_share, "key_share", part)
         keys = whole(max_groups, "max_groups", least=1)
-        if not 0 < share < 1:
-            raise InvalidArgument(
-                "key_share must lie between 0 and 1: the part of delta spent on the keys of one person"
-            )
         noise_budget = ApproxDP(epsilon, delta * (1 - share))
 
         def noise_at(sigma: Fraction) -> DiscreteGaussianNoise:

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, positive, rational, whole
+from ...arithmetic.rational import Number, between_0_and_1, positive, whole
 from ...arithmetic.rounding import down, up
-from ...errors import InvalidArgument
 from ..reading.value import Integers, add_saturating
 
 _MIN_INT64 = -(1 << 63)
@@ -34,11 +33,8 @@ def read_beta(beta: Number) -> float:
     ...
     discreet.errors.InvalidArgument: beta must lie between 0 and 1, got 0; 0.05 gives bounds that hold in 95 % of cases
     """
-    exact = rational(beta, "beta")
-    if not 0 < exact < 1:
-        hint = "0.05 gives bounds that hold in 95 % of cases"
-        raise InvalidArgument(f"beta must lie between 0 and 1, got {beta}; {hint}")
-    return float(exact)
+    hint = f", got {beta}; 0.05 gives bounds that hold in 95 % of cases"
+    return float(between_0_and_1(beta, "beta", hint))
 
 
 def per_cell_beta(beta: Number, cells: int) -> float:

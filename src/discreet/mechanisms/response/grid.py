@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, positive, whole
+from ...arithmetic.rational import Number, one_of, positive, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
@@ -58,8 +58,7 @@ class GridResponse:
     __repr__ = parameter_repr
 
     def __init__(self, side: int, epsilon: Number, score: Score = "uniform") -> None:
-        if score not in ("uniform", "distance"):
-            raise InvalidArgument(f"score must be 'uniform' or 'distance', got {score!r}")
+        one_of(score, "score", "uniform", "distance")
         cells = whole(side, "side", least=2, most=1000)
         fill(self, side=cells, epsilon=positive(epsilon, "epsilon"), score=score)
 

@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, positive, rational, whole
+from ...arithmetic.rational import Number, check_from_0_to_1, positive, rational, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...arithmetic.special import betaincinv
 from ...errors import InvalidArgument
@@ -188,8 +188,7 @@ class RandomizedResponse:
         0.00096
         """
         people = whole(n, "n", least=1)
-        if not 0 <= frequency <= 1:
-            raise InvalidArgument("frequency must lie from 0 to 1")
+        check_from_0_to_1(frequency, "frequency")
         exact = np.float64(frequency)
         coins = float(_coin_variance(exact, people, self.p, self.q))
         sampling = frequency * (1 - frequency) / people if sampled else 0.0

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, positive, whole
+from ...arithmetic.rational import Number, one_of, positive, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...arithmetic.series import legendre
 from ...errors import InvalidArgument
@@ -78,8 +78,7 @@ class NoisyMax:
         monotone: bool = False,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
-        if noise not in ("exponential", "laplace"):
-            raise InvalidArgument(f"noise must be 'exponential' or 'laplace', got {noise!r}")
+        one_of(noise, "noise", "exponential", "laplace")
         shared = read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
         fill(self, noise=noise, **shared)
 
