@@ -7,7 +7,7 @@ argument.
 |---|---|
 | any finite number | `rational` |
 | above 0 / at least 0 | `positive` / `not_negative` |
-| a whole number between two bounds | `whole` |
+| a whole number between two bounds | `whole`; `whole_or_none` where it may be left out |
 | strictly between 0 and 1, such as β, δ or a share | `between_0_and_1` |
 | from 0 to 1, such as a frequency or a quantile | `check_from_0_to_1` |
 | at least 0 and below 1/2, such as a probability of flipping | `below_half` |
@@ -173,6 +173,18 @@ def whole(value: object, name: str, *, least: int = 0, most: int | None = None) 
         span = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise InvalidArgument(f"{name} must be a whole number {span}, got {value}")
     return int(exact)
+
+
+def whole_or_none(value: object, name: str, *, least: int = 0) -> int | None:
+    """Read a whole number that may be left out.
+
+    >>> from discreet.arithmetic.rational import whole_or_none
+    >>> whole_or_none(None, "dimension", least=1), whole_or_none(3, "dimension", least=1)
+    (None, 3)
+    """
+    if value is None:
+        return None
+    return whole(value, name, least=least)
 
 
 def one_of(value: object, name: str, *words: str, hint: str = "") -> None:

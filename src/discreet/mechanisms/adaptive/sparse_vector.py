@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import threading
 from fractions import Fraction
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...arithmetic.rational import Number, between_0_and_1, positive, rational, whole
-from ...arithmetic.rounding import fraction_up, up
+from ...arithmetic.rounding import up
 from ...errors import BudgetExceeded, InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, grid_exponent, laplace
@@ -21,7 +22,7 @@ from ...privacy.events import SparseVector as SparseVectorEvent
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from ..laws.error_bound import parameter_repr, read_beta
-from ..reading.allowance import largest_epsilon
+from ..reading.allowance import epsilon_for_error, largest_epsilon
 from ..reading.steps import add_exactly, sensitivity_in_steps, step_size, to_steps
 
 
@@ -106,10 +107,7 @@ class SparseVector:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> SparseVector:
         """Spend a budget: ε itself under PureDP, else the largest ε that fits."""
-
-        def event_at(epsilon: Fraction) -> SparseVectorEvent:
-            return SparseVectorEvent(epsilon, answers, neighbours=neighbours)
-
+        event_at = partial(SparseVectorEvent, answers=answers, neighbours=neighbours)
         epsilon = largest_epsilon(event_at, spend)
         return cls(
             epsilon,
@@ -139,8 +137,7 @@ class SparseVector:
         True
         """
         unit = cls(1, sensitivity, answers=answers, monotone=monotone, neighbours=neighbours)
-        # The error is in proportion to 1/ε; rounded up, so that ε is never too small.
-        epsilon = fraction_up(unit.error(queries, beta)) / positive(error, "error")
+        epsilon = epsilon_for_error(unit.error(queries, beta), error)
         return cls(epsilon, sensitivity, answers=answers, monotone=monotone, neighbours=neighbours)
 
     @property

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, cast
 
 from ... import noise
 from ...arithmetic.rational import Number as Real
@@ -25,26 +24,24 @@ from ...privacy.neighbours import Neighbours
 from ..laws import binomial as law
 from ..laws.error_bound import (
     brief,
-    evaluate,
     first_true,
-    interval_around,
     least_whole,
     per_cell_beta,
 )
 from ..laws.normal import quantile
 from ..reading.budget import refuse_pure
 from ..reading.deprecation import deprecated_call
-from ..reading.value import Floats, Integers, Whole, read_whole
+from ..reading.value import Floats, Integers, Whole
 from ..sensitivity import Sensitivity, read_sensitivity
 from .gaussian import Gaussian
-from .integer import add_drawn, whole_l1
+from .integer import IntegerMechanism, add_drawn, whole_l1
 
 # The incomplete beta function keeps nine digits for any number of trials.
 _TAIL_MARGIN = 2.0**-30
 
 
 @frozen(init=False, repr=False)
-class Binomial:
+class Binomial(IntegerMechanism):
     """Binomial mechanism: adds centred binomial noise to whole numbers.
 
     `trials` is even, so that the noise is whole and centred; `sensitivity` is Δ1, whole, or a
@@ -167,13 +164,12 @@ class Binomial:
 
     def release(self, value: Whole, *, bits: Bits | None = None) -> Whole:
         """Return the whole value with fresh noise; arrays stop at the ends of int64."""
-        exact = read_whole(value)
         centre = self.trials // 2
 
         def draw(size: int | None) -> int | Integers:
             return noise.binomial(self.trials, size, bits=bits) - centre
 
-        return cast("Whole", add_drawn(exact, draw))
+        return add_drawn(value, draw)
 
     def error(self, beta: Real = 0.05, *, cells: int = 1, whole: bool = True) -> int:  # noqa: ARG002 - always whole
         """Bound |release − value| with probability 1 − β, in all of `cells` cells at once.
@@ -188,36 +184,11 @@ class Binomial:
         guess = min(self.trials / 2, self.scale * quantile(cell_beta) - 0.5)
         return least_whole(tail, cell_beta, guess, _TAIL_MARGIN)
 
-    def interval(self, answer: Whole, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Return a confidence interval for the true value, of confidence 1 − β, around an answer.
+    def _pmf(self, distance: Floats) -> Floats:
+        return law.pmf(distance, self.trials)
 
-        >>> import discreet as dp
-        >>> dp.Binomial(trials=400, sensitivity=1).interval(42)
-        (22, 62)
-        """
-        exact = read_whole(answer)
-        return interval_around(exact, self.error(beta, cells=cells))
-
-    def pmf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
-        """Return P(release(value) = x).
-
-        >>> import discreet as dp
-        >>> dp.Binomial(trials=4, sensitivity=1).pmf([-2, 0, 3]).round(12).tolist()
-        [0.0625, 0.375, 0.0]
-        """
-
-        def mass(y: Floats) -> Floats:
-            return law.pmf(y - value, self.trials)
-
-        return evaluate(mass, x)
-
-    def cdf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
-        """Return P(release(value) ≤ x)."""
-
-        def up_to(y: Floats) -> Floats:
-            return law.cdf(y - value, self.trials)
-
-        return evaluate(up_to, x)
+    def _cdf(self, distance: Floats) -> Floats:
+        return law.cdf(distance, self.trials)
 
     @property
     def variance(self) -> float:

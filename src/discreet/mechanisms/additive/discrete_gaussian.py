@@ -8,13 +8,12 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
-from typing import Any, cast
 
 import numpy as np
 
 from ... import noise
 from ...arithmetic.rational import Number as Real
-from ...arithmetic.rational import positive, whole
+from ...arithmetic.rational import positive, whole_or_none
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import field, fill, frozen
@@ -25,18 +24,22 @@ from ...privacy.events import DiscreteGaussianNoise
 from ...privacy.measures import ZCDP, GaussianDP, Measure
 from ...privacy.neighbours import Neighbours
 from ..laws import discrete_gaussian as law
-from ..laws.error_bound import brief, evaluate, interval_around, least_whole, per_cell_beta
+from ..laws.error_bound import (
+    least_whole,
+    per_cell_beta,
+    scale_repr,
+)
 from ..laws.normal import quantile
 from ..reading.budget import refuse_pure
 from ..reading.deprecation import deprecated_call
-from ..reading.value import Floats, Integers, Whole, count_coordinates, read_whole
+from ..reading.value import Floats, Whole, count_coordinates, read_whole
 from ..sensitivity import Sensitivity, read_sensitivity
-from .integer import add_drawn, max_noise_scale, whole_norm
+from .integer import IntegerMechanism, add_drawn, max_noise_scale, whole_norm
 from .lattice import root_up
 
 
 @frozen(init=False, repr=False)
-class DiscreteGaussian:
+class DiscreteGaussian(IntegerMechanism):
     """Discrete Gaussian mechanism: adds discrete Gaussian noise of parameter σ to whole numbers.
 
     σ is `scale`. `sensitivity` is Δ2, whole, or a `Sensitivity` whose Δ2² is whole. With Δ2 = 1
@@ -62,6 +65,8 @@ class DiscreteGaussian:
     dimension: int | None
     event: DiscreteGaussianNoise = field(compare=False)
 
+    __repr__ = scale_repr
+
     def __init__(
         self,
         scale: Real,
@@ -76,14 +81,11 @@ class DiscreteGaussian:
             raise InvalidArgument(
                 "scale must be at most 2**50, so that the noise fits in 64 bits; use Gaussian"
             )
-        declared = None if dimension is None else whole(dimension, "dimension", least=1)
+        declared = whole_or_none(dimension, "dimension", least=1)
         norms = _norms(stated, declared)
         event = DiscreteGaussianNoise(sigma**2, *norms, neighbours=relation)
         fill(self, scale=sigma, sensitivity=stated, neighbours=relation)
         fill(self, dimension=declared, event=event)
-
-    def __repr__(self) -> str:
-        return f"DiscreteGaussian(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"
 
     @classmethod
     @deprecated_call("sensitivity")
@@ -148,14 +150,9 @@ class DiscreteGaussian:
 
     def release(self, value: Whole, *, bits: Bits | None = None) -> Whole:
         """Return the whole value with fresh noise; arrays stop at the ends of int64."""
-        exact = read_whole(value)
         dimension = self.dimension if self._any_length else self.event.dimension
-        count_coordinates(exact, dimension)
-
-        def draw(size: int | None) -> int | Integers:
-            return noise.gaussian(self.event.variance, size, bits=bits)
-
-        return cast("Whole", add_drawn(exact, draw))
+        count_coordinates(read_whole(value), dimension)
+        return add_drawn(value, partial(noise.gaussian, self.event.variance, bits=bits))
 
     @property
     def _any_length(self) -> bool:
@@ -181,49 +178,21 @@ class DiscreteGaussian:
         guess = math.sqrt(variance) * quantile(cell_beta) - 0.5
         return least_whole(tail, cell_beta, guess)
 
-    def interval(self, answer: Whole, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Return a confidence interval for the true value, of confidence 1 − β, around an answer.
-
-        >>> import discreet as dp
-        >>> dp.DiscreteGaussian(scale=10, sensitivity=1).interval(42)
-        (22, 62)
-        """
-        exact = read_whole(answer)
-        return interval_around(exact, self.error(beta, cells=cells))
-
-    def pmf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
-        """Return P(release(value) = x).
-
-        >>> import discreet as dp
-        >>> round(dp.DiscreteGaussian(scale=1, sensitivity=1).pmf(0), 12)
-        0.398942278267
-        """
+    def _pmf(self, distance: Floats) -> Floats:
         variance = self._parameter
-        log_total = law.log_total(variance)
+        exponent = -(distance**2) / (2 * variance)
+        at_whole = np.exp(exponent - law.log_total(variance))
+        return np.where(distance == np.floor(distance), at_whole, 0.0)
 
-        def mass(y: Floats) -> Floats:
-            exponent = -((y - value) ** 2) / (2 * variance)
-            at_whole = np.exp(exponent - log_total)
-            return np.where(y == np.floor(y), at_whole, 0.0)
-
-        return evaluate(mass, x)
-
-    def cdf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
-        """Return P(release(value) ≤ x)."""
-
-        def up_to(y: Floats) -> Floats:
-            return self._cdf(np.floor(y) - value)
-
-        return evaluate(up_to, x)
-
-    def _cdf(self, x: Floats) -> Floats:
+    def _cdf(self, distance: Floats) -> Floats:
         variance = self._parameter
+        last = np.floor(distance)
         one_sided = []
-        for k in x.tolist():
+        for k in last.tolist():
             # P(X ≤ −k) = P(|X| > k − 1)/2 on the left; the right follows by symmetry.
-            distance = -k - 1 if k < 0 else k
-            one_sided.append(law.tail(distance, variance) / 2)
-        return np.where(x < 0, one_sided, 1 - np.asarray(one_sided))
+            size = -k - 1 if k < 0 else k
+            one_sided.append(law.tail(size, variance) / 2)
+        return np.where(last < 0, one_sided, 1 - np.asarray(one_sided))
 
     @property
     def variance(self) -> float:

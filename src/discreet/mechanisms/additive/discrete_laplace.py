@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, cast
+from functools import partial
 
 from ... import noise
 from ...arithmetic.rational import Number as Real
@@ -19,19 +19,23 @@ from ...privacy.events import DiscreteLaplaceNoise
 from ...privacy.measures import Measure
 from ...privacy.neighbours import Neighbours
 from ..laws import discrete_laplace as law
-from ..laws.error_bound import brief, evaluate, interval_around, least_whole, per_cell_beta
+from ..laws.error_bound import (
+    least_whole,
+    per_cell_beta,
+    scale_repr,
+)
 from ..reading.budget import read_budget
 from ..reading.deprecation import deprecated_call
-from ..reading.value import Floats, Integers, Whole, read_whole
+from ..reading.value import Floats, Whole
 from ..sensitivity import Sensitivity, read_sensitivity
-from .integer import add_drawn, least_laplace_scale, max_noise_scale, whole_l1
+from .integer import IntegerMechanism, add_drawn, least_laplace_scale, max_noise_scale, whole_l1
 from .truncated import TruncatedGeometric
 
 __all__ = ["DiscreteLaplace", "Geometric", "TruncatedGeometric"]
 
 
 @frozen(init=False, repr=False)
-class DiscreteLaplace:
+class DiscreteLaplace(IntegerMechanism):
     """Discrete Laplace mechanism: adds two-sided geometric noise to whole numbers.
 
     `sensitivity` is Δ1, whole, or a `Sensitivity`. For one COUNT and pure ε it is optimal for every
@@ -55,6 +59,8 @@ class DiscreteLaplace:
     neighbours: Neighbours
     event: DiscreteLaplaceNoise = field(compare=False)
 
+    __repr__ = scale_repr
+
     def __init__(
         self, scale: Real, sensitivity: Real | Sensitivity, *, neighbours: Neighbours | None = None
     ) -> None:
@@ -62,9 +68,6 @@ class DiscreteLaplace:
         stated, relation = read_sensitivity(sensitivity, neighbours)
         event = DiscreteLaplaceNoise(b, whole_l1(stated), neighbours=relation)
         fill(self, scale=b, sensitivity=stated, neighbours=relation, event=event)
-
-    def __repr__(self) -> str:
-        return f"DiscreteLaplace(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"
 
     @classmethod
     @deprecated_call("sensitivity")
@@ -118,12 +121,7 @@ class DiscreteLaplace:
 
     def release(self, value: Whole, *, bits: Bits | None = None) -> Whole:
         """Return the whole value with fresh noise; arrays stop at the ends of int64."""
-        exact = read_whole(value)
-
-        def draw(size: int | None) -> int | Integers:
-            return noise.laplace(self.scale, size, bits=bits)
-
-        return cast("Whole", add_drawn(exact, draw))
+        return add_drawn(value, partial(noise.laplace, self.scale, bits=bits))
 
     @property
     def _step(self) -> float:
@@ -144,37 +142,11 @@ class DiscreteLaplace:
         guess = -math.log(cell_beta) / h - 1
         return least_whole(tail, cell_beta, guess)
 
-    def interval(self, answer: Whole, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Return a confidence interval for the true value, of confidence 1 − β, around an answer.
+    def _pmf(self, distance: Floats) -> Floats:
+        return law.pmf(distance, self._step)
 
-        >>> import discreet as dp
-        >>> dp.DiscreteLaplace(scale=2, sensitivity=1).interval(42)
-        (36, 48)
-        """
-        exact = read_whole(answer)
-        return interval_around(exact, self.error(beta, cells=cells))
-
-    def pmf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
-        """Return P(release(value) = x).
-
-        >>> import discreet as dp
-        >>> from discreet.privacy.measures import PureDP
-        >>> round(dp.DiscreteLaplace.spending(PureDP(0.5), sensitivity=1).pmf(0), 12)
-        0.244918662404
-        """
-
-        def mass(y: Floats) -> Floats:
-            return law.pmf(y - value, self._step)
-
-        return evaluate(mass, x)
-
-    def cdf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
-        """Return P(release(value) ≤ x)."""
-
-        def up_to(y: Floats) -> Floats:
-            return law.cdf(y - value, self._step)
-
-        return evaluate(up_to, x)
+    def _cdf(self, distance: Floats) -> Floats:
+        return law.cdf(distance, self._step)
 
     @property
     def variance(self) -> float:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 from ... import noise
 from ...arithmetic.rational import Number as Real
-from ...arithmetic.rational import positive, whole
+from ...arithmetic.rational import positive, whole_or_none
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
 from ...frozen import field, fill, frozen
@@ -24,26 +24,19 @@ from ...privacy.events import GaussianNoise
 from ...privacy.measures import ZCDP, ApproxDP, Measure
 from ...privacy.neighbours import Neighbours
 from ..laws import normal
-from ..laws.error_bound import (
-    brief,
-    evaluate,
-    interval_around,
-    max_scale,
-    per_cell_beta,
-    read_error,
-)
 from ..reading.budget import refuse_pure
 from ..reading.deprecation import deprecated_call
-from ..reading.value import Floats, Integers, Number, count_coordinates, is_whole, read_number
+from ..reading.value import Floats, Number, count_coordinates, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
 from .lattice import (
     MAX_ROUNDS,
+    LatticeMechanism,
     add_noise,
     budget_too_small,
     check_widening,
     lattice_exponent,
+    most_noise,
     root_up,
-    round_to_lattice,
     squared_l2_apart,
 )
 
@@ -52,7 +45,7 @@ MAX_COORDINATES = 1 << 32
 
 
 @frozen(init=False, repr=False)
-class Gaussian:
+class Gaussian(LatticeMechanism):
     """Gaussian mechanism: adds Gaussian noise of standard deviation `scale` to every coordinate.
 
     `sensitivity` is Δ2, or a `Sensitivity`. The value is an int, a float, or an array of either;
@@ -91,7 +84,7 @@ class Gaussian:
     ) -> None:
         sigma = positive(scale, "scale")
         stated, relation = read_sensitivity(sensitivity, neighbours)
-        declared = None if dimension is None else whole(dimension, "dimension", least=1)
+        declared = whole_or_none(dimension, "dimension", least=1)
         square = _squared_l2(stated)
         root = root_up(square)
         # A root such as √2 is on no lattice, but whole vectors need no rounding all the same.
@@ -108,9 +101,6 @@ class Gaussian:
         # `steps` is the variance in squared lattice steps, as the sampler takes it.
         steps = event.variance / event.step**2
         fill(self, event=event, exponent=exponent, steps=steps)
-
-    def __repr__(self) -> str:
-        return f"Gaussian(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"
 
     @classmethod
     @deprecated_call("sensitivity")
@@ -168,15 +158,12 @@ class Gaussian:
         True
         """
         make = partial(cls, sensitivity=sensitivity, neighbours=neighbours, dimension=dimension)
-        bound = read_error(error)
 
-        def fits(scale: Fraction) -> bool:
-            return make(scale).error(beta, cells=cells, whole=whole) <= bound
+        def quantile(cell_beta: float) -> float:
+            # A β near 1 has a quantile near 0; the guess of a scale must stay finite.
+            return max(normal.quantile(cell_beta), 1e-9)
 
-        z = normal.quantile(per_cell_beta(beta, cells))
-        # A β near 1 has a quantile near 0; the guess must stay finite.
-        guess = bound / max(z, 1e-9)
-        return make(max_scale(fits, guess))
+        return most_noise(make, error, quantile, beta=beta, cells=cells, whole=whole)
 
     def release(self, value: Number, *, bits: Bits | None = None) -> Number:
         """Return the value with fresh noise, as the same type.
@@ -188,19 +175,14 @@ class Gaussian:
         rounded = not is_whole(exact) or self.exponent > 0
         count = count_coordinates(exact, self.dimension)
         variance = self.steps * self._wider(count, rounded=rounded)
-
-        def draw(size: int | None) -> int | Integers:
-            return noise.gaussian(variance, size, bits=bits)
-
+        draw = partial(noise.gaussian, variance, bits=bits)
         return cast("Number", add_noise(exact, self.exponent, draw))
 
     def _wider(self, count: int, *, rounded: bool = True) -> Fraction:
         """Return the factor of the variance where `count` coordinates are rounded."""
         if not count or not rounded:
             return Fraction(1)
-        changed = count
-        if isinstance(self.sensitivity, Sensitivity):
-            changed = min(count, self.sensitivity.changed)
+        changed = self._changed(count)
         stated = self.event.squared_sensitivity
         apart = squared_l2_apart(stated, self.exponent, changed)
         # Four times the variance is twice the noise.
@@ -218,9 +200,7 @@ class Gaussian:
         >>> round(dp.Gaussian(scale=1, sensitivity=1).error(0.05, cells=10), 4), dp.Gaussian(2, 1).error(whole=True)
         (2.7996, 4)
         """
-        cell_beta = per_cell_beta(beta, cells)
-        count = max(cells, self.dimension or 1)
-        return self._bound(cell_beta, count, whole=whole)
+        return self._error(beta, cells, 1, whole=whole)
 
     def _bound(self, beta: float, count: int, *, whole: bool) -> float:
         """Bound one error but for β, where `count` coordinates are released together."""
@@ -237,59 +217,13 @@ class Gaussian:
         wider = self._wider(count, rounded=rounded)
         return float(self.scale) * math.sqrt(wider)
 
-    def interval(self, answer: Number, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Return a confidence interval for the true value, of confidence 1 − β, around an answer.
+    def _pmf(self, distance: Floats, *, whole: bool) -> Floats:
+        law = normal.rounded_pmf if whole else normal.pmf
+        return law(distance, float(self.scale), float(self.event.step))
 
-        >>> import discreet as dp
-        >>> dp.Gaussian(scale=2, sensitivity=1).interval(42)
-        (38, 46)
-        """
-        exact = read_number(answer)
-        coordinates = count_coordinates(exact, None)
-        count = max(cells, self.dimension or 1, coordinates)
-        cell_beta = per_cell_beta(beta, cells)
-        error = self._bound(cell_beta, count, whole=is_whole(exact))
-        return interval_around(exact, error)
-
-    def pmf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
-        """Return P(release(value) = x): on the lattice for floats, on the integers if `whole`.
-
-        >>> import discreet as dp
-        >>> round(dp.Gaussian(scale=2, sensitivity=1).pmf(0, whole=True), 6)
-        0.197413
-        """
-        step = float(self.event.step)
-        sigma = float(self.scale)
-
-        def mass_of_whole(y: Floats) -> Floats:
-            return normal.rounded_pmf(y - value, sigma, step)
-
-        def mass_on_lattice(y: Floats) -> Floats:
-            centre = round_to_lattice(value, self.exponent)
-            return normal.pmf(y - centre, sigma, step)
-
-        rounds_to_whole = whole and self.exponent < 0
-        return evaluate(mass_of_whole if rounds_to_whole else mass_on_lattice, x)
-
-    def cdf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
-        """Return P(release(value) ≤ x), for float releases or whole ones.
-
-        >>> import discreet as dp
-        >>> round(dp.Gaussian(scale=1, sensitivity=1).cdf(1.0), 6)
-        0.841345
-        """
-        step = float(self.event.step)
-        sigma = float(self.scale)
-
-        def up_to_whole(y: Floats) -> Floats:
-            return normal.rounded_cdf(y - value, sigma, step)
-
-        def up_to_step(y: Floats) -> Floats:
-            centre = round_to_lattice(value, self.exponent)
-            return normal.cdf(y - centre, sigma, step)
-
-        rounds_to_whole = whole and self.exponent < 0
-        return evaluate(up_to_whole if rounds_to_whole else up_to_step, x)
+    def _cdf(self, distance: Floats, *, whole: bool) -> Floats:
+        law = normal.rounded_cdf if whole else normal.cdf
+        return law(distance, float(self.scale), float(self.event.step))
 
     @property
     def variance(self) -> float:

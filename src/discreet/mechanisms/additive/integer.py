@@ -1,10 +1,11 @@
-"""Steps shared by the mechanisms on the integers: whole sensitivities, and their scales."""
+"""Base of the mechanisms on the integers, with their whole sensitivities and their scales."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,13 +16,59 @@ from ...noise.geometric import MAX_SCALE
 from ...privacy.calibrate import least_scale
 from ...privacy.events import Event
 from ...privacy.measures import Measure, PureDP
-from ..laws.error_bound import max_scale, per_cell_beta
-from ..reading.value import Integers, add_saturating
+from ..laws.error_bound import evaluate, interval_around, max_scale, per_cell_beta
+from ..reading.value import Floats, Whole, add_saturating, read_whole
 from ..sensitivity import Sensitivity
 from .lattice import Draw
 
 # The samplers' noise stays below 2^62, and so does every error.
 _MAX_ERROR = 1 << 62
+
+
+class IntegerMechanism:
+    """Base of the mechanisms that add whole noise to whole numbers.
+
+    A subclass states what it draws (`release`), what that costs (`event`) and how far it is off
+    (`error`). The base states what follows: the interval around an answer, and the law of a release
+    from P(noise = distance) and P(noise ≤ distance), the `_pmf` and `_cdf` of the subclass.
+    """
+
+    __slots__ = ()
+
+    error: Callable[..., int]
+    _pmf: Callable[[Floats], Floats]
+    _cdf: Callable[[Floats], Floats]
+
+    def interval(self, answer: Whole, beta: Number = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
+        """Return a confidence interval for the true value, of confidence 1 − β, around an answer.
+
+        >>> import discreet as dp
+        >>> dp.DiscreteLaplace(scale=2, sensitivity=1).interval(42)
+        (36, 48)
+        >>> dp.DiscreteGaussian(scale=10, sensitivity=1).interval(42)
+        (22, 62)
+        >>> dp.Binomial(trials=400, sensitivity=1).interval(42)
+        (22, 62)
+        """
+        exact = read_whole(answer)
+        return interval_around(exact, self.error(beta, cells=cells))
+
+    def pmf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
+        """Return P(release(value) = x).
+
+        >>> import discreet as dp
+        >>> round(dp.DiscreteLaplace.spending(dp.PureDP(0.5), sensitivity=1).pmf(0), 12)
+        0.244918662404
+        >>> round(dp.DiscreteGaussian(scale=1, sensitivity=1).pmf(0), 12)
+        0.398942278267
+        >>> dp.Binomial(trials=4, sensitivity=1).pmf([-2, 0, 3]).round(12).tolist()
+        [0.0625, 0.375, 0.0]
+        """
+        return evaluate(lambda y: self._pmf(y - value), x)
+
+    def cdf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
+        """Return P(release(value) ≤ x)."""
+        return evaluate(lambda y: self._cdf(y - value), x)
 
 
 def whole_norm(norm: Fraction) -> int:
@@ -48,17 +95,22 @@ def whole_l1(sensitivity: Fraction | Sensitivity) -> int:
     return whole_norm(sensitivity)
 
 
-def add_drawn(value: int | Integers, draw: Draw) -> int | Integers:
+def add_drawn(value: Whole, draw: Draw) -> Whole:
     """Add whole noise to whole numbers of any shape.
+
+    Refuses: what is no whole number or array of them (InvalidArgument), before a bit is drawn.
 
     >>> from discreet.mechanisms.additive.integer import add_drawn
     >>> add_drawn(5, lambda size: -7)
     -2
     """
-    if isinstance(value, int):
-        return value + int(draw(None))
-    noise = np.asarray(draw(value.size))
-    return add_saturating(value, noise.reshape(value.shape))
+    exact = read_whole(value)
+    if isinstance(exact, int):
+        noisy = add_saturating(exact, int(draw(None)))
+    else:
+        noise = np.asarray(draw(exact.size))
+        noisy = add_saturating(exact, noise.reshape(exact.shape))
+    return cast("Whole", noisy)
 
 
 def least_laplace_scale(budget: Measure, make: Callable[[Fraction], Event], norm: int) -> Fraction:

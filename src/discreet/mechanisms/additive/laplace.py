@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 from ... import noise
 from ...arithmetic.rational import Number as Real
-from ...arithmetic.rational import positive, whole
+from ...arithmetic.rational import positive, whole_or_none
 from ...arithmetic.rounding import up
 from ...frozen import field, fill, frozen
 from ...noise.bits import Bits
@@ -21,26 +21,19 @@ from ...privacy.events import LaplaceNoise
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import Neighbours
 from ..laws import discrete_laplace as law
-from ..laws.error_bound import (
-    brief,
-    evaluate,
-    interval_around,
-    max_scale,
-    per_cell_beta,
-    read_error,
-)
 from ..reading.budget import read_budget
 from ..reading.deprecation import deprecated_call
-from ..reading.value import Floats, Integers, Number, count_coordinates, is_whole, read_number
+from ..reading.value import Floats, Number, count_coordinates, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
 from .lattice import (
     MAX_ROUNDS,
+    LatticeMechanism,
     add_noise,
     budget_too_small,
     check_widening,
     l1_steps_apart,
     lattice_exponent,
-    round_to_lattice,
+    most_noise,
 )
 
 
@@ -51,7 +44,7 @@ def _l1(sensitivity: Fraction | Sensitivity) -> Fraction:
 
 
 @frozen(init=False, repr=False)
-class Laplace:
+class Laplace(LatticeMechanism):
     """Laplace mechanism: adds Laplace noise of one scale to every coordinate (Dwork et al. 2006).
 
     `sensitivity` is Δ1, or a `Sensitivity`. The value is an int, a float, or an array of either;
@@ -96,12 +89,9 @@ class Laplace:
         # The event states Δ1 rounded up to the lattice: so far apart are rounded neighbours.
         apart = l1_steps_apart(norm, exponent, 1) * step
         event = LaplaceNoise(b, apart, step, neighbours=relation)
-        declared = None if dimension is None else whole(dimension, "dimension", least=1)
+        declared = whole_or_none(dimension, "dimension", least=1)
         fill(self, scale=b, sensitivity=stated, neighbours=relation, dimension=declared)
         fill(self, event=event, exponent=exponent, steps=b / step)
-
-    def __repr__(self) -> str:
-        return f"Laplace(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"
 
     @classmethod
     @deprecated_call("sensitivity")
@@ -156,14 +146,12 @@ class Laplace:
         True
         """
         make = partial(cls, sensitivity=sensitivity, neighbours=neighbours, dimension=dimension)
-        bound = read_error(error)
 
-        def fits(scale: Fraction) -> bool:
-            return make(scale).error(beta, cells=cells, whole=whole) <= bound
+        def quantile(cell_beta: float) -> float:
+            # The error of continuous noise of scale b is b·ln(1/β).
+            return -math.log(cell_beta)
 
-        # The error of continuous noise of scale b is b·ln(1/β).
-        guess = bound / -math.log(per_cell_beta(beta, cells))
-        return make(max_scale(fits, guess))
+        return most_noise(make, error, quantile, beta=beta, cells=cells, whole=whole)
 
     def release(self, value: Number, *, bits: Bits | None = None) -> Number:
         """Return the value with fresh noise, as the same type.
@@ -175,17 +163,12 @@ class Laplace:
         rounded = not is_whole(exact) or self.exponent > 0
         count = count_coordinates(exact, self.dimension)
         steps = self.steps * self._wider(count, rounded=rounded)
-
-        def draw(size: int | None) -> int | Integers:
-            return noise.laplace(steps, size, bits=bits)
-
+        draw = partial(noise.laplace, steps, bits=bits)
         return cast("Number", add_noise(exact, self.exponent, draw))
 
     def _wider(self, count: int, *, rounded: bool = True) -> Fraction:
         """Return the factor of the scale where `count` coordinates are rounded."""
-        changed = count
-        if isinstance(self.sensitivity, Sensitivity):
-            changed = min(count, self.sensitivity.changed)
+        changed = self._changed(count)
         # The event already counts the rounding of one coordinate.
         if changed <= 1 or not rounded:
             return Fraction(1)
@@ -204,9 +187,7 @@ class Laplace:
         >>> round(dp.Laplace(scale=1, sensitivity=1).error(0.05, cells=10_000), 2), dp.Laplace(2, 1).error(whole=True)
         (12.18, 6)
         """
-        cell_beta = per_cell_beta(beta, cells)
-        count = max(cells, self.dimension or 1)
-        return self._bound(cell_beta, count, whole=whole)
+        return self._error(beta, cells, 1, whole=whole)
 
     def _bound(self, beta: float, count: int, *, whole: bool) -> float:
         """Bound one error but for β, where `count` coordinates are released together."""
@@ -227,59 +208,19 @@ class Laplace:
         wider = self._wider(count, rounded=rounded)
         return float(self.scale * wider)
 
-    def interval(self, answer: Number, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Return a confidence interval for the true value, of confidence 1 − β, around an answer.
-
-        >>> import discreet as dp
-        >>> dp.Laplace(scale=2, sensitivity=1).interval(42)
-        (36, 48)
-        """
-        exact = read_number(answer)
-        coordinates = count_coordinates(exact, None)
-        count = max(cells, self.dimension or 1, coordinates)
-        cell_beta = per_cell_beta(beta, cells)
-        error = self._bound(cell_beta, count, whole=is_whole(exact))
-        return interval_around(exact, error)
-
-    def pmf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
-        """Return P(release(value) = x): on the lattice for floats, on the integers if `whole`.
-
-        >>> import discreet as dp
-        >>> round(dp.Laplace(scale=2, sensitivity=1).pmf(0, whole=True), 6)
-        0.221199
-        """
+    def _pmf(self, distance: Floats, *, whole: bool) -> Floats:
         step = float(self.event.step)
         b = float(self.scale)
+        if whole:
+            return law.rounded_pmf(distance, b, step / b)
+        return law.pmf(distance / step, step / b)
 
-        def mass_of_whole(y: Floats) -> Floats:
-            return law.rounded_pmf(y - value, b, step / b)
-
-        def mass_on_lattice(y: Floats) -> Floats:
-            centre = round_to_lattice(value, self.exponent)
-            return law.pmf((y - centre) / step, step / b)
-
-        rounds_to_whole = whole and self.exponent < 0
-        return evaluate(mass_of_whole if rounds_to_whole else mass_on_lattice, x)
-
-    def cdf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
-        """Return P(release(value) ≤ x), for float releases or whole ones.
-
-        >>> import discreet as dp
-        >>> round(dp.Laplace(scale=1, sensitivity=1).cdf(1.0), 6)
-        0.81606
-        """
+    def _cdf(self, distance: Floats, *, whole: bool) -> Floats:
         step = float(self.event.step)
         b = float(self.scale)
-
-        def up_to_whole(y: Floats) -> Floats:
-            return law.rounded_cdf(y - value, b, step / b)
-
-        def up_to_step(y: Floats) -> Floats:
-            centre = round_to_lattice(value, self.exponent)
-            return law.cdf((y - centre) / step, step / b)
-
-        rounds_to_whole = whole and self.exponent < 0
-        return evaluate(up_to_whole if rounds_to_whole else up_to_step, x)
+        if whole:
+            return law.rounded_cdf(distance, b, step / b)
+        return law.cdf(distance / step, step / b)
 
     @property
     def variance(self) -> float:

@@ -15,14 +15,41 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import isqrt
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from ...arithmetic.rational import Number
 from ...errors import InvalidArgument
 from ...noise.grid import LEAST, MOST, add_on_grid, from_grid, grid_exponent, to_grid
 from ...privacy.measures import Measure
-from ..reading.value import Floats, Integers, add_saturating
+from ..laws.error_bound import (
+    evaluate,
+    interval_around,
+    max_scale,
+    per_cell_beta,
+    read_error,
+    scale_repr,
+)
+from ..reading.value import (
+    Floats,
+    Integers,
+    add_saturating,
+    count_coordinates,
+    is_whole,
+    read_number,
+)
+from ..reading.value import Number as Value
+from ..sensitivity import Sensitivity
 
+
+class _HasError(Protocol):
+    def error(self, beta: Number, *, cells: int, whole: bool) -> float:
+        """Bound the error of one release."""
+        ...
+
+
+Made = TypeVar("Made", bound=_HasError)
 Draw = Callable[[int | None], "int | Integers"]
 """Sampler of whole noise: one number for None, an array for a size."""
 
@@ -36,6 +63,114 @@ _MAX_SHIFT = 62
 _FINER = 8
 _MIN_INT64 = -(1 << 63)
 _MAX_INT64 = (1 << 63) - 1
+
+
+class LatticeMechanism:
+    """Base of the mechanisms with continuous noise on the lattice: Laplace and Gaussian.
+
+    A subclass states what it draws (`release`), what that costs (`event`) and how far it is off.
+    The base states what follows: the interval around an answer, and the law of a release.
+
+    | of a subclass | meaning |
+    |---|---|
+    | `_bound(beta, count, whole=…)` | error but for β, where `count` coordinates are released |
+    | `_pmf(distance, whole=…)` | P(noise = distance), of noise rounded to wholes if `whole` |
+    | `_cdf(distance, whole=…)` | P(noise ≤ distance), of noise rounded to wholes if `whole` |
+    """
+
+    __slots__ = ()
+
+    scale: Fraction
+    sensitivity: Fraction | Sensitivity
+    dimension: int | None
+    exponent: int
+    _bound: Callable[..., float]
+    _pmf: Callable[..., Floats]
+    _cdf: Callable[..., Floats]
+
+    __repr__ = scale_repr
+
+    def _error(self, beta: Number, cells: int, coordinates: int, *, whole: bool) -> float:
+        """Bound the errors of `cells` cells at once, among as many coordinates as are known of."""
+        cell_beta = per_cell_beta(beta, cells)
+        count = max(cells, self.dimension or 1, coordinates)
+        return self._bound(cell_beta, count, whole=whole)
+
+    def _changed(self, count: int) -> int:
+        """Return how many of `count` coordinates one unit can change."""
+        if isinstance(self.sensitivity, Sensitivity):
+            return min(count, self.sensitivity.changed)
+        return count
+
+    def interval(self, answer: Value, beta: Number = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
+        """Return a confidence interval for the true value, of confidence 1 − β, around an answer.
+
+        >>> import discreet as dp
+        >>> dp.Laplace(scale=2, sensitivity=1).interval(42)
+        (36, 48)
+        >>> dp.Gaussian(scale=2, sensitivity=1).interval(42)
+        (38, 46)
+        """
+        exact = read_number(answer)
+        coordinates = count_coordinates(exact, None)
+        error = self._error(beta, cells, coordinates, whole=is_whole(exact))
+        return interval_around(exact, error)
+
+    def pmf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
+        """Return P(release(value) = x): on the lattice for floats, on the integers if `whole`.
+
+        >>> import discreet as dp
+        >>> round(dp.Laplace(scale=2, sensitivity=1).pmf(0, whole=True), 6)
+        0.221199
+        >>> round(dp.Gaussian(scale=2, sensitivity=1).pmf(0, whole=True), 6)
+        0.197413
+        """
+        return self._law_of_release(self._pmf, x, value, whole=whole)
+
+    def cdf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
+        """Return P(release(value) ≤ x), for float releases or whole ones.
+
+        >>> import discreet as dp
+        >>> round(dp.Laplace(scale=1, sensitivity=1).cdf(1.0), 6)
+        0.81606
+        >>> round(dp.Gaussian(scale=1, sensitivity=1).cdf(1.0), 6)
+        0.841345
+        """
+        return self._law_of_release(self._cdf, x, value, whole=whole)
+
+    def _law_of_release(
+        self, law: Callable[..., Floats], x: object, value: float, *, whole: bool
+    ) -> object:
+        # On a lattice of whole steps or coarser ones the sum is whole without rounding.
+        rounds_to_whole = whole and self.exponent < 0
+        centre = value if rounds_to_whole else round_to_lattice(value, self.exponent)
+
+        def at(points: Floats) -> Floats:
+            return law(points - centre, whole=rounds_to_whole)
+
+        return evaluate(at, x)
+
+
+def most_noise(
+    make: Callable[[Fraction], Made],
+    error: Number,
+    quantile: Callable[[float], float],
+    *,
+    beta: Number,
+    cells: int,
+    whole: bool,
+) -> Made:
+    """Make the mechanism with the most noise whose error stays within a bound.
+
+    `quantile(β)` is the error of continuous noise of scale 1: the search starts with it.
+    """
+    bound = read_error(error)
+
+    def fits(scale: Fraction) -> bool:
+        return make(scale).error(beta, cells=cells, whole=whole) <= bound
+
+    guess = bound / quantile(per_cell_beta(beta, cells))
+    return make(max_scale(fits, guess))
 
 
 def lattice_exponent(scale: Fraction, sensitivity: Fraction | None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -76,10 +77,7 @@ class InverseQuantile:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> InverseQuantile:
         """Spend a budget: ε itself under PureDP, else the largest ε that fits."""
-
-        def event_at(epsilon: Fraction) -> ExponentialSelection:
-            return ExponentialSelection(epsilon, neighbours=neighbours)
-
+        event_at = partial(ExponentialSelection, neighbours=neighbours)
         epsilon = largest_epsilon(event_at, spend)
         return cls(epsilon, low, high, quantile=quantile, neighbours=neighbours)
 

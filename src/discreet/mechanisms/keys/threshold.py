@@ -7,8 +7,11 @@ the threshold is set where such a key appears with probability at most δ.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...arithmetic.rational import Number, between_0_and_1, positive, rational, whole
 from ...frozen import fill, frozen
@@ -43,8 +46,53 @@ def laplace_threshold(epsilon: Number, delta: Number, max_groups: int = 1) -> fl
     return 1 + scales * float(scale)
 
 
-@frozen(init=False)
-class LaplaceThreshold:
+class KeyThreshold:
+    """Base of the threshold mechanisms: noise on every count, keys that reach a threshold shown.
+
+    A subclass states its noise Z: the price (`event`), the draw (`_draw`), and the upper tail
+    P[Z ≥ z], rounded up (`_tail`).
+    """
+
+    __slots__ = ()
+
+    delta: Fraction
+    max_groups: int
+    _tail: Callable[[int], float]
+    _draw: Callable[[int, Bits | None], NDArray[np.int64]]
+
+    __repr__ = parameter_repr
+
+    @property
+    def threshold(self) -> int:
+        """The least noisy count that is shown."""
+        # The tail is rounded up and δ' down, so the threshold is never too low.
+        return 1 + least_with_tail(self._tail, per_key_delta(self.delta, self.max_groups))
+
+    def release(self, counts: Mapping[Hashable, int], *, bits: Bits | None = None) -> KeyCounts:
+        """Add noise to every count and keep the keys that reach the threshold."""
+        keys, exact = read_counts(counts)
+        noisy = add_exactly(exact, self._draw(len(keys), bits))
+        return KeyCounts.above(keys, noisy, self.threshold, self.error)
+
+    def shown(self, count: int) -> float:
+        """Return the probability that a key with this true count is shown."""
+        # A key that nobody holds has no count to add noise to.
+        return self._tail(self.threshold - whole(count, "count")) if count else 0.0
+
+    def error(self, beta: Number = 0.05) -> float:
+        """Bound the noise on one count, with probability at least 1 − β.
+
+        The least whole t with P[|Z| > t] ≤ β.
+        """
+        return float(least_with_tail(self._two_sided_tail, read_beta(beta)))
+
+    def _two_sided_tail(self, t: int) -> float:
+        """Bound P[|Z| > t] from above."""
+        return 2 * self._tail(t + 1)
+
+
+@frozen(init=False, repr=False)
+class LaplaceThreshold(KeyThreshold):
     """Laplace threshold mechanism: noise of scale K/ε on every count, keys that reach t are shown.
 
     The noise is discrete Laplace. Each person holds at most K = `max_groups` keys (truncation
@@ -70,8 +118,6 @@ class LaplaceThreshold:
     delta: Fraction
     max_groups: int
 
-    __repr__ = parameter_repr
-
     @deprecated_call(l0="max_groups")
     def __init__(self, epsilon: Number, delta: Number, *, max_groups: int = 1) -> None:
         exact = positive(epsilon, "epsilon")
@@ -89,12 +135,6 @@ class LaplaceThreshold:
         """The scale of the noise, K/ε."""
         return self.max_groups / self.epsilon
 
-    @property
-    def threshold(self) -> int:
-        """The least noisy count that is shown."""
-        # The tail is rounded up and δ' down, so the threshold is never too low.
-        return 1 + least_with_tail(self._tail, per_key_delta(self.delta, self.max_groups))
-
     def _tail(self, z: int) -> float:
         """Return P[Z ≥ z], rounded up."""
         return laplace_tail(self.scale, z)
@@ -104,32 +144,13 @@ class LaplaceThreshold:
         """The event to be priced: discrete Laplace noise of Δ1 = K, and δ for a person's keys."""
         return KeySelection(DiscreteLaplaceNoise(self.scale, self.max_groups), self.delta)
 
-    def release(self, counts: Mapping[Hashable, int], *, bits: Bits | None = None) -> KeyCounts:
-        """Add noise to every count and keep the keys that reach the threshold."""
-        keys, exact = read_counts(counts)
-        noise = laplace(self.scale, len(keys), bits=bits)
-        noisy = add_exactly(exact, noise)
-        return KeyCounts.above(keys, noisy, self.threshold, self.error)
-
-    def shown(self, count: int) -> float:
-        """Return the probability that a key with this true count is shown."""
-        # A key that nobody holds has no count to add noise to.
-        return self._tail(self.threshold - whole(count, "count")) if count else 0.0
-
-    def error(self, beta: Number = 0.05) -> float:
-        """Bound the noise on one count, with probability at least 1 − β.
-
-        The least whole t with P[|Z| > t] ≤ β.
-        """
-        return float(least_with_tail(self._two_sided_tail, read_beta(beta)))
-
-    def _two_sided_tail(self, t: int) -> float:
-        """Bound P[|Z| > t] from above."""
-        return 2 * self._tail(t + 1)
+    def _draw(self, count: int, bits: Bits | None) -> NDArray[np.int64]:
+        """Draw the noise of `count` keys."""
+        return laplace(self.scale, count, bits=bits)
 
 
-@frozen(init=False)
-class GaussianThreshold:
+@frozen(init=False, repr=False)
+class GaussianThreshold(KeyThreshold):
     """Gaussian threshold mechanism: discrete Gaussian noise on every count, those above t shown.
 
     One person's K = `max_groups` keys move the counts by √K in Euclidean length, not by K: better
@@ -152,8 +173,6 @@ class GaussianThreshold:
     variance: Fraction
     delta: Fraction
     max_groups: int
-
-    __repr__ = parameter_repr
 
     @deprecated_call(l0="max_groups")
     def __init__(self, variance: Number, delta: Number, *, max_groups: int = 1) -> None:
@@ -182,12 +201,6 @@ class GaussianThreshold:
         sigma = least_scale(noise_at, noise_budget, start=Fraction(math.isqrt(keys) + 1))
         return cls(sigma**2, delta * share, max_groups=keys)
 
-    @property
-    def threshold(self) -> int:
-        """The least noisy count that is shown."""
-        # The tail is rounded up and δ' down, so the threshold is never too low.
-        return 1 + least_with_tail(self._tail, per_key_delta(self.delta, self.max_groups))
-
     def _tail(self, z: int) -> float:
         """Return P[Z ≥ z], rounded up."""
         return gaussian_tail(self.variance, z)
@@ -197,28 +210,9 @@ class GaussianThreshold:
         """The event to be priced: discrete Gaussian noise of Δ2² = K, and δ for a person's keys."""
         return KeySelection(_noise_of_keys(self.variance, self.max_groups), self.delta)
 
-    def release(self, counts: Mapping[Hashable, int], *, bits: Bits | None = None) -> KeyCounts:
-        """Add noise to every count and keep the keys that reach the threshold."""
-        keys, exact = read_counts(counts)
-        noise = gaussian(self.variance, len(keys), bits=bits)
-        noisy = add_exactly(exact, noise)
-        return KeyCounts.above(keys, noisy, self.threshold, self.error)
-
-    def shown(self, count: int) -> float:
-        """Return the probability that a key with this true count is shown."""
-        # A key that nobody holds has no count to add noise to.
-        return self._tail(self.threshold - whole(count, "count")) if count else 0.0
-
-    def error(self, beta: Number = 0.05) -> float:
-        """Bound the noise on one count, with probability at least 1 − β.
-
-        The least whole t with P[|Z| > t] ≤ β.
-        """
-        return float(least_with_tail(self._two_sided_tail, read_beta(beta)))
-
-    def _two_sided_tail(self, t: int) -> float:
-        """Bound P[|Z| > t] from above."""
-        return 2 * self._tail(t + 1)
+    def _draw(self, count: int, bits: Bits | None) -> NDArray[np.int64]:
+        """Draw the noise of `count` keys."""
+        return gaussian(self.variance, count, bits=bits)
 
 
 def _noise_of_keys(variance: Fraction, keys: int) -> DiscreteGaussianNoise:

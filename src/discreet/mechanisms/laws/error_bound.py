@@ -197,6 +197,17 @@ def brief(amount: object) -> str:
     return str(amount)
 
 
+def scale_repr(made: Any) -> str:  # noqa: ANN401 - any mechanism with a scale
+    """Print a mechanism that adds noise: its class, its scale and its sensitivity, in brief.
+
+    >>> from discreet.mechanisms.additive.laplace import Laplace
+    >>> Laplace(scale=2, sensitivity=1)
+    Laplace(scale=2, sensitivity=1)
+    """
+    parameters = f"scale={brief(made.scale)}, sensitivity={brief(made.sensitivity)}"
+    return f"{type(made).__name__}({parameters})"
+
+
 def parameter_repr(made: Any) -> str:  # noqa: ANN401 - any dataclass
     """Print a mechanism as a constructor call: its class and its parameters, each in brief.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from ...arithmetic.rational import Number, positive
+from ...arithmetic.rounding import fraction_up
 from ...errors import InvalidArgument
 from ...privacy.calibrate import least_scale
 from ...privacy.events import Event
@@ -41,6 +43,19 @@ def largest_epsilon(
 
     # The calibrator rounds 1/ε up, hence ε down: the event costs at most the budget.
     return 1 / least_scale(event_at, spent, start=Fraction(slots))
+
+
+def epsilon_for_error(unit_error: float, error: Number) -> Fraction:
+    """Return the least ε that keeps an error in proportion to 1/ε, given the error at ε = 1.
+
+    >>> from discreet.mechanisms.reading.allowance import epsilon_for_error
+    >>> round(float(epsilon_for_error(30.0, 10)), 9)
+    3.0
+
+    Refuses: an error that is not above 0 (InvalidArgument).
+    """
+    # Rounded up, so that ε is never too small.
+    return fraction_up(unit_error) / positive(error, "error")
 
 
 def read_approximate_budget(budget: Measure, why: str) -> tuple[Fraction, Fraction]:

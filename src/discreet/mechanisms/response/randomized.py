@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -79,10 +80,7 @@ class RandomizedResponse:
     def spending(cls, spend: Measure, *, options: int) -> RandomizedResponse:
         """Spend a budget: ε itself under PureDP, else the largest ε that fits."""
         k = whole(options, "options", least=2)
-
-        def event_at(epsilon: Fraction) -> Response:
-            return Response(epsilon, k)
-
+        event_at = partial(Response, options=k)
         return cls(k, epsilon=largest_epsilon(event_at, spend))
 
     @classmethod

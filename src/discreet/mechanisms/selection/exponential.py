@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,50 @@ from ..reading.allowance import largest_epsilon
 _MAX_REPORTED_RATE = Fraction(10) ** 300
 
 
-@frozen(init=False)
-class Exponential:
+class ScoreSelection:
+    """Base of the mechanisms that select by scores: ε, the sensitivity Δ of a score, and the rate.
+
+    A monotone score exists under add/remove only: replacing one person moves scores both ways.
+
+    Refuses: ε or Δ not above 0, and a monotone score with 'replace' neighbours (InvalidArgument).
+    """
+
+    __slots__ = ()
+
+    epsilon: Fraction
+    sensitivity: Fraction
+    monotone: bool
+    neighbours: Neighbours
+
+    __repr__ = parameter_repr
+
+    def __init__(
+        self,
+        epsilon: Number,
+        sensitivity: Number,
+        *,
+        monotone: bool = False,
+        neighbours: Neighbours = ADD_REMOVE,
+    ) -> None:
+        e = positive(epsilon, "epsilon")
+        d = positive(sensitivity, "sensitivity")
+        relation = read_neighbours(neighbours)
+        if monotone and relation != ADD_REMOVE:
+            raise InvalidArgument(
+                "a score is monotone under 'add-remove' neighbours only; leave monotone out for 'replace'"
+            )
+        fill(self, epsilon=e, sensitivity=d, monotone=bool(monotone), neighbours=relation)
+
+    @property
+    def rate(self) -> Fraction:
+        """The factor of the score in the exponent: ε/2Δ, or ε/Δ for a monotone score."""
+        if self.monotone:
+            return self.epsilon / self.sensitivity
+        return self.epsilon / (2 * self.sensitivity)
+
+
+@frozen(init=False, repr=False)
+class Exponential(ScoreSelection):
     """Exponential mechanism: selects candidate o with probability ∝ exp(ε w(D, o)/2Δ).
 
     Δ = max |w(D, o) − w(D', o)| over neighbours. Price: the log-odds of two candidates move by at
@@ -56,18 +99,6 @@ class Exponential:
     monotone: bool
     neighbours: Neighbours
 
-    __repr__ = parameter_repr
-
-    def __init__(
-        self,
-        epsilon: Number,
-        sensitivity: Number,
-        *,
-        monotone: bool = False,
-        neighbours: Neighbours = ADD_REMOVE,
-    ) -> None:
-        fill(self, **read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours))
-
     @classmethod
     def spending(
         cls,
@@ -81,10 +112,7 @@ class Exponential:
 
         Under ZCDP that is √(8ρ), and a little more where ρ is not small.
         """
-
-        def event_at(epsilon: Fraction) -> ExponentialSelection:
-            return ExponentialSelection(epsilon, neighbours=neighbours)
-
+        event_at = partial(ExponentialSelection, neighbours=neighbours)
         epsilon = largest_epsilon(event_at, spend)
         return cls(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
 
@@ -115,13 +143,6 @@ class Exponential:
         rate = fraction_up(up(gap)) / positive(error, "error")
         unit = cls(1, sensitivity, monotone=monotone, neighbours=neighbours)
         return cls(rate / unit.rate, sensitivity, monotone=monotone, neighbours=neighbours)
-
-    @property
-    def rate(self) -> Fraction:
-        """The factor of the score in the exponent: ε/2Δ, or ε/Δ for a monotone score."""
-        return score_rate(
-            self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
-        )
 
     @property
     def event(self) -> ExponentialSelection:
@@ -158,37 +179,6 @@ class Exponential:
         m, o = _read_sizes(options, optimal)
         gap = math.log(m / o) + t
         return up(gap / float(self.rate))
-
-
-def read_selection(
-    epsilon: Number, sensitivity: Number, *, monotone: bool, neighbours: Neighbours
-) -> dict[str, Fraction | bool | Neighbours]:
-    """Read the parameters that all selections share, by the names of their fields.
-
-    Refuses: ε or Δ not above 0, and a monotone score with 'replace' neighbours (InvalidArgument).
-    """
-    e = positive(epsilon, "epsilon")
-    d = positive(sensitivity, "sensitivity")
-    relation = read_neighbours(neighbours)
-    # Called for its refusal of a monotone score under 'replace'.
-    score_rate(e, d, monotone=monotone, neighbours=relation)
-    return {"epsilon": e, "sensitivity": d, "monotone": bool(monotone), "neighbours": relation}
-
-
-def score_rate(
-    epsilon: Fraction, sensitivity: Fraction, *, monotone: bool, neighbours: Neighbours
-) -> Fraction:
-    """Return the factor of the score in the exponent.
-
-    A monotone score exists under add/remove only: replacing one person moves scores both ways.
-    """
-    if monotone and neighbours != ADD_REMOVE:
-        raise InvalidArgument(
-            "a score is monotone under 'add-remove' neighbours only; leave monotone out for 'replace'"
-        )
-    if monotone:
-        return epsilon / sensitivity
-    return epsilon / (2 * sensitivity)
 
 
 def selection_law(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:

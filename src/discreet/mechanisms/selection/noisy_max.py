@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, one_of, positive, whole
-from ...arithmetic.rounding import fraction_up, up
+from ...arithmetic.rational import Number, one_of, whole
+from ...arithmetic.rounding import up
 from ...arithmetic.series import legendre
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
@@ -19,10 +20,10 @@ from ...noise.score_gaps import ScoreArray, scores_of
 from ...privacy.events import PermuteAndFlipSelection
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
-from ..laws.error_bound import parameter_repr, read_beta
-from ..reading.allowance import largest_epsilon
+from ..laws.error_bound import read_beta
+from ..reading.allowance import epsilon_for_error, largest_epsilon
 from ..reading.steps import add_exactly, sensitivity_in_steps, step_size, to_steps
-from .exponential import gaps_below_best, read_selection, score_rate
+from .exponential import ScoreSelection, gaps_below_best
 from .permute_and_flip import MAX_LISTED, PermuteAndFlip, flip_law
 
 Noise: TypeAlias = Literal["exponential", "laplace"]
@@ -33,8 +34,8 @@ _BLOCK = 1024
 _TAIL = 45.0
 
 
-@frozen(init=False)
-class NoisyMax:
+@frozen(init=False, repr=False)
+class NoisyMax(ScoreSelection):
     """Report-noisy-max: adds noise of scale 2Δ/ε to each score and reports the greatest's index.
 
     Ties go to the lower index. A monotone score needs only Δ/ε (Dwork, Roth 2014, §3.3). Proof,
@@ -67,8 +68,6 @@ class NoisyMax:
     monotone: bool
     neighbours: Neighbours
 
-    __repr__ = parameter_repr
-
     def __init__(
         self,
         epsilon: Number,
@@ -79,8 +78,10 @@ class NoisyMax:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
         one_of(noise, "noise", "exponential", "laplace")
-        shared = read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
-        fill(self, noise=noise, **shared)
+        ScoreSelection.__init__(
+            self, epsilon, sensitivity, monotone=monotone, neighbours=neighbours
+        )
+        fill(self, noise=noise)
 
     @classmethod
     def spending(
@@ -93,10 +94,7 @@ class NoisyMax:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> NoisyMax:
         """Spend a budget: ε itself under PureDP, else the largest ε that fits."""
-
-        def event_at(epsilon: Fraction) -> PermuteAndFlipSelection:
-            return PermuteAndFlipSelection(epsilon, neighbours=neighbours)
-
+        event_at = partial(PermuteAndFlipSelection, neighbours=neighbours)
         epsilon = largest_epsilon(event_at, spend)
         return cls(epsilon, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
 
@@ -120,16 +118,13 @@ class NoisyMax:
         """
         unit = cls(1, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
         unit_error = unit.error(whole(options, "options", least=2), beta)
-        # The error is in proportion to 1/ε; rounded up, so that ε is never too small.
-        epsilon = fraction_up(unit_error) / positive(error, "error")
+        epsilon = epsilon_for_error(unit_error, error)
         return cls(epsilon, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
 
     @property
     def scale(self) -> Fraction:
         """The scale of the noise: 2Δ/ε, or Δ/ε for a monotone score."""
-        return 1 / score_rate(
-            self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
-        )
+        return 1 / self.rate
 
     @property
     def event(self) -> PermuteAndFlipSelection:

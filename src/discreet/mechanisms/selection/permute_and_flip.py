@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, positive, whole
-from ...arithmetic.rounding import fraction_up, up
+from ...arithmetic.rational import Number, whole
+from ...arithmetic.rounding import up
 from ...arithmetic.series import legendre
 from ...errors import InvalidArgument
-from ...frozen import fill, frozen
+from ...frozen import frozen
 from ...noise import Bits, permute_and_flip
 from ...noise.score_gaps import ScoreArray
 from ...privacy.events import PermuteAndFlipSelection
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
-from ..laws.error_bound import parameter_repr, read_beta
-from ..reading.allowance import largest_epsilon
-from .exponential import read_selection, relative_weights, score_rate, worst_gap
+from ..laws.error_bound import read_beta
+from ..reading.allowance import epsilon_for_error, largest_epsilon
+from .exponential import ScoreSelection, relative_weights, worst_gap
 
 MAX_LISTED = 2000
 """The largest set of candidates whose exact law is computed; half as many nodes are needed."""
 
 
-@frozen(init=False)
-class PermuteAndFlip:
+@frozen(init=False, repr=False)
+class PermuteAndFlip(ScoreSelection):
     """Permute-and-flip mechanism: visits the candidates in random order, takes the first heads.
 
     The coin of a candidate has bias exp(ε(w − max w)/2Δ), or exp(ε(w − max w)/Δ) for a monotone
@@ -54,18 +55,6 @@ class PermuteAndFlip:
     monotone: bool
     neighbours: Neighbours
 
-    __repr__ = parameter_repr
-
-    def __init__(
-        self,
-        epsilon: Number,
-        sensitivity: Number,
-        *,
-        monotone: bool = False,
-        neighbours: Neighbours = ADD_REMOVE,
-    ) -> None:
-        fill(self, **read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours))
-
     @classmethod
     def spending(
         cls,
@@ -76,10 +65,7 @@ class PermuteAndFlip:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> PermuteAndFlip:
         """Spend a budget: ε itself under PureDP, else the largest ε that fits."""
-
-        def event_at(epsilon: Fraction) -> PermuteAndFlipSelection:
-            return PermuteAndFlipSelection(epsilon, neighbours=neighbours)
-
+        event_at = partial(PermuteAndFlipSelection, neighbours=neighbours)
         epsilon = largest_epsilon(event_at, spend)
         return cls(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
 
@@ -102,16 +88,8 @@ class PermuteAndFlip:
         """
         unit = cls(1, sensitivity, monotone=monotone, neighbours=neighbours)
         unit_error = unit.error(whole(options, "options", least=2), beta)
-        # The error is in proportion to 1/ε; rounded up, so that ε is never too small.
-        epsilon = fraction_up(unit_error) / positive(error, "error")
+        epsilon = epsilon_for_error(unit_error, error)
         return cls(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
-
-    @property
-    def rate(self) -> Fraction:
-        """The factor of the score in the exponent: ε/2Δ, or ε/Δ for a monotone score."""
-        return score_rate(
-            self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
-        )
 
     @property
     def event(self) -> PermuteAndFlipSelection:

@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, positive, whole
-from ...arithmetic.rounding import fraction_up
+from ...arithmetic.rational import Number, whole
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, exponential_choice
@@ -17,13 +16,13 @@ from ...noise.score_gaps import ScoreArray, scores_of
 from ...privacy.events import ExponentialSelection, Repeated
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
-from ..laws.error_bound import parameter_repr, read_beta
-from ..reading.allowance import largest_epsilon
-from .exponential import Exponential, read_selection, relative_weights, score_rate
+from ..laws.error_bound import read_beta
+from ..reading.allowance import epsilon_for_error, largest_epsilon
+from .exponential import Exponential, ScoreSelection, relative_weights
 
 
-@frozen(init=False)
-class TopK:
+@frozen(init=False, repr=False)
+class TopK(ScoreSelection):
     """Top-k selection: runs the exponential mechanism k times, removing each chosen candidate.
 
     Each of the k selections has `epsilon`. The law of the ordered answer is the one-shot law "add
@@ -46,8 +45,6 @@ class TopK:
     monotone: bool
     neighbours: Neighbours
 
-    __repr__ = parameter_repr
-
     def __init__(
         self,
         k: int,
@@ -57,8 +54,10 @@ class TopK:
         monotone: bool = False,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
-        shared = read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
-        fill(self, k=whole(k, "k", least=1), **shared)
+        ScoreSelection.__init__(
+            self, epsilon, sensitivity, monotone=monotone, neighbours=neighbours
+        )
+        fill(self, k=whole(k, "k", least=1))
 
     @classmethod
     def spending(
@@ -108,16 +107,8 @@ class TopK:
         """
         unit = cls(k, 1, sensitivity, monotone=monotone, neighbours=neighbours)
         unit_error = unit.error(whole(options, "options", least=2), beta)
-        # The error is in proportion to 1/ε; rounded up, so that ε is never too small.
-        epsilon = fraction_up(unit_error) / positive(error, "error")
+        epsilon = epsilon_for_error(unit_error, error)
         return cls(k, epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
-
-    @property
-    def rate(self) -> Fraction:
-        """The factor of the score in the exponent of each selection."""
-        return score_rate(
-            self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
-        )
 
     @property
     def event(self) -> Repeated:
