@@ -66,6 +66,22 @@ def fraction_down(value: float, margin: float = MARGIN) -> Fraction:
     return Fraction(down(value, margin))
 
 
+def log_up(ratio: Fraction) -> Fraction:
+    """Return ln(ratio) of a rational of at least 1, rounded up; the ratio may be beyond floats.
+
+    >>> from discreet.arithmetic.rounding import log_up
+    >>> from fractions import Fraction
+    >>> round(float(log_up(Fraction(10) ** 400)), 6), float(log_up(Fraction(1))) > 0
+    (921.034037, True)
+    """
+    # Near 1 log1p keeps the digits that log would lose.
+    if ratio < 2:
+        return fraction_up(math.log1p(ratio - 1))
+    # The margin covers the cancellation of two logarithms of large integers.
+    difference = math.log(ratio.numerator) - math.log(ratio.denominator)
+    return fraction_up(difference, 2.0**-36)
+
+
 def shown(value: float | Fraction, digits: int = 4, *, upward: bool = True) -> str:
     """Print a promise in a few digits, never smaller than it is.
 

@@ -23,7 +23,7 @@ from ..noise import Bits
 from ..noise.block_draws import serve
 from ..noise.coin import Coin
 from ..noise.exp import Bounds, exp_neg
-from .designs.design import Design, Flags, Integers
+from .designs.design import Design, Flags, Integers, check_possible
 from .designs.direct import Direct, direct_facts
 from .designs.extra_option import ExtraOption
 from .designs.geometry import Geometry, geometry_facts
@@ -138,12 +138,7 @@ class Family:
         cut off. `valid` says which.
         """
         array = self.read(reports)
-        impossible = int((~self.design.valid(array)).sum())
-        if impossible:
-            raise InvalidArgument(
-                f"{impossible} of {len(array)} reports could not come from a device; "
-                "keep reports[valid(reports)] only"
-            )
+        check_possible(self.design.valid(array))
         return self.design.counts(array)
 
 

@@ -16,19 +16,18 @@ from ..arithmetic.rational import whole
 from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
 from ..frozen import fill, frozen
-from ..mechanisms.laws.error_bound import read_beta
+from ..mechanisms.laws.error_bound import hoeffding
 from ..noise import Bits, uniform
 from ..privacy.events import Promise
 from ..privacy.measures import Measure, PureDP
-from ..privacy.neighbours import REPLACE
 from .choose import Candidate, candidate_of
-from .deployments.flip import epsilon_of
-from .designs.design import Flags, Integers, read_array, read_numbers
+from .deployments.flip import epsilon_of, promise
+from .designs.design import Flags, Integers, check_possible, read_array, read_numbers
 from .estimates.calibration import roughly_least_epsilon
 from .estimates.estimate import Array, Estimate, read_level
 from .reports.parameters import fields_of
 from .shuffle import Shuffle, shuffle_pure
-from .spend import read_epsilon, read_range
+from .spend import read_epsilon, read_forged, read_range
 from .tree import Tree, grow, level_sizes, make_tree
 
 # The tree inverts a matrix of bins × bins.
@@ -106,7 +105,7 @@ class Histogram:
     @property
     def event(self) -> Promise:
         """Privacy event of one report, for the person who sends it (neighbours: replace value)."""
-        return Promise(PureDP(self.epsilon), neighbours=REPLACE)
+        return promise(self.epsilon)
 
     @property
     def starts(self) -> list[int]:
@@ -170,13 +169,8 @@ class Histogram:
         Law: `tests/local/test_histogram.py::test_unbiased`
         """
         array = read_array(reports)
-        impossible = int((~self.valid(array)).sum())
         # The sample variance needs two reports.
-        if impossible or array.size < 2:
-            raise InvalidArgument(
-                f"{impossible} of {array.size} reports could not come from a device; "
-                "keep reports[valid(reports)] only"
-            )
+        check_possible(self.valid(array), least=2)
         counts = np.bincount(array, minlength=self.starts[-1])
         bin_ranges = [self._range(first, last) for first, last in wanted]
         beta = 1 - read_level(level)
@@ -233,16 +227,13 @@ class Histogram:
         The bound holds with probability at least 1 − β.
         """
         spread = self._spread(first, last)
-        log = math.log(2 / read_beta(beta))
         # Rounded up: a promise of accuracy is never too small.
-        people = whole(n, "n", least=1)
-        return up(spread * math.sqrt(log / (2 * people)))
+        return up(spread * hoeffding(n, beta))
 
     def influence(self, *, n: int, first: int, last: int, forged: int = 1) -> float:
         """Bound how far `forged` of n reports can move a range, whatever they contain."""
-        people = whole(n, "n", least=1)
+        people, forged_count = read_forged(n, forged)
         spread = self._spread(first, last)
-        forged_count = whole(forged, "forged", most=people)
         return up(forged_count * spread / people)
 
     def _spread(self, first: int, last: int) -> float:

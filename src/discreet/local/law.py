@@ -8,11 +8,12 @@ from fractions import Fraction
 from ..arithmetic.rational import Number, check_from_0_to_1, whole
 from ..arithmetic.rounding import up
 from ..frozen import frozen
-from ..mechanisms.laws.error_bound import read_beta
+from ..mechanisms.laws.error_bound import hoeffding
 from ..noise.exp import exp_neg
 from ..privacy.events import Response
 from ..privacy.neighbours import REPLACE
 from .designs.design import DesignSizes
+from .spend import read_forged
 
 # Bits of e^−ε from which the whole number k of the price is rounded down.
 _PRECISION = 256
@@ -131,17 +132,13 @@ class TwoLevelLaw:
 
         The bound holds with probability at least 1 − β.
         """
-        log = math.log(2 / read_beta(beta))
-        people = whole(n, "n", least=1)
-        count_error = math.sqrt(log / (2 * people))
         # Rounded up: a promise of accuracy is never too small.
-        return up(count_error / self.spread)
+        return up(hoeffding(n, beta) / self.spread)
 
     def influence(self, *, n: int, forged: int = 1) -> float:
         """Bound how far `forged` of n reports can move an estimated frequency: m/(n(p − q)).
 
         A report adds 0 or 1 to the count of an option, forged or not.
         """
-        people = whole(n, "n", least=1)
-        forged_count = whole(forged, "forged", most=people)
+        people, forged_count = read_forged(n, forged)
         return up(forged_count / (people * self.spread))

@@ -22,15 +22,14 @@ from ..mechanisms.laws.error_bound import read_beta
 from ..noise import Bits, uniform
 from ..privacy.events import Promise
 from ..privacy.measures import Measure, PureDP
-from ..privacy.neighbours import REPLACE
-from .deployments.flip import epsilon_of
-from .designs.design import Flags, Integers, read_array, read_numbers
+from .deployments.flip import epsilon_of, promise
+from .designs.design import Flags, Integers, check_possible, read_array, read_numbers
 from .estimates.calibration import roughly_least_epsilon
 from .estimates.chernoff import chernoff_margin
 from .estimates.estimate import Estimate, read_level
 from .reports.parameters import fields_of
 from .shuffle import Shuffle, shuffle_pure
-from .spend import read_epsilon, read_range
+from .spend import read_epsilon, read_forged, read_range
 from .table import SCALE, MeanTable, check_table, make_table
 
 # Positions between two inputs: a float has 53 bits, so scaling by 2^52 loses none of them.
@@ -101,7 +100,7 @@ class Number:
     @property
     def event(self) -> Promise:
         """Privacy event of one report, for the person who sends it (neighbours: replace value)."""
-        return Promise(PureDP(self.epsilon), neighbours=REPLACE)
+        return promise(self.epsilon)
 
     def randomize(self, value: object, *, bits: Bits | None = None) -> int | NDArray[np.int64]:
         """Draw the report of one number, or an array of reports.
@@ -158,12 +157,7 @@ class Number:
         Law: `tests/local/test_number.py::TestReports`
         """
         array = read_array(reports)
-        impossible = int((~self.valid(array)).sum())
-        if impossible or array.size == 0:
-            raise InvalidArgument(
-                f"{impossible} of {array.size} reports could not come from a device; "
-                "keep reports[valid(reports)] only"
-            )
+        check_possible(self.valid(array), least=1)
         beta = 1 - read_level(level)
         counts = np.bincount(array, minlength=self.table.values.size)
         # Python's integers: the sum may exceed 64 bits.
@@ -209,10 +203,9 @@ class Number:
 
     def influence(self, *, n: int, forged: int = 1) -> float:
         """Bound how far `forged` of n reports can move the mean, whatever they contain."""
-        people = whole(n, "n", least=1)
+        people, forged_count = read_forged(n, forged)
         spread = float(np.ptp(self.table.values)) / SCALE
         one_report = spread * self._span / 2
-        forged_count = whole(forged, "forged", most=people)
         return up(forged_count * one_report / people)
 
     def shuffled(self, n: int) -> Shuffle:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ..arithmetic.rational import Number, positive, rational
+from ..arithmetic.rational import Number, positive, rational, whole
 from ..errors import InvalidArgument
 
 # Below this ε, floats no longer distinguish the probabilities p and q of an estimate.
@@ -34,6 +34,19 @@ def read_epsilon(epsilon: object) -> Fraction:
             "epsilon of a report must lie from 1e-9 to 500: below, it tells nothing; above, all"
         )
     return amount
+
+
+def read_forged(n: int, forged: int) -> tuple[int, int]:
+    """Read how many people reported, at least one, and how many of the reports are forged.
+
+    >>> from discreet.local.spend import read_forged
+    >>> read_forged(100, 3)
+    (100, 3)
+
+    Refuses: `InvalidArgument` for more forged reports than there are reports.
+    """
+    people = whole(n, "n", least=1)
+    return people, whole(forged, "forged", most=people)
 
 
 def read_range(low: Number, high: Number) -> tuple[Fraction, Fraction]:

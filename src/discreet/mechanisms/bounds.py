@@ -11,7 +11,7 @@ import math
 
 from ..arithmetic.rational import Number, not_negative, positive, rational, whole
 from ..arithmetic.rounding import up
-from .laws.error_bound import read_beta
+from .laws.error_bound import hoeffding, read_beta
 
 
 def laplace_tail(t: Number) -> float:
@@ -124,11 +124,8 @@ def hoeffding_response(n: int, epsilon: Number, beta: Number) -> float:
 
     Law: tests/mechanisms/test_bounds.py::TestResponse
     """
-    people = whole(n, "n", least=1)
     half = float(positive(epsilon, "epsilon")) / 2
-    log_term = math.log(2 / read_beta(beta))
-    deviation = math.sqrt(log_term / (2 * people))
-    return up(deviation / math.tanh(half))
+    return up(hoeffding(n, beta) / math.tanh(half))
 
 
 def exponential_utility(

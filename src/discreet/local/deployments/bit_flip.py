@@ -18,6 +18,7 @@ from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...mechanisms.laws.error_bound import parameter_repr, read_beta
+from ...mechanisms.response.count import clopper_pearson
 from ...mechanisms.response.randomized import read_answers
 from ...noise import Bits, uniform
 from ...privacy.events import Promise
@@ -25,13 +26,14 @@ from ...privacy.measures import Measure, PureDP
 from ..designs.design import read_array
 from ..estimates.calibration import reach_error
 from ..estimates.estimate import Estimate, read_level
-from ..estimates.proportion import clopper_pearson
-from ..reports.parameters import fields_of
+from ..reports.parameters import fields_of, parameters_of
 from ..shuffle import Shuffle, shuffle_pure
+from ..spend import read_forged
 from .flip import epsilon_of, flips, promise
 from .one_bit import flip_with
 
 _Rows = NDArray[np.int64]
+_FIELDS = ("epsilon", "buckets", "sample", "gamma")
 
 
 @frozen(init=False)
@@ -248,8 +250,7 @@ class BitFlip:
         With H honest devices in a bucket, k forged reports move its fraction by at most k/(H + k).
         The bound on H holds in all buckets with probability 1 − 10⁻⁹ (Chernoff).
         """
-        people = whole(n, "n", least=1)
-        forged_count = whole(forged, "forged", most=people)
+        people, forged_count = read_forged(n, forged)
         if forged_count == 0:
             return 0.0
         expected = (people - forged_count) * self.sample / self.buckets
@@ -265,14 +266,7 @@ class BitFlip:
 
     def to_json(self) -> dict[str, object]:
         """Return the parameters: all that a device needs."""
-        return {
-            "mechanism": "bit-flip",
-            "version": 1,
-            "epsilon": str(self.epsilon),
-            "buckets": self.buckets,
-            "sample": self.sample,
-            "gamma": str(self.gamma),
-        }
+        return parameters_of(self, "bit-flip", _FIELDS)
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> BitFlip:
@@ -280,5 +274,5 @@ class BitFlip:
 
         Refuses: `InvalidArgument` for unknown or missing fields, and other versions.
         """
-        read = fields_of(given, "bit-flip", ("epsilon", "buckets", "sample", "gamma"))
+        read = fields_of(given, "bit-flip", _FIELDS)
         return cls(PureDP(read.pop("epsilon")), **read)

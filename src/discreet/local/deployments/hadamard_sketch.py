@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...errors import InvalidArgument
 from ...noise import Bits, uniform
 from ..designs.design import read_array
+from ..designs.hadamard import has_odd_ones, walsh
 from ..estimates.estimate import Estimate
 from .flip import flips
 from .hashing import fingerprints
@@ -78,7 +79,7 @@ class HadamardCountMeanSketch(MeanSketch):
         rows = uniform(self.rows, prints.size, bits=bits)
         columns = uniform(self.width, prints.size, bits=bits)
         cells = self.hashes.place(rows, prints)
-        sent = _parity(cells & columns) ^ flips(self.epsilon, prints.size, bits)
+        sent = has_odd_ones(cells & columns) ^ flips(self.epsilon, prints.size, bits)
         reports = np.stack([rows, columns, sent.astype(np.int64)], axis=1)
         if isinstance(value, str):
             row, column, bit = reports[0].tolist()
@@ -101,7 +102,7 @@ class HadamardCountMeanSketch(MeanSketch):
         # Divides by p − q of the flip, which makes the counts unbiased.
         scale = 1 / math.tanh(float(self.epsilon) / 2)
         people = np.bincount(row, minlength=self.rows)
-        cells = SketchCells(scale * _transform(table), people, self.coin_variance)
+        cells = SketchCells(scale * walsh(table), people, self.coin_variance)
         return estimate_cells(self.hashes, cells, candidates, level)
 
     def read(self, reports: object) -> _Reports:
@@ -118,22 +119,3 @@ class HadamardCountMeanSketch(MeanSketch):
                 "a report names a row, a column or a bit that these parameters do not have"
             )
         return array.astype(np.int64)
-
-
-def _parity(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which numbers have an odd number of ones."""
-    return (np.bitwise_count(numbers) & 1).astype(np.bool_)
-
-
-def _transform(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return table·H, row by row, by the fast Walsh–Hadamard transform."""
-    transformed = table.copy()
-    half = 1
-    while half < table.shape[1]:
-        pairs = transformed.reshape(table.shape[0], -1, 2, half)
-        first = pairs[:, :, 0]
-        second = pairs[:, :, 1]
-        combined = np.stack([first + second, first - second], axis=2)
-        transformed = combined.reshape(table.shape)
-        half *= 2
-    return transformed

@@ -13,11 +13,14 @@ from ...mechanisms.laws.error_bound import parameter_repr
 from ...privacy.events import Promise
 from ...privacy.measures import Measure, PureDP
 from ..estimates.calibration import reach_error
-from ..reports.parameters import fields_of
+from ..reports.parameters import fields_of, parameters_of
 from ..shuffle import Shuffle, shuffle_pure
+from ..spend import read_forged
 from .flip import epsilon_of, promise
 from .hashing import RowHashes, read_key, read_width
 from .sketch_estimate import sketch_error, sketch_variance
+
+_FIELDS = ("epsilon", "rows", "width", "key")
 
 
 @frozen(init=False)
@@ -93,9 +96,9 @@ class MeanSketch:
 
     def influence(self, *, n: int, forged: int = 1) -> float:
         """Bound how far `forged` of n reports can move an estimate: `worth`·m/(m − 1) a report."""
-        people = whole(n, "n", least=1)
+        people, forged_count = read_forged(n, forged)
         one_report = self.width / (self.width - 1) * self.worth
-        return up(one_report * whole(forged, "forged", most=people) / people)
+        return up(one_report * forged_count / people)
 
     def error(self, *, n: int, beta: Number = 0.05, others: float | None = None) -> float:
         """Bound |estimate − frequency| with probability 1 − β, by the normal law.
@@ -110,14 +113,7 @@ class MeanSketch:
 
     def to_json(self) -> dict[str, object]:
         """Return the parameters: all that a device needs."""
-        return {
-            "mechanism": self.name,
-            "version": 1,
-            "epsilon": str(self.epsilon),
-            "rows": self.rows,
-            "width": self.width,
-            "key": self.key,
-        }
+        return parameters_of(self, self.name, _FIELDS)
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Self:
@@ -125,5 +121,5 @@ class MeanSketch:
 
         Refuses: `InvalidArgument` for unknown or missing fields, and other versions.
         """
-        read = fields_of(given, cls.name, ("epsilon", "rows", "width", "key"))
+        read = fields_of(given, cls.name, _FIELDS)
         return cls(PureDP(read.pop("epsilon")), **read)

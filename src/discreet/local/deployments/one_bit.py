@@ -14,7 +14,8 @@ from ...arithmetic.rational import Number, below_half, check_from_0_to_1, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen, replace
-from ...mechanisms.laws.error_bound import parameter_repr, read_beta
+from ...mechanisms.laws.error_bound import hoeffding, parameter_repr
+from ...mechanisms.response.count import clopper_pearson
 from ...noise import Bits, coin
 from ...noise.bits import readable
 from ...noise.random_words import ByteWords
@@ -24,14 +25,14 @@ from ..designs.design import read_array
 from ..designs.direct import direct_facts
 from ..estimates.calibration import reach_error
 from ..estimates.estimate import Estimate, read_level
-from ..estimates.proportion import clopper_pearson
-from ..reports.parameters import fields_of
+from ..reports.parameters import fields_of, parameters_of
 from ..shuffle import Shuffle, shuffle_choice, shuffle_pure
-from ..spend import read_range
+from ..spend import read_forged, read_range
 from .flip import epsilon_of, flips, promise
 
 GRID = 1 << 32
 """Steps into which low … high is divided; a value is rounded to the nearest before any coin."""
+_FIELDS = ("low", "high", "epsilon", "gamma")
 
 
 @frozen(init=False)
@@ -226,16 +227,12 @@ class OneBitMean:
 
     def error(self, *, n: int, beta: Number = 0.05) -> float:
         """Bound |estimate − mean| with probability at least 1 − β (Hoeffding 1963)."""
-        log = math.log(2 / read_beta(beta))
-        people = whole(n, "n", least=1)
-        margin = math.sqrt(log / (2 * people))
         # Rounded up: a promise of accuracy is never too small.
-        return up(margin * self._span / (2 * self.p - 1))
+        return up(hoeffding(n, beta) * self._span / (2 * self.p - 1))
 
     def influence(self, *, n: int, forged: int = 1) -> float:
         """Bound how far `forged` of n reports can move the mean: (high − low)/(p − q) a report."""
-        people = whole(n, "n", least=1)
-        forged_count = whole(forged, "forged", most=people)
+        people, forged_count = read_forged(n, forged)
         return up(self._spread * forged_count / people)
 
     def shuffled(self, n: int) -> Shuffle:
@@ -251,14 +248,7 @@ class OneBitMean:
 
     def to_json(self) -> dict[str, object]:
         """Return the parameters: all that a device needs."""
-        return {
-            "mechanism": "one-bit-mean",
-            "version": 1,
-            "low": str(self.low),
-            "high": str(self.high),
-            "epsilon": str(self.epsilon),
-            "gamma": str(self.gamma),
-        }
+        return parameters_of(self, "one-bit-mean", _FIELDS)
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> OneBitMean:
@@ -266,7 +256,7 @@ class OneBitMean:
 
         Refuses: `InvalidArgument` for unknown or missing fields, and other versions.
         """
-        read = fields_of(given, "one-bit-mean", ("low", "high", "epsilon", "gamma"))
+        read = fields_of(given, "one-bit-mean", _FIELDS)
         return cls(read["low"], read["high"], PureDP(read["epsilon"]), gamma=read["gamma"])
 
 

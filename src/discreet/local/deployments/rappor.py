@@ -20,17 +20,17 @@ from ...arithmetic.rational import (
     rational,
     whole,
 )
-from ...arithmetic.rounding import fraction_up, up
+from ...arithmetic.rounding import log_up, up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...mechanisms.laws.error_bound import parameter_repr, read_beta
+from ...mechanisms.laws.normal import quantile
 from ...noise import Bits, coin, uniform
 from ...privacy.events import Promise
 from ..estimates.estimate import Estimate
-from ..estimates.proportion import deviations
-from ..reports.parameters import fields_of
+from ..reports.parameters import fields_of, parameters_of
 from ..shuffle import Shuffle, shuffle_pure
-from ..spend import read_epsilon
+from ..spend import read_epsilon, read_forged
 from .bit_reports import BitReport, BitReports, pack_bits, read_bit_reports
 from .flip import promise
 from .hashing import RowHashes, Words64, fingerprints, read_key, read_width
@@ -38,6 +38,7 @@ from .rappor_decode import all_of, decode, found_of
 from .sketch_estimate import read_candidates
 
 _Bits = NDArray[np.bool_]
+_FIELDS = ("bits", "hashes", "cohorts", "key", "f", "p", "q")
 
 
 @frozen(init=False)
@@ -156,13 +157,13 @@ class Rappor:
         """ε₁ of one report, between any two values, rounded up."""
         p, q = self.shown
         odds_ratio = q * (1 - p) / (p * (1 - q))
-        return _log_up(odds_ratio) * self.hashes
+        return log_up(odds_ratio) * self.hashes
 
     @property
     def epsilon_for_ever(self) -> Fraction:
         """ε∞ of all reports about one value, by a device that keeps its permanent bits."""
         odds = (1 - self.f / 2) / (self.f / 2)
-        return _log_up(odds) * 2 * self.hashes
+        return log_up(odds) * 2 * self.hashes
 
     @property
     def event(self) -> Promise:
@@ -274,7 +275,7 @@ class Rappor:
 
     def error(self, *, n: int, beta: Number = 0.05) -> float:
         """Return the error of a frequency near 0, with probability 1 − β, by the normal law."""
-        factor = deviations(read_beta(beta))
+        factor = quantile(read_beta(beta))
         return up(factor * math.sqrt(self.variance(n=n)))
 
     def influence(self, *, n: int, forged: int = 1) -> float:
@@ -284,10 +285,9 @@ class Rappor:
         weighs cells by their contents. So reports that gather in one cohort, or mark the bits that
         candidates share, can move it farther (seen: 0.21 where this is 0.16).
         """
-        people = whole(n, "n", least=1)
+        people, forged_count = read_forged(n, forged)
         p, q = map(float, self.shown)
-        fraction = whole(forged, "forged", most=people) / people
-        return up(fraction / (q - p))
+        return up(forged_count / people / (q - p))
 
     def shuffled(self, n: int) -> Shuffle:
         """Return the price of one report among those of at least n people, by clones.
@@ -298,17 +298,7 @@ class Rappor:
 
     def to_json(self) -> dict[str, object]:
         """Return the parameters: all that a device needs."""
-        return {
-            "mechanism": "rappor",
-            "version": 1,
-            "bits": self.bits,
-            "hashes": self.hashes,
-            "cohorts": self.cohorts,
-            "key": self.key,
-            "f": str(self.f),
-            "p": str(self.p),
-            "q": str(self.q),
-        }
+        return parameters_of(self, "rappor", _FIELDS)
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Rappor:
@@ -316,15 +306,4 @@ class Rappor:
 
         Refuses: `InvalidArgument` for unknown or missing fields, and other versions.
         """
-        names = ("bits", "hashes", "cohorts", "f", "p", "q", "key")
-        return cls(**fields_of(given, "rappor", names))
-
-
-def _log_up(ratio: Fraction) -> Fraction:
-    """Return ln(ratio), rounded up."""
-    if ratio < 2:
-        # Near 1 the logarithm of the ratio itself would lose its digits.
-        return fraction_up(math.log1p(ratio - 1))
-    # The margin covers the cancellation of two logarithms of large integers.
-    difference = math.log(ratio.numerator) - math.log(ratio.denominator)
-    return fraction_up(difference, 2.0**-36)
+        return cls(**fields_of(given, "rappor", _FIELDS))

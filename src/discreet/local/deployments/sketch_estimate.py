@@ -13,8 +13,8 @@ from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...mechanisms.laws.error_bound import read_beta
+from ...mechanisms.laws.normal import quantile
 from ..estimates.estimate import Estimate, read_level
-from ..estimates.proportion import deviations
 from .hashing import RowHashes, fingerprints
 
 # Cells looked up at a time: a bound on memory.
@@ -69,7 +69,7 @@ def estimate_cells(
         cells.coin_variance, hashes.rows, width, n=n, frequency=0.0, others=others
     )
     errors = np.full(len(names), math.sqrt(variance))
-    margin = deviations(1 - confidence) * errors
+    margin = quantile(1 - confidence) * errors
     low = np.clip(values - margin, 0.0, 1.0)
     high = np.clip(values + margin, 0.0, 1.0)
     note = "normal law; over the coins and the choice of the hash key"
@@ -110,7 +110,7 @@ def sketch_variance(
 
 def sketch_error(variance: float, beta: Number) -> float:
     """Return the error of an estimate with this variance, by the normal law, rounded up."""
-    return up(deviations(read_beta(beta)) * math.sqrt(variance))
+    return up(quantile(read_beta(beta)) * math.sqrt(variance))
 
 
 def read_candidates(candidates: Sequence[str]) -> tuple[str, ...]:

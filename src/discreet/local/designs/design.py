@@ -12,7 +12,15 @@ from ...frozen import frozen
 from ...noise import Bits
 from ...noise.law import Integers
 
-__all__ = ["Design", "DesignSizes", "Flags", "Integers", "read_array", "read_numbers"]
+__all__ = [
+    "Design",
+    "DesignSizes",
+    "Flags",
+    "Integers",
+    "check_possible",
+    "read_array",
+    "read_numbers",
+]
 
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -101,3 +109,21 @@ def read_numbers(reports: NDArray[Any], outputs: int) -> Flags:
             "reports must be a list of whole numbers, as `randomize` returns them"
         )
     return np.asarray((reports >= 0) & (reports < outputs))
+
+
+def check_possible(possible: Flags, *, least: int = 0) -> None:
+    """Refuse reports that no device could have sent, and fewer reports than `least`.
+
+    >>> import numpy as np
+    >>> from discreet.local.designs.design import check_possible
+    >>> check_possible(np.array([True, False]))
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: 1 of 2 reports could not come from a device; keep reports[valid(reports)] only
+    """
+    impossible = int((~possible).sum())
+    if impossible or possible.size < least:
+        raise InvalidArgument(
+            f"{impossible} of {possible.size} reports could not come from a device; "
+            "keep reports[valid(reports)] only"
+        )

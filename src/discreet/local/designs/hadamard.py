@@ -43,8 +43,7 @@ class Hadamard:
         above = (drawn & -lowest) << 1
         below = drawn & (lowest - 1)
         spread = above | below
-        common_ones = np.bitwise_count(spread & row)
-        odd = (common_ones & 1).astype(np.bool_)
+        odd = has_odd_ones(spread & row)
         return np.where(odd == inside, spread | lowest, spread)
 
     def counts(self, reports: NDArray[Any], /) -> Integers:
@@ -59,7 +58,10 @@ class Hadamard:
 
 
 def walsh(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return Σ_y a_y (−1)^⟨x, y⟩ for every x; the length is a power of two.
+    """Return Σ_y a_y (−1)^⟨x, y⟩ for every x, along the last axis of a power of two.
+
+    The fast Walsh–Hadamard transform. Pairs never reach beyond a row: its length is a multiple of
+    theirs.
 
     >>> import numpy as np
     >>> from discreet.local.designs.hadamard import walsh
@@ -68,11 +70,21 @@ def walsh(numbers: NDArray[Any]) -> NDArray[Any]:
     """
     transformed = numbers.copy()
     half = 1
-    while half < numbers.size:
+    while half < numbers.shape[-1]:
         pairs = transformed.reshape(-1, 2, half)
         first = pairs[:, 0]
         second = pairs[:, 1]
-        combined = np.stack([first + second, first - second], axis=1)
-        transformed = combined.reshape(-1)
+        transformed = np.stack([first + second, first - second], axis=1)
         half *= 2
-    return transformed
+    return transformed.reshape(numbers.shape)
+
+
+def has_odd_ones(numbers: NDArray[np.int64]) -> Flags:
+    """Return which numbers have an odd number of binary ones.
+
+    >>> import numpy as np
+    >>> from discreet.local.designs.hadamard import has_odd_ones
+    >>> has_odd_ones(np.array([3, 4])).tolist()
+    [False, True]
+    """
+    return (np.bitwise_count(numbers) & 1).astype(np.bool_)

@@ -16,7 +16,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.special import gammaln, ndtri
+from ...arithmetic.special import ndtri
+from ...mechanisms.response.count import binomial_window
 from ..designs.design import Integers
 from .estimate import Array
 
@@ -24,7 +25,7 @@ from .estimate import Array
 _TOLERANCE = 0.002
 # Counts within 1/8 of a standard deviation may share an end: 3 % of the width at most.
 _RUNS_PER_DEVIATION = 8
-# Upper bound on the probability outside the windows of `_pmf`.
+# Upper bound on the probability outside the windows of `binomial_window`.
 _OUTSIDE_WINDOWS = 1e-15
 
 
@@ -128,35 +129,14 @@ def tail_bound(count: int, n: int, t: int, p: float, q: float) -> float:
     >>> round(tail_bound(1, 2, 1, 0.75, 0.25), 6)
     0.8125
     """
-    first, holding = _pmf(t, p)
-    start, others = _pmf(n - t, q)
-    # P[Y ≥ start + i] for i ≥ 0, with 0 beyond the window.
+    values, holding = binomial_window(t, p)
+    other_values, others = binomial_window(n - t, q)
+    # P[Y ≥ other_values[i]] for i ≥ 0, with 0 beyond the window.
     from_the_top = np.cumsum(others[::-1])
     tails = np.append(from_the_top[::-1], 0.0)
-    values = first + np.arange(holding.size)
-    needed = np.clip(count - values - start, 0, others.size)
+    needed = np.clip(count - values - other_values[0], 0, others.size)
     total = float(holding @ tails[needed])
     # Above the errors of gammaln, of the sums and of the windows: the bound is never too small.
     of_gammaln = n * math.log(n + 1) * 2.0**-48
     relative = 1 + 1e-7 + of_gammaln
     return min(1.0, total * relative + _OUTSIDE_WINDOWS)
-
-
-def _pmf(n: int, p: float) -> tuple[int, Array]:
-    """Return the first value of a window of Bin(n, p), and the probabilities in it.
-
-    Beyond 9 standard deviations and 40 more lies at most 2e^−40.
-    """
-    if n == 0 or p in (0.0, 1.0):
-        return n * int(p), np.ones(1)
-    deviation = math.sqrt(n * p * (1 - p))
-    margin = 9 * deviation + 40
-    first = max(0, math.floor(n * p - margin))
-    last = min(n, math.ceil(n * p + margin))
-    hits = np.arange(first, last + 1)
-    misses = n - hits
-    log_binomials = gammaln(n + 1) - gammaln(hits + 1) - gammaln(misses + 1)
-    log_hits = hits * math.log(p)
-    log_misses = misses * math.log1p(-p)
-    logs = log_binomials + log_hits + log_misses
-    return int(hits[0]), np.exp(logs)

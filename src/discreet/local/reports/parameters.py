@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from typing import Any, Protocol
 
 from ...errors import InvalidArgument
@@ -85,6 +86,23 @@ def fields_of(given: Mapping[str, Any], mechanism: str, names: tuple[str, ...]) 
     if type(given["version"]) is not int or set(given) != {"mechanism", "version", *names}:
         raise InvalidArgument(f"the parameters of {mechanism} have other fields")
     return {name: given[name] for name in names}
+
+
+def parameters_of(made: object, mechanism: str, names: tuple[str, ...]) -> dict[str, object]:
+    """Write the named fields of a mechanism as parameters in version 1; rationals as text.
+
+    >>> from discreet.local import OneBitMean
+    >>> from discreet.local.reports.parameters import parameters_of
+    >>> from discreet.privacy import PureDP
+    >>> parameters_of(OneBitMean(0, 1, PureDP(0.5)), "one-bit-mean", ("epsilon",))
+    {'mechanism': 'one-bit-mean', 'version': 1, 'epsilon': '1/2'}
+    """
+    parameters: dict[str, object] = {"mechanism": mechanism, "version": 1}
+    for name in names:
+        value = getattr(made, name)
+        # JSON has no rationals, and a float would be another number.
+        parameters[name] = str(value) if isinstance(value, Fraction) else value
+    return parameters
 
 
 def write_wholes(numbers: Iterable[int]) -> list[int | str]:

@@ -17,6 +17,7 @@ from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen, replace
 from ...mechanisms.laws.error_bound import parameter_repr
+from ...mechanisms.response.count import clopper_pearson
 from ...noise import Bits, uniform
 from ...privacy.events import Response
 from ...privacy.measures import Measure, PureDP
@@ -24,7 +25,6 @@ from ..choose import candidate_of, choose, make
 from ..deployments.flip import epsilon_of
 from ..estimates.calibration import reach_error
 from ..estimates.estimate import Array, Estimate, read_level
-from ..estimates.proportion import clopper_pearson
 from ..family import Family, extra_option
 from ..law import TwoLevelLaw
 from ..reports.parameters import fields_of, read_wholes, write_wholes

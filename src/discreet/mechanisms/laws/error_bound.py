@@ -52,6 +52,18 @@ def per_cell_beta(beta: Number, cells: int) -> float:
     return down(-math.expm1(log_success))
 
 
+def hoeffding(n: int, beta: Number) -> float:
+    """Return √(ln(2/β)/2n), Hoeffding's bound (1963) on the mean of n numbers in 0 … 1.
+
+    >>> from discreet.mechanisms.laws.error_bound import hoeffding
+    >>> round(hoeffding(10_000, 0.05), 6)
+    0.013581
+    """
+    people = whole(n, "n", least=1)
+    log_term = math.log(2 / read_beta(beta))
+    return math.sqrt(log_term / (2 * people))
+
+
 def first_true(holds: Callable[[int], bool], guess: float) -> int:
     """Find the least whole t ≥ 0 that holds, if every larger one holds too.
 

@@ -1,7 +1,8 @@
 """Law of the number of people who gave one answer: Bin(t, p) + Bin(n − t, q).
 
 t is the number of people whose true answer it is. The tails give confidence intervals for t that
-hold for the people who answered, whatever their answers: only the coins are random.
+hold for the people who answered, whatever their answers: only the coins are random. Confidence
+intervals of a binomial proportion (Clopper, Pearson 1934) are here too.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.special import bdtr, gammaln
+from ...arithmetic.special import bdtr, betaincinv, gammaln
 
 # Above the relative error of the log-gamma function in the pmf for n up to 10^8.
 _MARGIN = 1e-7
@@ -26,7 +27,7 @@ def at_most(count: int, n: int, t: int, p: float, q: float) -> float:
     >>> round(at_most(1, 2, 1, 0.75, 0.25), 6)
     0.8125
     """
-    hits, probabilities = _pmf(t, p)
+    hits, probabilities = binomial_window(t, p)
     remaining = np.minimum(count - hits, n - t)
     # Without other people the second binomial is 0, and its cdf 1.
     cdf = bdtr(np.maximum(remaining, 0), n - t, q) if n > t else 1.0
@@ -82,11 +83,43 @@ def frequency_intervals(count: int, n: int, p: float, q: float, beta: float) -> 
     return least, low
 
 
-def _pmf(t: int, p: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def clopper_pearson(
+    counts: NDArray[np.int64], n: NDArray[np.int64] | int, beta: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of intervals that hold a binomial's p (Clopper, Pearson 1934).
+
+    Each holds with probability at least 1 − β. For the mean of different probabilities the binomial
+    law has the wider tails (Hoeffding 1956), so the intervals hold for it too.
+
+    >>> import numpy as np
+    >>> from discreet.mechanisms.response.count import clopper_pearson
+    >>> [float(end[0].round(4)) for end in clopper_pearson(np.array([60]), 100, 0.05)]
+    [0.4972, 0.6967]
+    """
+    yes = np.asarray(counts, dtype=np.float64)
+    no = np.asarray(n, dtype=np.float64) - yes
+    # The arguments are at least 1 where `where` drops the result.
+    some_yes = np.maximum(yes, 1)
+    some_no = np.maximum(no, 1)
+    lower = betaincinv(some_yes, no + 1, beta / 2)
+    upper = betaincinv(yes + 1, some_no, 1 - beta / 2)
+    low = np.where(yes > 0, lower, 0.0)
+    high = np.where(no > 0, upper, 1.0)
+    # Widened by more than the error of the inverse: never too narrow.
+    widened_high = np.minimum(1.0, high * (1 + 1e-9))
+    return low * (1 - 1e-9), widened_high
+
+
+def binomial_window(t: int, p: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the values of Bin(t, p) that matter and their probabilities.
 
     By Bernstein's inequality less than 2·e^(−40) lies farther from the mean than 9 deviations and
     40.
+
+    >>> from discreet.mechanisms.response.count import binomial_window
+    >>> hits, probabilities = binomial_window(2, 0.5)
+    >>> hits.tolist(), probabilities.round(12).tolist()
+    ([0, 1, 2], [0.25, 0.5, 0.25])
     """
     if p in (0.0, 1.0):
         return np.array([t * int(p)]), np.ones(1)

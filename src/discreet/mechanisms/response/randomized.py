@@ -14,20 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arithmetic.rational import Number, check_from_0_to_1, positive, rational, whole
-from ...arithmetic.rounding import fraction_up, up
-from ...arithmetic.special import betaincinv
+from ...arithmetic.rounding import fraction_up, log_up, up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, coin, exponential_choice, uniform
 from ...privacy.events import Response
 from ...privacy.measures import Measure
 from ...privacy.neighbours import REPLACE
-from ..laws.error_bound import parameter_repr, read_beta
+from ..laws.error_bound import hoeffding, parameter_repr, read_beta
 from ..reading.allowance import largest_epsilon
-from .count import frequency_intervals
-
-# The inverse of the incomplete beta function is right to more than nine digits.
-_BETA_MARGIN = 1e-9
+from .count import clopper_pearson, frequency_intervals
 
 
 @frozen(init=False)
@@ -100,7 +96,7 @@ class RandomizedResponse:
         """
         k = whole(options, "options", least=2)
         # p − q must reach this, and a little more: `error` rounds up.
-        deviation = Fraction(_hoeffding(n, beta))
+        deviation = Fraction(hoeffding(n, beta))
         needed = deviation / positive(error, "error") * Fraction(1 + 1e-11)
         if needed >= 1:
             raise InvalidArgument(
@@ -202,7 +198,7 @@ class RandomizedResponse:
         >>> round(dp.RandomizedResponse(truth=0.75).error(1000), 4)
         0.0859
         """
-        deviation = _hoeffding(n, beta)
+        deviation = hoeffding(n, beta)
         return up(deviation / abs(self.p - self.q))
 
 
@@ -248,20 +244,7 @@ class Frequencies:
         return np.array(ends, dtype=np.float64) / self.n
 
     def _clopper_pearson(self, beta: float) -> NDArray[np.float64]:
-        yes = self.counts.astype(np.float64)
-        no = (self.n - self.counts).astype(np.float64)
-        some_yes = np.maximum(yes, 1)
-        some_no = np.maximum(no, 1)
-        one_sided = beta / 2
-        low = betaincinv(some_yes, no + 1, one_sided)
-        high = betaincinv(yes + 1, some_no, 1 - one_sided)
-        # Without a yes the lower end is 0, without a no the upper end is 1.
-        low = np.where(yes > 0, low, 0.0)
-        high = np.where(no > 0, high, 1.0)
-        # Rounded outward by more than the error of the inverse beta function.
-        low *= 1 - _BETA_MARGIN
-        high *= 1 + _BETA_MARGIN
-        observed = np.stack([low, high], axis=1)
+        observed = np.stack(clopper_pearson(self.counts, self.n, beta), axis=1)
         ends = (observed - self.q) / (self.p - self.q)
         # With p < q the ends come in reverse order.
         return np.clip(np.sort(ends, axis=1), 0.0, 1.0)
@@ -292,19 +275,7 @@ def _epsilon_of(truth: Fraction, options: int) -> Fraction:
             "truth must lie between 0 and 1 and differ from 1/options, else it protects or tells nothing"
         )
     odds = truth * (options - 1) / (1 - truth)
-    ratio = max(odds, 1 / odds)
-    # Near 1 log1p keeps the digits that log would lose.
-    if ratio < 2:
-        return fraction_up(math.log1p(ratio - 1))
-    # The ratio may be beyond floats, its logarithm is not; a difference loses a few digits more.
-    log_ratio = math.log(ratio.numerator) - math.log(ratio.denominator)
-    return fraction_up(log_ratio, 2.0**-36)
-
-
-def _hoeffding(n: int, beta: Number) -> float:
-    """Return √(ln(2/β)/2n), Hoeffding's bound on the mean of n numbers in 0 … 1."""
-    log_term = math.log(2 / read_beta(beta))
-    return math.sqrt(log_term / (2 * whole(n, "n", least=1)))
+    return log_up(max(odds, 1 / odds))
 
 
 def _coin_variance(
