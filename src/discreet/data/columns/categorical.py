@@ -15,8 +15,8 @@ from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from .amount import call
 from .cell import is_null, read_boolean, read_key_number, read_text
+from .declared import DeclaredColumn, check_nulls, read_flag
 from .keys import KeyKind, KeyValue, few, key_kind, other_key, read_key, read_keys
-from .nulls import Nulls, nulls, read_flag
 
 _READERS: dict[KeyKind, Callable[[object], KeyValue | None]] = {
     "text": read_text,
@@ -26,7 +26,7 @@ _READERS: dict[KeyKind, Callable[[object], KeyValue | None]] = {
 
 
 @frozen(init=False, repr=False)
-class Category:
+class Category(DeclaredColumn):
     """Column with a closed public list of keys: all text, all integers or all booleans.
 
     Every key always appears in a result. A value outside the list is NULL, or with `other` a key of
@@ -62,9 +62,8 @@ class Category:
         default_key = None if default is None else read_key(default, "default")
         if default_key is not None and (key_kind(default_key) != of or default_key not in every):
             raise InvalidArgument(f"default must be one of the declared keys, got {default!r}")
-        # Only for its refusal of a default together with a NULL key.
-        nulls(default_key, read_flag(null_key, "null_key"))
-        fill(self, values=keys, of=of, other=outside, default=default_key, null_key=null_key)
+        has_null_key = check_nulls(default_key, null_key)
+        fill(self, values=keys, of=of, other=outside, default=default_key, null_key=has_null_key)
 
     def __repr__(self) -> str:
         return call(
@@ -74,11 +73,6 @@ class Category:
             default=self.default,
             null_key=self.null_key or None,
         )
-
-    @property
-    def nulls(self) -> Nulls:
-        """The rule for NULL: drop, default or key."""
-        return nulls(self.default, self.null_key)
 
     def read(self, value: object) -> KeyValue | None:
         """Return the key that a stored value counts as; None is NULL."""
@@ -104,7 +98,7 @@ class Category:
 
 
 @frozen(init=False, repr=False)
-class Boolean:
+class Boolean(DeclaredColumn):
     """Boolean column: booleans, 1 and 0, true t yes y, false f no n; everything else is NULL.
 
     >>> import discreet as dp
@@ -118,16 +112,7 @@ class Boolean:
 
     def __init__(self, *, default: bool | None = None, null_key: bool = False) -> None:
         checked_default = None if default is None else read_flag(default, "default")
-        nulls(checked_default, read_flag(null_key, "null_key"))
-        fill(self, default=checked_default, null_key=null_key)
-
-    def __repr__(self) -> str:
-        return call("Boolean", default=self.default, null_key=self.null_key or None)
-
-    @property
-    def nulls(self) -> Nulls:
-        """The rule for NULL: drop, default or key."""
-        return nulls(self.default, self.null_key)
+        fill(self, default=checked_default, null_key=check_nulls(checked_default, null_key))
 
     def read(self, value: object) -> bool | None:
         """Return the boolean that a stored value counts as; None is NULL."""
@@ -144,7 +129,7 @@ class Boolean:
 
 
 @frozen(init=False, repr=False)
-class Text:
+class Text(DeclaredColumn):
     """Free-text column, cut after `max_length` characters; its keys are unknown, so they need δ.
 
     >>> import discreet as dp
@@ -168,21 +153,8 @@ class Text:
             raise InvalidArgument(
                 f"default must be text of at most {longest} characters, got {default!r}"
             )
-        nulls(default_text, read_flag(null_key, "null_key"))
-        fill(self, max_length=longest, default=default_text, null_key=null_key)
-
-    def __repr__(self) -> str:
-        return call(
-            "Text",
-            max_length=self.max_length,
-            default=self.default,
-            null_key=self.null_key or None,
-        )
-
-    @property
-    def nulls(self) -> Nulls:
-        """The rule for NULL: drop, default or key."""
-        return nulls(self.default, self.null_key)
+        has_null_key = check_nulls(default_text, null_key)
+        fill(self, max_length=longest, default=default_text, null_key=has_null_key)
 
     def read(self, value: object) -> str | None:
         """Return the text that a stored value counts as; None is NULL."""

@@ -15,8 +15,7 @@ from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from .amount import INT64_HIGH, INT64_LOW, call, plain
 from .cell import read_number, round_half_even
-from .keys import MAX_KEYS, few
-from .nulls import Nulls, nulls, read_flag
+from .declared import DeclaredColumn, SteppedColumn, check_default, check_nulls, check_order
 from .text_format import check_marks, check_unit, plain_numeral
 
 MAX_STEPS = 2**62
@@ -28,7 +27,7 @@ PUBLIC = "state bounds that anyone may know without looking at the data"
 
 
 @frozen(init=False, repr=False)
-class Integer:
+class Integer(DeclaredColumn, SteppedColumn[int]):
     """Integer column from `low` to `high`: other values are clipped, fractions rounded to even.
 
     `thousands=","` says that text is written 12,345; cells written otherwise are then unreadable.
@@ -63,52 +62,25 @@ class Integer:
     ) -> None:
         exact_low = _read_integer(low, "low")
         exact_high = _read_integer(high, "high")
-        if exact_low >= exact_high:
-            raise InvalidArgument(
-                f"Integer needs low < high, got {exact_low} and {exact_high}; {PUBLIC}: Integer(0, 120)"
-            )
+        check_order(exact_low, exact_high, "Integer", f"{PUBLIC}: Integer(0, 120)")
         exact_default = None if default is None else _read_integer(default, "default")
-        if exact_default is not None and not exact_low <= exact_default <= exact_high:
-            raise InvalidArgument(
-                f"default must lie from {exact_low} to {exact_high}, got {exact_default}"
-            )
-        # Only for its refusal of a default together with a NULL key.
-        nulls(exact_default, read_flag(null_key, "null_key"))
+        check_default(exact_default, exact_low, exact_high)
+        has_null_key = check_nulls(exact_default, null_key)
         separator, _ = check_marks(thousands, None)
         fill(
             self,
             low=exact_low,
             high=exact_high,
             default=exact_default,
-            null_key=null_key,
+            null_key=has_null_key,
             thousands=separator,
             unit=check_unit(unit),
         )
-
-    def __repr__(self) -> str:
-        return call(
-            "Integer",
-            self.low,
-            self.high,
-            default=self.default,
-            null_key=self.null_key or None,
-            thousands=self.thousands,
-            unit=self.unit,
-        )
-
-    @property
-    def nulls(self) -> Nulls:
-        """The rule for NULL: drop, default or key."""
-        return nulls(self.default, self.null_key)
 
     @property
     def ends(self) -> tuple[int, int]:
         """The lowest and the highest value, in whole steps."""
         return self.low, self.high
-
-    def width(self) -> int:
-        """Count the steps from low to high: how far one value can move."""
-        return self.high - self.low
 
     def steps(self, value: object) -> int | None:
         """Read a stored value as whole steps; None is NULL."""
@@ -118,30 +90,13 @@ class Integer:
             return self.default
         return _clamp(x, self.ends)
 
-    def read(self, value: object) -> int | None:
-        """Return the value that a stored value counts as; None is NULL."""
-        return self.steps(value)
-
     def at(self, steps: int) -> int:
         """Turn whole steps back into a value."""
         return steps
 
-    def keys(self, most: int | None = None) -> tuple[int | None, ...]:
-        """List every value as a public key, if there are at most `most` (1,000 by default).
-
-        >>> import discreet as dp
-        >>> dp.Integer(1, 3, null_key=True).keys()
-        (1, 2, 3, None)
-        """
-        few(self.width() + 1, MAX_KEYS if most is None else most, repr(self))
-        keys = tuple(range(self.low, self.high + 1))
-        if self.null_key:
-            return (*keys, None)
-        return keys
-
 
 @frozen(init=False, repr=False)
-class Real:
+class Real(DeclaredColumn, SteppedColumn[Fraction]):
     """Real column from `low` to `high`, rounded to the nearest multiple of `step`, halves to even.
 
     A stored number is a double x. Its steps are nearest(x·n) if step = 1/n and nearest(x/n) if
@@ -193,12 +148,8 @@ class Real:
         exact_step = default_step(exact_low, exact_high) if step is None else _read_step(step)
         _check_grid(exact_low, exact_high, exact_step)
         exact_default = None if default is None else rational(default, "default")
-        if exact_default is not None and not exact_low <= exact_default <= exact_high:
-            raise InvalidArgument(
-                f"default must lie from {plain(exact_low)} to {plain(exact_high)}, got {default}"
-            )
-        # Only for its refusal of a default together with a NULL key.
-        nulls(exact_default, read_flag(null_key, "null_key"))
+        check_default(exact_default, exact_low, exact_high)
+        has_null_key = check_nulls(exact_default, null_key)
         separator, point = check_marks(thousands, decimal)
         fill(
             self,
@@ -206,7 +157,7 @@ class Real:
             high=exact_high,
             step=exact_step,
             default=exact_default,
-            null_key=null_key,
+            null_key=has_null_key,
             thousands=separator,
             decimal=point,
             unit=check_unit(unit),
@@ -231,19 +182,9 @@ class Real:
         return self.step == default_step(self.low, self.high)
 
     @property
-    def nulls(self) -> Nulls:
-        """The rule for NULL: drop, default or key."""
-        return nulls(self.default, self.null_key)
-
-    @property
     def ends(self) -> tuple[int, int]:
         """The lowest and the highest value, in whole steps."""
         return _grid(self.low, self.high, self.step)[1]
-
-    def width(self) -> int:
-        """Count the steps from low to high: how far one value can move."""
-        bottom, top = self.ends
-        return top - bottom
 
     def steps(self, value: object) -> int | None:
         """Read a stored value as whole steps; None is NULL."""
@@ -258,13 +199,6 @@ class Real:
         if per_one is None:
             return _clamp(_double(x) / float(self.step), ends)
         return _clamp(_double(x) * per_one, ends)
-
-    def read(self, value: object) -> Fraction | None:
-        """Return the value that a stored value counts as, exactly; None is NULL."""
-        steps = self.steps(value)
-        if steps is None:
-            return None
-        return self.at(steps)
 
     def at(self, steps: int) -> Fraction:
         """Turn whole steps back into a value."""
@@ -335,10 +269,7 @@ def _read_integer(value: object, name: str) -> int:
 
 
 def _check_bounds(low: Fraction, high: Fraction) -> None:
-    if low >= high:
-        raise InvalidArgument(
-            f"Real needs low < high, got {plain(low)} and {plain(high)}; {PUBLIC}: Real(0, 1)"
-        )
+    check_order(low, high, "Real", f"{PUBLIC}: Real(0, 1)")
     if not MIN_BOUND <= max(abs(low), abs(high)) <= MAX_BOUND:
         raise InvalidArgument(
             "the larger bound of a Real column must lie from 1e-290 to 1e290; use another unit"

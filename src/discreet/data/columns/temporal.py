@@ -11,19 +11,21 @@ from typing import ClassVar, Literal
 
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
-from .amount import call
 from .cell import read_date, read_timestamp
-from .keys import MAX_KEYS, few
-from .nulls import Nulls, nulls, read_flag
+from .declared import DeclaredColumn, SteppedColumn, check_default, check_nulls, check_order
 from .text_format import check_format, iso_text
 
 EPOCH = datetime(1970, 1, 1)
 """Origin of the steps of time: days for a Date, seconds for a Timestamp."""
 SECOND = timedelta(seconds=1)
+_EXAMPLES = {
+    "Date": "Date('2024-01-01', '2024-12-31')",
+    "Timestamp": "Timestamp('2024-01-01T00:00:00', '2024-12-31T23:59:59')",
+}
 
 
 @frozen(init=False, repr=False)
-class Date:
+class Date(DeclaredColumn, SteppedColumn[date]):
     """Day column from `low` to `high`: other days are clipped. One step is one day since 1970.
 
     `format="%d/%m/%Y"` says how days are written in text, instead of ISO; cells written otherwise
@@ -57,72 +59,29 @@ class Date:
         exact_low = _read_day(low, "low")
         exact_high = _read_day(high, "high")
         exact_default = None if default is None else _read_day(default, "default")
-        _check("Date", exact_low, exact_high, exact_default, "Date('2024-01-01', '2024-12-31')")
-        # Only for its refusal of a default together with a NULL key.
-        nulls(exact_default, read_flag(null_key, "null_key"))
-        fill(
-            self,
-            low=exact_low,
-            high=exact_high,
-            default=exact_default,
-            null_key=null_key,
-            format=check_format(format),
-        )
-
-    def __repr__(self) -> str:
-        return call(
-            "Date",
-            self.low,
-            self.high,
-            default=self.default,
-            null_key=self.null_key or None,
-            format=self.format,
-        )
-
-    @property
-    def nulls(self) -> Nulls:
-        """The rule for NULL: drop, default or key."""
-        return nulls(self.default, self.null_key)
+        _declare(self, exact_low, exact_high, exact_default, null_key=null_key, format=format)
 
     @property
     def ends(self) -> tuple[int, int]:
         """The first and the last day, in days since 1970."""
         return _days(self.low), _days(self.high)
 
-    def width(self) -> int:
-        """Count the days from low to high: how far one value can move."""
-        return _days(self.high) - _days(self.low)
-
-    def read(self, value: object) -> date | None:
-        """Return the day that a stored value counts as; None is NULL."""
-        stored = read_date(iso_text(value, self.format))
-        if stored is None:
-            return self.default
-        return min(max(stored, self.low), self.high)
-
     def steps(self, value: object) -> int | None:
         """Read a stored value as days since 1970; None is NULL."""
-        counted = self.read(value)
+        counted = read_date(iso_text(value, self.format))
+        if counted is None:
+            counted = self.default
         if counted is None:
             return None
-        return _days(counted)
+        return _days(min(max(counted, self.low), self.high))
 
     def at(self, steps: int) -> date:
         """Turn days since 1970 back into a day."""
         return EPOCH.date() + timedelta(days=steps)
 
-    def keys(self, most: int | None = None) -> tuple[date | None, ...]:
-        """List every day as a public key, if there are at most `most` (1,000 by default)."""
-        count = self.width() + 1
-        few(count, MAX_KEYS if most is None else most, repr(self))
-        days = tuple(self.low + timedelta(days=k) for k in range(count))
-        if self.null_key:
-            return (*days, None)
-        return days
-
 
 @frozen(init=False, repr=False)
-class Timestamp:
+class Timestamp(DeclaredColumn, SteppedColumn[datetime]):
     """Time column from `low` to `high` in UTC, cut to whole seconds; other times are clipped.
 
     `format="%d/%m/%Y %H:%M"` says how times are written in text, instead of ISO.
@@ -156,56 +115,21 @@ class Timestamp:
         exact_low = _read_moment(low, "low")
         exact_high = _read_moment(high, "high")
         exact_default = None if default is None else _read_moment(default, "default")
-        example = "Timestamp('2024-01-01T00:00:00', '2024-12-31T23:59:59')"
-        _check("Timestamp", exact_low, exact_high, exact_default, example)
-        # Only for its refusal of a default together with a NULL key.
-        nulls(exact_default, read_flag(null_key, "null_key"))
-        fill(
-            self,
-            low=exact_low,
-            high=exact_high,
-            default=exact_default,
-            null_key=null_key,
-            format=check_format(format),
-        )
-
-    def __repr__(self) -> str:
-        return call(
-            "Timestamp",
-            self.low,
-            self.high,
-            default=self.default,
-            null_key=self.null_key or None,
-            format=self.format,
-        )
-
-    @property
-    def nulls(self) -> Nulls:
-        """The rule for NULL: drop, default or key."""
-        return nulls(self.default, self.null_key)
+        _declare(self, exact_low, exact_high, exact_default, null_key=null_key, format=format)
 
     @property
     def ends(self) -> tuple[int, int]:
         """The first and the last second, in seconds since 1970."""
         return _seconds(self.low), _seconds(self.high)
 
-    def width(self) -> int:
-        """Count the seconds from low to high: how far one value can move."""
-        return _seconds(self.high) - _seconds(self.low)
-
-    def read(self, value: object) -> datetime | None:
-        """Return the second that a stored value counts as; None is NULL."""
-        stored = read_timestamp(iso_text(value, self.format))
-        if stored is None:
-            return self.default
-        return min(max(stored, self.low), self.high)
-
     def steps(self, value: object) -> int | None:
         """Read a stored value as seconds since 1970; None is NULL."""
-        counted = self.read(value)
+        counted = read_timestamp(iso_text(value, self.format))
+        if counted is None:
+            counted = self.default
         if counted is None:
             return None
-        return _seconds(counted)
+        return _seconds(min(max(counted, self.low), self.high))
 
     def at(self, steps: int) -> datetime:
         """Turn seconds since 1970 back into a time."""
@@ -216,6 +140,29 @@ class Timestamp:
         raise InvalidArgument(
             f"{self!r} has no list of keys; group by its day, week or month, or declare a Date"
         )
+
+
+def _declare(
+    column: Date | Timestamp,
+    low: date,
+    high: date,
+    default: date | None,
+    *,
+    null_key: object,
+    format: object,  # noqa: A002
+) -> None:
+    """Check bounds and options of a column under construction, and set its fields."""
+    kind = type(column).__name__
+    check_order(low, high, kind, f"try {_EXAMPLES[kind]}")
+    check_default(default, low, high)
+    fill(
+        column,
+        low=low,
+        high=high,
+        default=default,
+        null_key=check_nulls(default, null_key),
+        format=check_format(format),
+    )
 
 
 def _read_day(value: object, name: str) -> date:
@@ -241,17 +188,6 @@ def _read_moment(value: object, name: str) -> datetime:
             f"{name} of a Timestamp column must be a whole second of the years 1 to 9999; {hint}"
         )
     return utc
-
-
-def _check(kind: str, low: date, high: date, default: date | None, example: str) -> None:
-    if low >= high:
-        raise InvalidArgument(
-            f"{kind} needs low < high, got {low.isoformat()} and {high.isoformat()}; try {example}"
-        )
-    if default is not None and not low <= default <= high:
-        raise InvalidArgument(
-            f"default must lie from {low.isoformat()} to {high.isoformat()}, got {default.isoformat()}"
-        )
 
 
 def _days(value: date) -> int:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from ...errors import InvalidArgument
 from ..columns.amount import plain
 from ..columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
-from ..columns.nulls import read_flag
+from ..columns.declared import read_flag
 from ..columns.numeric import default_step
 from ..unit import People, Rows, Unit
 

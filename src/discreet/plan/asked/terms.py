@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TypeAlias, TypedDict, Unpack
 
 from ...arithmetic.rational import Number, rational, whole
-from ...data.columns.nulls import read_flag
+from ...data.columns.declared import read_flag
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...mechanisms.reading.budget import read_budget

@@ -1,0 +1,160 @@
+"""Base of column types: the rule for NULL, the bounds, and the whole steps from low to high.
+
+The rule for NULL is one for each column, declared, the same on every engine.
+
+A stored value is first read as its column's type (`cell`). NULL, NaN and every value that cannot be
+read are NULL. Then
+
+    drop      NULL is absent: COUNT(column) skips it, SUM adds nothing,
+              a row with a NULL key is in no group
+    default   NULL counts as one public value of the column, everywhere
+    key       as drop, but rows with a NULL key are one group of their own, which always appears
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from datetime import date
+from fractions import Fraction
+from typing import Generic, Literal, TypeAlias, TypeVar
+
+from ...errors import InvalidArgument
+from .amount import call, plain
+from .keys import MAX_KEYS, few
+
+Nulls: TypeAlias = Literal["drop", "default", "key"]
+Bound: TypeAlias = int | Fraction | date
+T_co = TypeVar("T_co", covariant=True)
+
+
+class DeclaredColumn:
+    """Base of every column type: the rule for NULL, and the call that makes the column again."""
+
+    __slots__: tuple[str, ...] = ()
+    default: object
+    null_key: bool
+
+    def __repr__(self) -> str:
+        options = {name: getattr(self, name) for name in self.__slots__}
+        # Bounds are written without their names, and an option at its default not at all.
+        bounds = [options.pop(name) for name in ("low", "high") if name in options]
+        options["null_key"] = self.null_key or None
+        return call(type(self).__name__, *bounds, **options)
+
+    @property
+    def nulls(self) -> Nulls:
+        """The rule for NULL: drop, default or key."""
+        return nulls(self.default, self.null_key)
+
+
+# Without the metaclass ABCMeta: it slows every `isinstance`, which is asked for each cell.
+class SteppedColumn(Generic[T_co]):
+    """Base of the ordered column types, whose values are whole steps from the low end to the high.
+
+    Law: tests/data/test_columns.py::TestOrdered
+    """
+
+    __slots__ = ()
+    null_key: bool
+
+    @property
+    @abstractmethod
+    def ends(self) -> tuple[int, int]:
+        """The lowest and the highest value, in whole steps; of times since 1970."""
+
+    @abstractmethod
+    def steps(self, value: object) -> int | None:
+        """Read a stored value as whole steps, of times since 1970; None is NULL."""
+
+    @abstractmethod
+    def at(self, steps: int) -> T_co:
+        """Turn whole steps back into a value."""
+
+    def width(self) -> int:
+        """Count the steps from low to high: how far one value can move."""
+        bottom, top = self.ends
+        return top - bottom
+
+    def read(self, value: object) -> T_co | None:
+        """Return the value that a stored value counts as, exactly; None is NULL."""
+        steps = self.steps(value)
+        if steps is None:
+            return None
+        return self.at(steps)
+
+    def keys(self, most: int | None = None) -> tuple[T_co | None, ...]:
+        """List every value as a public key, if there are at most `most` (1,000 by default).
+
+        >>> import discreet as dp
+        >>> dp.Integer(1, 3, null_key=True).keys()
+        (1, 2, 3, None)
+        """
+        few(self.width() + 1, MAX_KEYS if most is None else most, repr(self))
+        bottom, top = self.ends
+        keys = tuple(map(self.at, range(bottom, top + 1)))
+        if self.null_key:
+            return (*keys, None)
+        return keys
+
+
+def read_flag(value: object, name: str) -> bool:
+    """Read a boolean option.
+
+    >>> from discreet.data.columns.declared import read_flag
+    >>> read_flag("no", "null_key")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: null_key must be True or False, got 'no'
+    """
+    if not isinstance(value, bool):
+        raise InvalidArgument(f"{name} must be True or False, got {value!r}")
+    return value
+
+
+def nulls(default: object, null_key: bool) -> Nulls:
+    """Return the rule that a default and a NULL key declare together.
+
+    >>> from discreet.data.columns.declared import nulls
+    >>> nulls(None, False), nulls(0, False), nulls(None, True)
+    ('drop', 'default', 'key')
+
+    Refuses: both at once, with InvalidArgument.
+    """
+    if default is not None and null_key:
+        raise InvalidArgument(
+            "default and null_key=True exclude each other: with a default no NULL is left; drop one"
+        )
+    if default is not None:
+        return "default"
+    if null_key:
+        return "key"
+    return "drop"
+
+
+def check_nulls(default: object, null_key: object) -> bool:
+    """Return a checked `null_key`; refuse one beside a default."""
+    flag = read_flag(null_key, "null_key")
+    nulls(default, flag)
+    return flag
+
+
+def check_order(low: Bound, high: Bound, kind: str, remedy: str) -> None:
+    """Refuse bounds of which the low one is not below the high one."""
+    if low >= high:  # type: ignore[operator]
+        raise InvalidArgument(
+            f"{kind} needs low < high, got {_shown(low)} and {_shown(high)}; {remedy}"
+        )
+
+
+def check_default(default: Bound | None, low: Bound, high: Bound) -> None:
+    """Refuse a default that lies outside the bounds."""
+    if default is not None and not low <= default <= high:  # type: ignore[operator]
+        raise InvalidArgument(
+            f"default must lie from {_shown(low)} to {_shown(high)}, got {_shown(default)}"
+        )
+
+
+def _shown(bound: Bound) -> object:
+    if isinstance(bound, date):
+        return bound.isoformat()
+    return plain(bound)
