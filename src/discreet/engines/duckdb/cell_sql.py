@@ -13,7 +13,7 @@ from ...data.columns.column import Boolean, Category, Column, Date, Integer, Rea
 from ...data.columns.keys import KeyValue
 from ...data.schema import Schema
 from ...data.unit import People
-from ..sql.dialect import StoredColumn, StoredTable, narrowest_type
+from ..sql.dialect import StoredColumn, StoredTable, cast_sql, narrowest_type
 from ..sql.reading.outcome import OUTCOMES
 from ..sql.rows.cell_table import read_cells_sql
 from ..sql.rows.person import id_sql
@@ -84,9 +84,9 @@ def id_class(schema: Schema, part: StoredTable) -> str:
 def _kept_id(x: StoredColumn) -> str:
     match x.stored:
         case "integer":
-            return f"CAST({x.sql} AS BIGINT)"
+            return cast_sql(x.sql, "BIGINT")
         case "float":
-            return f"CAST({x.sql} AS DOUBLE)"
+            return cast_sql(x.sql, "DOUBLE")
         case "wide":
             return DUCKDB.as_text(x.sql)
         case _:

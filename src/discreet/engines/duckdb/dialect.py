@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 from typing import get_args
 
-from ...query.algebra.expression import Function
-from ..sql.dialect import Dialect, Stored, StoredColumn, put_quotes
+from ..sql.dialect import (
+    ISO_PART_NAMES,
+    Dialect,
+    Stored,
+    StoredColumn,
+    case_sql,
+    cast_sql,
+    cast_to,
+    put_quotes,
+    time_literals,
+)
 from ..sql.text_functions import letters_sql
 
 _CLASSES: dict[str, Stored] = {
@@ -24,8 +32,6 @@ _CLASSES: dict[str, Stored] = {
     "TIMESTAMP WITH TIME ZONE": "zoned",
 }
 assert set(_CLASSES.values()) <= set(get_args(Stored))  # noqa: S101
-
-_PARTS = {Function.WEEKDAY: "isodow", Function.YEARDAY: "doy"}
 
 
 def stored_class(type_name: str) -> Stored:
@@ -53,16 +59,11 @@ def _decimal_double(x: str, type_name: str) -> str:
     largest = f"{'9' * (digits - scale)}.{'9' * scale}"
     low = f"CAST('-{largest}' AS {type_name})"
     high = f"CAST('{largest}' AS {type_name})"
-    within = f"CASE WHEN {x} BETWEEN {low} AND {high} THEN {x} END"
+    within = case_sql(f"{x} BETWEEN {low} AND {high}", x)
     # Up to 15 digits the cast is one exact division; beyond, only the parser rounds correctly.
     if digits <= 15:
-        return f"CAST({within} AS DOUBLE)"
+        return cast_sql(within, "DOUBLE")
     return f"TRY_CAST(CAST({within} AS VARCHAR) AS DOUBLE)"
-
-
-def _time_literal(time: datetime, stored: Stored) -> str:
-    text = time.isoformat(sep=" ")
-    return f"TIMESTAMPTZ '{text}+00'" if stored == "zoned" else f"TIMESTAMP '{text}'"
 
 
 def _seconds(x: str, column: StoredColumn) -> str:
@@ -73,12 +74,7 @@ def _seconds(x: str, column: StoredColumn) -> str:
         unit = 10**9
     # Negative numbers are turned around, so that the division rounds down: ⌊x/d⌋ = −1 − ⌊(−1−x)/d⌋.
     before_1970 = f"-1 - (-1 - {since_1970}) // {unit}"
-    return f"CASE WHEN {since_1970} >= 0 THEN {since_1970} // {unit} ELSE {before_1970} END"
-
-
-def _part(function: Function, days: str) -> str:
-    part = _PARTS.get(function, function.value)
-    return f"CAST(extract({part} FROM DATE '1970-01-01' + CAST({days} AS INTEGER)) AS BIGINT)"
+    return case_sql(f"{since_1970} >= 0", f"{since_1970} // {unit}", before_1970)
 
 
 def _letters(x: str, case: str) -> str:
@@ -87,17 +83,7 @@ def _letters(x: str, case: str) -> str:
     Text of ASCII has as many bytes as characters, and there `lower` means the same. `translate`
     takes 200 times as long, and is used for all other text.
     """
-    return f"CASE WHEN strlen({x}) = length({x}) THEN {case}({x}) ELSE {letters_sql(x, case)} END"
-
-
-def _start(unit: str, days: str) -> str:
-    first = f"date_trunc('{unit}', DATE '1970-01-01' + CAST({days} AS INTEGER))"
-    return f"date_diff('day', DATE '1970-01-01', CAST({first} AS DATE))"
-
-
-def _months_later(days: str, months: int) -> str:
-    later = f"CAST((DATE '1970-01-01' + CAST({days} AS INTEGER)) + to_months({months}) AS DATE)"
-    return f"date_diff('day', DATE '1970-01-01', {later})"
+    return case_sql(f"strlen({x}) = length({x})", f"{case}({x})", letters_sql(x, case))
 
 
 def _listed_type(x: str, values: Sequence[str]) -> str:
@@ -125,34 +111,30 @@ DUCKDB = Dialect(
     quote=lambda name: put_quotes(name, '"'),
     literal=lambda text: put_quotes(text, "'"),
     text_type="VARCHAR",
+    integer_type="BIGINT",
     divide=lambda a, b: f"({a} // {b})",
-    wide=lambda x: f"CAST({x} AS HUGEINT)",
-    total=lambda x, _: f"sum({x})",
-    is_nan=lambda x: f"isnan({x})",
-    nan_types=frozenset({"float"}),
+    wide=cast_to("HUGEINT"),
     matches=lambda x, pattern: f"regexp_full_match({x}, {put_quotes(pattern, chr(39))})",
     like=lambda x, pattern: f"({x} LIKE {put_quotes(pattern, chr(39))})",
     trim=lambda x: f"trim({x}, ' ')",
     # A cast alone keeps a column's collation.
     as_text=lambda x: f'(CAST({x} AS VARCHAR) COLLATE "binary")',
     integer_of=lambda x: f"TRY_CAST({x} AS BIGINT)",
-    as_double=lambda x: f"CAST({x} AS DOUBLE)",
+    as_double=cast_to("DOUBLE"),
     double_of=lambda x: f"TRY_CAST({x} AS DOUBLE)",
     decimal_double=_decimal_double,
-    quotient=lambda x, y: f"{x} / {y}",
-    nearest=lambda x: f"CAST({x} AS BIGINT)",
+    nearest=cast_to("BIGINT"),
     day_of=lambda x: f"TRY_CAST({x} AS DATE)",
-    time_literal=_time_literal,
+    time_literal=time_literals("TIMESTAMPTZ", "+00", "TIMESTAMP"),
     days=lambda x: f"date_diff('day', DATE '1970-01-01', {x})",
+    day_at=lambda days: f"DATE '1970-01-01' + CAST({days} AS INTEGER)",
     seconds=_seconds,
-    part=_part,
-    start=_start,
-    months_later=_months_later,
+    first_day=lambda unit, day: f"CAST(date_trunc('{unit}', {day}) AS DATE)",
+    later_day=lambda day, months: f"CAST(({day}) + to_months({months}) AS DATE)",
+    part_names=ISO_PART_NAMES,
     listed=_listed_type,
     distance=True,
-    in_order=lambda _: "",
     whole_joins=False,
-    heavy=False,
     # `xor` changes nothing, but each row's share is looked up once: a cast alone would be moved.
     joined=lambda x: f"xor(CAST({x} AS BIGINT), 0)",
     hide=_hide,

@@ -5,10 +5,16 @@ Sums are numeric. An overflow or underflow of a double is an error, so both are 
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from ...query.algebra.expression import Function
-from ..sql.dialect import Dialect, Stored, put_quotes
+from ..sql.dialect import (
+    ISO_PART_NAMES,
+    Dialect,
+    Stored,
+    case_sql,
+    cast_sql,
+    cast_to,
+    put_quotes,
+    time_literals,
+)
 
 _CLASSES: dict[str, Stored] = {
     **dict.fromkeys(("smallint", "integer", "bigint"), "integer"),
@@ -21,7 +27,6 @@ _CLASSES: dict[str, Stored] = {
 }
 _SMALLEST = "2.470328229206232721e-324"
 """Just above 2^-1075, half of the smallest positive double: below it the nearest double is 0."""
-_PARTS = {Function.WEEKDAY: "isodow", Function.YEARDAY: "doy"}
 
 
 def stored_class(type_name: str, category: str) -> Stored:
@@ -54,62 +59,38 @@ def _quotient(x: str, y: str) -> str:
     """
     smallest = POSTGRES.double(1e-280)
     zero = POSTGRES.double(0.0)
-    return f"CASE WHEN abs({x}) < {smallest} THEN {zero} ELSE {x} / {y} END"
-
-
-def _time_literal(time: datetime, stored: Stored) -> str:
-    text = time.isoformat(sep=" ")
-    return f"TIMESTAMPTZ '{text}+00'" if stored == "zoned" else f"TIMESTAMP '{text}'"
-
-
-def _part(function: Function, days: str) -> str:
-    part = _PARTS.get(function, function.value)
-    return f"CAST(extract({part} FROM DATE '1970-01-01' + CAST({days} AS integer)) AS bigint)"
-
-
-def _start(unit: str, days: str) -> str:
-    first = f"date_trunc('{unit}', CAST(DATE '1970-01-01' + CAST({days} AS integer) AS timestamp))"
-    return f"CAST(CAST({first} AS date) - DATE '1970-01-01' AS bigint)"
-
-
-def _months_later(days: str, months: int) -> str:
-    day = f"DATE '1970-01-01' + CAST({days} AS integer)"
-    later = f"CAST(({day}) + INTERVAL '{months} months' AS date)"
-    return f"CAST({later} - DATE '1970-01-01' AS bigint)"
+    return case_sql(f"abs({x}) < {smallest}", zero, f"{x} / {y}")
 
 
 POSTGRES = Dialect(
     name="postgres",
     quote=lambda name: put_quotes(name, '"'),
-    literal=lambda text: f"CAST({put_quotes(text, chr(39))} AS text)",
+    literal=lambda text: cast_sql(put_quotes(text, "'"), "text"),
     text_type="text",
+    integer_type="bigint",
     divide=lambda a, b: f"({a} / {b})",
-    wide=lambda x: f"CAST({x} AS numeric)",
-    total=lambda x, _: f"sum({x})",
+    wide=cast_to("numeric"),
     is_nan=lambda x: f"({x} = 'NaN')",
     nan_types=frozenset({"float", "decimal"}),
     matches=lambda x, pattern: f"({x} ~ {put_quotes(f'^(?:{pattern})$', chr(39))})",
     like=lambda x, pattern: f"({x} LIKE {put_quotes(pattern, chr(39))} ESCAPE '')",
     trim=lambda x: f"btrim({x}, ' ')",
     as_text=lambda x: f'(CAST({x} AS text) COLLATE "C")',
-    integer_of=lambda x: f"CAST({x} AS bigint)",
-    as_double=lambda x: f"CAST({x} AS double precision)",
-    double_of=lambda x: f"CAST({x} AS double precision)",
+    integer_of=cast_to("bigint"),
+    as_double=cast_to("double precision"),
+    double_of=cast_to("double precision"),
     decimal_double=_decimal_double,
     quotient=_quotient,
-    nearest=lambda x: f"CAST({x} AS bigint)",
-    day_of=lambda x: f"CAST({x} AS date)",
-    time_literal=_time_literal,
+    nearest=cast_to("bigint"),
+    day_of=cast_to("date"),
+    time_literal=time_literals("TIMESTAMPTZ", "+00", "TIMESTAMP"),
     days=lambda x: f"CAST({x} - DATE '1970-01-01' AS bigint)",
+    day_at=lambda days: f"DATE '1970-01-01' + CAST({days} AS integer)",
     seconds=lambda x, _: f"CAST(floor(extract(epoch FROM {x})) AS bigint)",
-    part=_part,
-    start=_start,
-    months_later=_months_later,
-    listed=None,
-    distance=False,
+    first_day=lambda unit, day: f"CAST(date_trunc('{unit}', CAST({day} AS timestamp)) AS date)",
+    later_day=lambda day, months: f"CAST(({day}) + INTERVAL '{months} months' AS date)",
+    part_names=ISO_PART_NAMES,
     # OFFSET 0 keeps the planner from merging the query into the outer one: cells are computed once.
     in_order=lambda names: f" ORDER BY {', '.join(names)} OFFSET 0",
     whole_joins=True,
-    heavy=False,
-    joined=None,
 )

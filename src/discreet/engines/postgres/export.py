@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ...data.schema import Schema
-from ..sql.dialect import StoredColumn, StoredTable
+from ..sql.dialect import StoredColumn, StoredTable, cast_sql
 from ..sql.rows.cell_table import read_cells_sql
 from ..sql.rows.person import id_sql
 from ..sql.select import select_sql
@@ -34,7 +34,7 @@ def _id(x: StoredColumn) -> str:
             # Adding 0 turns -0 into 0, which equals it.
             return f"CAST(CAST({x.sql} AS double precision) + 0 AS text)"
         case _:
-            return f"CAST({x.sql} AS text)"
+            return cast_sql(x.sql, "text")
 
 
 def save_blocks(blocks: Iterable[bytes | bytearray | memoryview], path: Path) -> None:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 
 from ...query.algebra.expression import Function
 from ...query.meaning.like import like_regex, wildcards
-from ..sql.dialect import Dialect, Stored, StoredColumn, put_quotes
+from ..sql.dialect import (
+    Dialect,
+    Stored,
+    StoredColumn,
+    cast_sql,
+    cast_to,
+    put_quotes,
+    time_literals,
+)
 
 _CLASSES: dict[str, Stored] = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
@@ -19,13 +26,14 @@ _CLASSES: dict[str, Stored] = {
     "timestamp_ntz": "timestamp",
 }
 _PLAIN = re.compile(r"[^'\"\\$\x00-\x1f\x7f]*")
-_PARTS = {
+_PART_NAMES = {
     Function.WEEKDAY: "DAYOFWEEK_ISO",
     Function.YEARDAY: "DOY",
     Function.ISOYEAR: "YEAROFWEEK",
 }
 _END = "(?![^a]|a)"
 """The end of the text in a regular expression; a dollar or a backslash would depend on the session."""
+_WIDE = "DECIMAL(20, 0)"
 _LIMB = 1 << 23
 """Sums of 2^40 numbers below this fit into 64 bits."""
 
@@ -76,17 +84,12 @@ def _total(x: str, max_size: int) -> str:
     2^40 rows of less than 2^23 each cannot overflow; larger numbers are added up in two parts.
     """
     if max_size < _LIMB:
-        return f"CAST(sum({x}) AS DECIMAL(20, 0))"
+        return cast_sql(f"sum({x})", _WIDE)
     if max_size < _LIMB**2:
-        high = f"CAST(sum(shiftright({x}, 23)) AS DECIMAL(20, 0))"
-        low = f"CAST(sum({x} & {_LIMB - 1}) AS DECIMAL(20, 0))"
+        high = cast_sql(f"sum(shiftright({x}, 23))", _WIDE)
+        low = cast_sql(f"sum({x} & {_LIMB - 1})", _WIDE)
         return f"({high} * {_LIMB} + {low})"
-    return f"sum(CAST({x} AS DECIMAL(20, 0)))"
-
-
-def _time_literal(time: datetime, stored: Stored) -> str:
-    text = time.isoformat(sep=" ")
-    return f"TIMESTAMP '{text}+00:00'" if stored == "zoned" else f"TIMESTAMP_NTZ '{text}'"
+    return f"sum({cast_sql(x, _WIDE)})"
 
 
 def _seconds(x: str, column: StoredColumn) -> str:
@@ -97,52 +100,33 @@ def _seconds(x: str, column: StoredColumn) -> str:
     return f"(CAST(unix_date(CAST({x} AS DATE)) AS BIGINT) * 86400 + {clock})"
 
 
-def _part(function: Function, days: str) -> str:
-    part = _PARTS.get(function, function.value)
-    return f"CAST(extract({part} FROM date_from_unix_date(CAST({days} AS INT))) AS BIGINT)"
-
-
-def _start(unit: str, days: str) -> str:
-    return f"CAST(unix_date(trunc(date_from_unix_date(CAST({days} AS INT)), '{unit}')) AS BIGINT)"
-
-
-def _months_later(days: str, months: int) -> str:
-    later = f"add_months(date_from_unix_date(CAST({days} AS INT)), {months})"
-    return f"CAST(unix_date({later}) AS BIGINT)"
-
-
 SPARK = Dialect(
     name="spark",
     quote=lambda name: put_quotes(name, "`"),
     literal=_literal,
     text_type="STRING",
+    integer_type="BIGINT",
     divide=lambda a, b: f"({a} div {b})",
-    wide=lambda x: f"CAST({x} AS DECIMAL(20, 0))",
+    wide=cast_to(_WIDE),
     total=_total,
-    is_nan=lambda x: f"isnan({x})",
-    nan_types=frozenset({"float"}),
     matches=lambda x, pattern: f"({x} RLIKE {_literal(f'^(?:{pattern}){_END}')})",
     like=_like,
     trim=lambda x: f"trim(BOTH ' ' FROM {x})",
     # Bytes that are not UTF-8 are no text.
     as_text=lambda x: f"(try_validate_utf8(CAST({x} AS STRING)) COLLATE UTF8_BINARY)",
     integer_of=lambda x: f"try_cast({x} AS BIGINT)",
-    as_double=lambda x: f"CAST({x} AS DOUBLE)",
+    as_double=cast_to("DOUBLE"),
     double_of=lambda x: f"try_cast({x} AS DOUBLE)",
-    decimal_double=lambda x, _: f"CAST({x} AS DOUBLE)",
-    quotient=lambda x, y: f"{x} / {y}",
+    decimal_double=lambda x, _: cast_sql(x, "DOUBLE"),
     nearest=lambda x: f"CAST(rint({x}) AS BIGINT)",
     day_of=lambda x: f"try_cast({x} AS DATE)",
-    time_literal=_time_literal,
+    time_literal=time_literals("TIMESTAMP", "+00:00", "TIMESTAMP_NTZ"),
     days=lambda x: f"CAST(unix_date({x}) AS BIGINT)",
+    day_at=lambda days: f"date_from_unix_date(CAST({days} AS INT))",
     seconds=_seconds,
-    part=_part,
-    start=_start,
-    months_later=_months_later,
-    listed=None,
-    distance=False,
-    in_order=lambda _: "",
+    first_day=lambda unit, day: f"trunc({day}, '{unit}')",
+    later_day=lambda day, months: f"add_months({day}, {months})",
+    part_names=_PART_NAMES,
     whole_joins=True,
     heavy=True,
-    joined=None,
 )

@@ -15,7 +15,7 @@ from ...query.algebra.tally import SHARE_FINENESS, Free, GroupShare, KeptKeys, R
 from ...query.domains.domain import MAX_STEPS
 from ..tally_analysis import TermFacts
 from .contributions import Entries, EntryNumber
-from .dialect import Dialect, bigint
+from .dialect import Dialect, bigint, case_sql, cast_sql
 from .rows.join_barrier import JoinSide, join_sql
 from .select import all_equal, named_cells, none_null, numbered, select_sql
 
@@ -125,7 +125,7 @@ def _row_share(value: EntryNumber, dialect: Dialect) -> str:
         share = _scaled(bigint(facts.high), (facts.high, facts.high), dialect)
     if value.column == "*":
         return share
-    return f"CASE WHEN {value.column} IS NOT NULL THEN {share} END"
+    return case_sql(f"{value.column} IS NOT NULL", share)
 
 
 def _scaled(value: str, ends: tuple[int, int], dialect: Dialect) -> str:
@@ -148,7 +148,7 @@ def _scaled(value: str, ends: tuple[int, int], dialect: Dialect) -> str:
 def _share_sql(count: str, max_count: int, dialect: Dialect) -> str:
     """Write s = ⌊2^20·k/max(n, k)⌋, rounded down so that n shares are at most k."""
     divisor = f"GREATEST({count}, {bigint(max_count)})"
-    return f"CAST({dialect.divide(bigint(SHARE_FINENESS * max_count), divisor)} AS INTEGER)"
+    return cast_sql(dialect.divide(bigint(SHARE_FINENESS * max_count), divisor), "INTEGER")
 
 
 def _with_share(rows: Entries, max_count: int, dialect: Dialect, first: str = "") -> str:
@@ -217,7 +217,7 @@ def _with_heavy_share(rows: Entries, max_rows: int, dialect: Dialect) -> str:
     with more rows than may count come back.
     """
     count = f"count({_wanted_rows(rows)})"
-    share = f"CAST({dialect.divide(bigint(SHARE_FINENESS * max_rows), count)} AS INTEGER)"
+    share = cast_sql(dialect.divide(bigint(SHARE_FINENESS * max_rows), count), "INTEGER")
     owners = numbered("h", len(rows.owner))
     heavy_cells = named_cells([*zip(owners, rows.owner, strict=True), ("h", share)])
     tail = f"{_group_by(rows.owner)} HAVING {count} > {bigint(max_rows)}"
@@ -236,7 +236,7 @@ def _wanted_rows(rows: Entries) -> str:
         return "*"
     if len(keys) == 1:
         return keys[0]
-    return f"CASE WHEN {none_null(keys)} THEN 1 END"
+    return case_sql(none_null(keys), "1")
 
 
 def _tested_key(key: str, rows: Entries) -> str:
@@ -288,7 +288,7 @@ def _by_kept_keys(rows: Entries, share: KeptKeys, dialect: Dialect) -> str:
 
 def _hashed_key(key: str, dialect: Dialect) -> str:
     """Write a key as text; the first letter tells NULL from text."""
-    return f"CASE WHEN {key} IS NULL THEN '0' ELSE '1' || {dialect.as_text(key)} END"
+    return case_sql(f"{key} IS NULL", "'0'", f"'1' || {dialect.as_text(key)}")
 
 
 def _by_groups(rows: Entries, max_groups: int, max_rows: int, dialect: Dialect) -> str:

@@ -19,6 +19,7 @@ from ...query.domains.domain_of import domain_of
 from ..base import find_column
 from ..tally_analysis import TallyFacts, TermFacts
 from .deferred_keys import deferred_keys
+from .dialect import case_sql
 from .expression import expression_sql
 from .public_keys import only_sql
 from .reading.number import clip_sql
@@ -290,7 +291,7 @@ def _condition(expression: Expression, scope: SqlScope, allow_negative: bool) ->
     tested = _tested_for_null(expression)
     if tested is not None:
         return _Contribution(expression_sql(tested, scope.hide_columns()))
-    return _Contribution(f"CASE WHEN {expression_sql(expression, scope)} THEN 1 END")
+    return _Contribution(case_sql(expression_sql(expression, scope), "1"))
 
 
 def _tested_for_null(expression: Expression) -> Expression | None:
@@ -309,7 +310,7 @@ def once_per_person(rows: Entries) -> Entries:
     cells = {}
     for value in rows.values:
         if value.column != "*":
-            cells[value.column] = f"CASE WHEN count({value.column}) > 0 THEN 1 END"
+            cells[value.column] = case_sql(f"count({value.column}) > 0", "1")
     # A column may be counted and summed as well. Its greatest value replaces the count: it is NULL
     # only where there is nothing to count.
     for value in rows.values:

@@ -22,6 +22,9 @@ Stored: TypeAlias = Literal[
 
 `wide` integers exceed 64 bits; `zoned` times are instants; `other` reads as NULL."""
 
+ISO_PART_NAMES: Mapping[Function, str] = {Function.WEEKDAY: "isodow", Function.YEARDAY: "doy"}
+"""Names of parts of a date in DuckDB and PostgreSQL, where they differ from ours."""
+
 Unary: TypeAlias = Callable[[str], str]
 Binary: TypeAlias = Callable[[str, str], str]
 
@@ -86,15 +89,12 @@ class Dialect:
     """A text constant."""
     text_type: str
     """The type of text."""
+    integer_type: str
+    """The type of 64-bit integers, as this dialect spells it."""
     divide: Binary
     """The quotient of 64-bit integers, rounded towards 0; the divisor is never 0."""
     wide: Unary
     """A 64-bit integer as a wide one."""
-    total: Callable[[str, int], str]
-    """The sum of 64-bit integers whose absolute values are at most so large, as a wide one."""
-    is_nan: Unary
-    nan_types: frozenset[Stored]
-    """The classes of stored types that can hold NaN."""
     matches: Binary
     """Test that a whole text matches a regular expression (a common subset of all stores')."""
     like: Binary
@@ -111,8 +111,6 @@ class Dialect:
     """A numeral as the nearest double."""
     decimal_double: Callable[[str, str], str]
     """A decimal of a named type as the nearest double."""
-    quotient: Binary
-    """A double divided by a positive one; an underflow gives 0."""
     nearest: Unary
     """A double, at most 2^62 from 0, rounded to a 64-bit integer, halves to even."""
     day_of: Unary
@@ -120,30 +118,39 @@ class Dialect:
     time_literal: Callable[[datetime, Stored], str]
     days: Unary
     """A date as days since 1970."""
+    day_at: Unary
+    """The date so many days after 1970."""
     seconds: Callable[[str, StoredColumn], str]
     """A time as seconds since 1970 in UTC, rounded down."""
-    part: Callable[[Function, str], str]
-    """A part of the day so many days after 1970."""
-    start: Binary
-    """The first day of a year, quarter or month, of the day so many days after 1970."""
-    months_later: Callable[[str, int], str]
-    """The day so many months later; the last of that month, if the month has no such day."""
-    listed: Callable[[str, Sequence[str]], str] | None
-    """Text as one value of a list, held compactly, NULL if it is not listed; None where IN is as fast."""
-    distance: bool
-    """One test of the distance from the middle is faster than a test at each end."""
-    in_order: Callable[[Sequence[str]], str]
-    """Tail of a SELECT whose rows are grouped by some columns: nothing, or that they are sorted."""
+    first_day: Binary
+    """The first date of the year, quarter or month of a date."""
+    later_day: Callable[[str, int], str]
+    """The date so many months later; the last of that month, if the month has no such day."""
+    part_names: Mapping[Function, str]
+    """Names of parts of a date, where a store does not call them as we do."""
     whole_joins: bool
     """Joins are written so that both sides are read whatever they hold.
 
     A store that does not read one side if the other has no row would tell by its time whether some
     person is there."""
-    heavy: bool
+    total: Callable[[str, int], str] = lambda x, _: f"sum({x})"
+    """The sum of 64-bit integers whose absolute values are at most so large, as a wide one."""
+    is_nan: Unary = lambda x: f"isnan({x})"
+    nan_types: frozenset[Stored] = frozenset({"float"})
+    """The classes of stored types that can hold NaN."""
+    quotient: Binary = lambda x, y: f"{x} / {y}"
+    """A double divided by a positive one; an underflow gives 0."""
+    in_order: Callable[[Sequence[str]], str] = lambda _: ""
+    """Tail of a SELECT whose rows are grouped by some columns: nothing, or that they are sorted."""
+    listed: Callable[[str, Sequence[str]], str] | None = None
+    """Text as one value of a list, held compactly, NULL if it is not listed; None where IN is as fast."""
+    distance: bool = False
+    """One test of the distance from the middle is faster than a test at each end."""
+    heavy: bool = False
     """Only people with too many rows are joined to their share.
 
     It needs rows that are not clipped by key, and tables that are all steady."""
-    joined: Unary | None
+    joined: Unary | None = None
     """A small integer as a 64-bit one, of a column that came by a join and is used several times.
 
     None where a person's rows are counted by a window rather than by a join."""
@@ -164,6 +171,19 @@ class Dialect:
         """Write a double, to the last bit."""
         return self.as_double(f"'{x!r}'")
 
+    def part(self, function: Function, days: str) -> str:
+        """Write a part of the day so many days after 1970."""
+        name = self.part_names.get(function, function.value)
+        return cast_sql(f"extract({name} FROM {self.day_at(days)})", self.integer_type)
+
+    def start(self, unit: str, days: str) -> str:
+        """Write the first day of the year, quarter or month of a day, both as days since 1970."""
+        return self.days(self.first_day(unit, self.day_at(days)))
+
+    def months_later(self, days: str, months: int) -> str:
+        """Write the day so many months later, both as days since 1970."""
+        return self.days(self.later_day(self.day_at(days), months))
+
 
 def bigint(number: int) -> str:
     """Write a 64-bit integer.
@@ -172,7 +192,61 @@ def bigint(number: int) -> str:
     >>> bigint(-5)
     'CAST(-5 AS BIGINT)'
     """
-    return f"CAST({number} AS BIGINT)"
+    return cast_sql(str(number), "BIGINT")
+
+
+def cast_sql(x: str, sql_type: str) -> str:
+    """Write a value as one of another type; the caller knows that the cast cannot fail.
+
+    >>> from discreet.engines.sql.dialect import cast_sql
+    >>> cast_sql("c0", "SMALLINT")
+    'CAST(c0 AS SMALLINT)'
+    """
+    return f"CAST({x} AS {sql_type})"
+
+
+def cast_to(sql_type: str) -> Unary:
+    """Return the function that writes a value as one of a type."""
+    return lambda x: cast_sql(x, sql_type)
+
+
+def time_literals(instant: str, utc: str, local: str) -> Callable[[datetime, Stored], str]:
+    """Return the function that writes a time constant of the type of instants, or of local times.
+
+    >>> from datetime import datetime
+    >>> from discreet.engines.sql.dialect import time_literals
+    >>> time_literals("TIMESTAMPTZ", "+00", "TIMESTAMP")(datetime(2024, 5, 1), "zoned")
+    "TIMESTAMPTZ '2024-05-01 00:00:00+00'"
+    """
+
+    def literal(time: datetime, stored: Stored) -> str:
+        text = time.isoformat(sep=" ")
+        if stored == "zoned":
+            return f"{instant} '{text}{utc}'"
+        return f"{local} '{text}'"
+
+    return literal
+
+
+def case_sql(test: str, value: str, otherwise: str = "") -> str:
+    """Write a value for rows where a test holds, and another one, or NULL, for all others.
+
+    >>> from discreet.engines.sql.dialect import case_sql
+    >>> case_sql("c0 > 0", "c0", "0")
+    'CASE WHEN c0 > 0 THEN c0 ELSE 0 END'
+    """
+    other = f" ELSE {otherwise}" if otherwise else ""
+    return f"CASE WHEN {test} THEN {value}{other} END"
+
+
+def truth_sql(x: str, if_true: str, if_false: str) -> str:
+    """Write one value for a condition that holds and another for one that does not; NULL stays.
+
+    >>> from discreet.engines.sql.dialect import truth_sql
+    >>> truth_sql("c0", "1", "0")
+    'CASE WHEN c0 THEN 1 WHEN NOT c0 THEN 0 END'
+    """
+    return f"CASE WHEN {x} THEN {if_true} WHEN NOT {x} THEN {if_false} END"
 
 
 def narrowest_type(types: Iterable[tuple[str, int]], low: int, high: int) -> str:
@@ -190,7 +264,7 @@ def narrowest_type(types: Iterable[tuple[str, int]], low: int, high: int) -> str
 
 def null(sql_type: str) -> str:
     """Write NULL of a type."""
-    return f"CAST(NULL AS {sql_type})"
+    return cast_sql("NULL", sql_type)
 
 
 def put_quotes(text: str, quote: str) -> str:

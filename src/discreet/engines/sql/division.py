@@ -2,14 +2,14 @@
 
 Stores agree only about non-negative integers. So x is moved up by a whole multiple of the divisor
 that is known to make it non-negative. Where that could overflow, negative numbers are turned
-around: ⌊x/d⌋ = −1 − ⌊(−1−x)/d⌋.
+around (`floor_sql`).
 """
 
 from __future__ import annotations
 
 from ...query.domains.arithmetic import root, root_scale
 from ...query.domains.domain import MAX_STEPS, Whole
-from .dialect import Dialect
+from .dialect import Dialect, case_sql
 
 _MAX_FACTOR = 2 * MAX_STEPS - 1
 """Largest 64-bit integer, 2^63 − 1."""
@@ -27,9 +27,22 @@ def floor_between(x: str, low: int, high: int, divisor: int, dialect: Dialect) -
     if high + added <= MAX_STEPS:
         moved = dialect.divide(f"({x} + {added})", str(divisor))
         return f"({moved} - {-lowest})"
-    positive = dialect.divide(x, str(divisor))
-    turned = dialect.divide(f"(-1 - {x})", str(divisor))
-    return f"(CASE WHEN {x} >= 0 THEN {positive} ELSE -1 - {turned} END)"
+    return floor_sql(x, divisor, dialect)
+
+
+def floor_sql(x: str, divisor: int, dialect: Dialect) -> str:
+    """Write ⌊x/divisor⌋ of a 64-bit integer."""
+    return f"({_floor_case(x, str(divisor), dialect)})"
+
+
+def _floor_case(x: str, divisor: str, dialect: Dialect) -> str:
+    """Write ⌊x/d⌋ for a positive divisor and any sign of x.
+
+    Stores disagree about negative numbers, so these are turned around: ⌊x/d⌋ = −1 − ⌊(−1−x)/d⌋.
+    """
+    positive = dialect.divide(x, divisor)
+    turned = dialect.divide(f"(-1 - {x})", divisor)
+    return case_sql(f"{x} >= 0", positive, f"-1 - {turned}")
 
 
 def _times(x: str, factor: int) -> str:
@@ -95,12 +108,11 @@ def quotient_sql(
     # The outer test does not keep every store from dividing by 0 first; NULLIF does.
     divisor = f"NULLIF({_times(b, 2 * q)}, 0)"
     numerator = f"({_times(a, 2 * p)} + {_times(b, q)})"
-    positive = dialect.divide(numerator, divisor)
     if domain.low >= 0:
-        return f"(CASE WHEN {test} THEN {positive} END)"
-    turned = dialect.divide(f"(-1 - {numerator})", divisor)
-    value = f"CASE WHEN {numerator} >= 0 THEN {positive} ELSE -1 - {turned} END"
-    return f"(CASE WHEN {test} THEN {value} END)"
+        value = dialect.divide(numerator, divisor)
+    else:
+        value = _floor_case(numerator, divisor, dialect)
+    return f"({case_sql(test, value)})"
 
 
 def root_sql(x: str, domain: Whole, dialect: Dialect) -> str:

@@ -16,7 +16,7 @@ from ...query.domains.domain import MAX_STEPS, Domain, Texts, Truth, Whole
 from ...query.domains.domain_of import domain_of
 from ...query.domains.rounded_edges import Binned, RoundedTest, rounded_bin, rounded_test
 from ...query.domains.time_functions import TIMES
-from .dialect import bigint, null
+from .dialect import bigint, cast_sql, null
 from .division import floor_between, floor_of, modulo_sql, quotient_sql, root_sql, rounded_sql
 from .scope import SqlScope, check_length
 from .text_functions import text_sql, time_sql
@@ -165,7 +165,7 @@ def _call(call: Call, scope: SqlScope) -> str:
 def _plain_text(expression: Expression, scope: SqlScope) -> str:
     """Write text as text: a store may hold listed text as numbers of its list."""
     sql = scaled_sql(expression, Texts(0), scope)
-    return f"CAST({sql} AS {scope.dialect.text_type})"
+    return cast_sql(sql, scope.dialect.text_type)
 
 
 def _time(call: Call, scope: SqlScope) -> str:

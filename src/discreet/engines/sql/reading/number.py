@@ -12,7 +12,7 @@ from math import inf, isfinite, nextafter
 
 from ....data.columns.cell import MAX_NUMERAL_LENGTH, round_half_even
 from ....data.columns.column import Integer, Real
-from ..dialect import Dialect, StoredColumn, bigint, null
+from ..dialect import Dialect, StoredColumn, bigint, case_sql, cast_sql, null, truth_sql
 
 INTEGER_PATTERN = "[+-]?[0-9]{1,18}"
 NUMERAL_PATTERN = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,2})?"
@@ -42,10 +42,10 @@ def double_sql(x: StoredColumn, dialect: Dialect) -> str | None:
         case "boolean":
             zero = dialect.double(0.0)
             one = dialect.double(1.0)
-            return f"CASE WHEN {x.sql} THEN {one} WHEN NOT {x.sql} THEN {zero} END"
+            return truth_sql(x.sql, one, zero)
         case "text":
             text = dialect.trim(dialect.as_text(x.sql))
-            return f"CASE WHEN {is_numeral(text, dialect)} THEN {dialect.double_of(text)} END"
+            return case_sql(is_numeral(text, dialect), dialect.double_of(text))
         case _:
             return None
 
@@ -57,13 +57,13 @@ def steps_sql(column: Integer | Real, x: StoredColumn, dialect: Dialect) -> str:
         case "float":
             return _scale(column, x.sql, dialect)
         case "integer":
-            return clip_sql(x.sql, low, high, f"CAST({x.sql} AS BIGINT)")
+            return clip_sql(x.sql, low, high, cast_sql(x.sql, "BIGINT"))
         case "wide":
             return clip_sql(x.sql, low, high, dialect.integer_of(x.sql))
         case "boolean":
             one = bigint(min(max(1, low), high))
             zero = bigint(min(max(0, low), high))
-            return f"CASE WHEN {x.sql} THEN {one} WHEN NOT {x.sql} THEN {zero} END"
+            return truth_sql(x.sql, one, zero)
         case "text":
             # Integers do not go through a double, which would round those beyond 2^53.
             integer = dialect.integer_of(x.sql)

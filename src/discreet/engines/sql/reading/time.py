@@ -11,7 +11,8 @@ from datetime import date, datetime, time
 
 from ....data.columns.column import Date, Timestamp
 from ....query.domains.calendar import DAY_SECONDS
-from ..dialect import Dialect, StoredColumn, bigint, null
+from ..dialect import Dialect, StoredColumn, bigint, case_sql, null
+from ..division import floor_sql
 from .number import clip_sql
 
 _LEAP_DAY = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29"
@@ -39,16 +40,6 @@ def moment_sql(column: Date | Timestamp, x: StoredColumn, dialect: Dialect) -> s
             return _text(column, x.sql, dialect)
         case _:
             return null("BIGINT")
-
-
-def floor_sql(x: str, divisor: int, dialect: Dialect) -> str:
-    """Write ⌊x/divisor⌋ of a 64-bit integer.
-
-    Stores disagree about negative numbers, so these are turned around: ⌊x/d⌋ = −1 − ⌊(−1−x)/d⌋.
-    """
-    positive = dialect.divide(x, str(divisor))
-    turned = dialect.divide(f"(-1 - {x})", str(divisor))
-    return f"(CASE WHEN {x} >= 0 THEN {positive} ELSE -1 - {turned} END)"
 
 
 def _clip(x: StoredColumn, column: Date | Timestamp, dialect: Dialect, inside: str) -> str:
@@ -102,7 +93,7 @@ def _text(column: Date | Timestamp, text: str, dialect: Dialect) -> str:
     if isinstance(column, Timestamp):
         number = f"({number} * {DAY_SECONDS} + {_clock(text, dialect)})"
     valid = f"{dialect.matches(text, MOMENT)} AND substr({text}, 1, 4) <> '0000'"
-    return f"CASE WHEN {valid} THEN {clip_sql(number, low, high, number)} END"
+    return case_sql(valid, clip_sql(number, low, high, number))
 
 
 def _clock(text: str, dialect: Dialect) -> str:
@@ -112,5 +103,5 @@ def _clock(text: str, dialect: Dialect) -> str:
     minutes = dialect.integer_of(f"substr({text}, 15, 2)")
     seconds = dialect.integer_of(f"substr({text}, 18, 2)")
     full_minutes = f"{hours} * 3600 + {minutes} * 60"
-    given_seconds = f"CASE WHEN substr({text}, 17, 1) = ':' THEN {seconds} ELSE 0 END"
-    return f"CASE WHEN length({text}) >= 16 THEN {full_minutes} + {given_seconds} ELSE 0 END"
+    given_seconds = case_sql(f"substr({text}, 17, 1) = ':'", seconds, "0")
+    return case_sql(f"length({text}) >= 16", f"{full_minutes} + {given_seconds}", "0")

@@ -20,7 +20,7 @@ from ....data.columns.cell import FALSE, TRUE, round_half_even
 from ....data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ....data.columns.keys import KeyValue
 from ....data.columns.text_format import iso_pieces, numeral_pattern
-from ..dialect import Dialect, StoredColumn, bigint, null
+from ..dialect import Dialect, StoredColumn, bigint, case_sql, cast_sql, null, truth_sql
 from .constant import constant_sql, constants_sql
 from .number import INTEGER_PATTERN, double_sql, is_numeral, steps_sql
 from .time import moment_sql
@@ -133,7 +133,7 @@ def _text(x: StoredColumn, dialect: Dialect) -> str:
         case "boolean":
             true_text = dialect.literal("true")
             false_text = dialect.literal("false")
-            return f"CASE WHEN {x.sql} THEN {true_text} WHEN NOT {x.sql} THEN {false_text} END"
+            return truth_sql(x.sql, true_text, false_text)
         case _:
             return null(dialect.text_type)
 
@@ -168,12 +168,12 @@ def _category(column: Category, x: StoredColumn, dialect: Dialect) -> str:
 
 def _look_up(column: Category, x: StoredColumn, key: str, dialect: Dialect) -> str:
     """Write the key of a value by a look-up in the list, which is NULL for an unlisted value."""
-    text = f"CAST({key} AS {dialect.text_type})"
+    text = cast_sql(key, dialect.text_type)
     if column.other is None:
         return _or_default(text, column.default, dialect)
     other = constant_sql(column.other, dialect)
     default = constant_sql(column.default, dialect)
-    unlisted = f"CASE WHEN {x.sql} IS NOT NULL THEN {other} ELSE {default} END"
+    unlisted = case_sql(f"{x.sql} IS NOT NULL", other, default)
     return f"COALESCE({text}, {unlisted})"
 
 
@@ -190,11 +190,11 @@ def _present(x: StoredColumn, dialect: Dialect) -> str:
 def _integer_key(x: StoredColumn, dialect: Dialect) -> str:
     match x.stored:
         case "integer":
-            return f"CAST({x.sql} AS BIGINT)"
+            return cast_sql(x.sql, "BIGINT")
         case "wide":
             return dialect.integer_of(x.sql)
         case "boolean":
-            return f"CASE WHEN {x.sql} THEN {bigint(1)} WHEN NOT {x.sql} THEN {bigint(0)} END"
+            return truth_sql(x.sql, bigint(1), bigint(0))
         case "float":
             return _integer_of_double(x.sql, dialect)
         case "text":
@@ -214,8 +214,8 @@ def _integer_of_double(x: str, dialect: Dialect) -> str:
     """
     low = dialect.double(-(2.0**63))
     high = dialect.double(2.0**63)
-    integer = f"CASE WHEN {x} = floor({x}) THEN CAST({x} AS BIGINT) END"
-    return f"CASE WHEN {x} >= {low} AND {x} < {high} THEN {integer} END"
+    integer = case_sql(f"{x} = floor({x})", cast_sql(x, "BIGINT"))
+    return case_sql(f"{x} >= {low} AND {x} < {high}", integer)
 
 
 def _plain_format(column: Column, x: StoredColumn, dialect: Dialect) -> StoredColumn:
@@ -285,7 +285,7 @@ def _kept(column: Column, x: StoredColumn, dialect: Dialect) -> str:
 def _clip_kept(x: str, ends: tuple[int, int], kept: tuple[int, int]) -> str:
     """Write steps between narrower ends, as 64-bit integers: later arithmetic needs that width."""
     low, high = ends
-    wide = f"CAST({x} AS BIGINT)"
+    wide = cast_sql(x, "BIGINT")
     tests = []
     if low > kept[0]:
         tests.append(f"WHEN {x} < {low} THEN {bigint(low)}")
@@ -299,12 +299,12 @@ def _clip_kept(x: str, ends: tuple[int, int], kept: tuple[int, int]) -> str:
 def _kept_category(column: Category, kept: Category, x: StoredColumn, dialect: Dialect) -> str:
     types = {"text": dialect.text_type, "integer": "BIGINT", "boolean": "BOOLEAN"}
     key_type = types[column.of]
-    key = f"CAST({x.sql} AS {key_type})"
+    key = cast_sql(x.sql, key_type)
     if set(column.values) == set(kept.values) and column.other == kept.other:
         return key
     listed = constants_sql(column.values, dialect)
     other = ""
     if column.other is not None:
         other = f"WHEN {x.sql} IS NOT NULL THEN {constant_sql(column.other, dialect)} "
-    default = f"CAST({constant_sql(column.default, dialect)} AS {key_type})"
+    default = cast_sql(constant_sql(column.default, dialect), key_type)
     return f"CASE WHEN {key} IN ({listed}) THEN {key} {other}ELSE {default} END"

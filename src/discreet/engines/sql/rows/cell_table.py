@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ....data.schema import Schema
 from ....data.unit import People
-from ..dialect import Dialect, StoredColumn, StoredTable
+from ..dialect import Dialect, StoredColumn, StoredTable, case_sql
 from ..reading.outcome import outcome_sql
 from ..reading.value import prepare, read
 from ..select import named_cells, select_sql
@@ -56,7 +56,7 @@ def read_cells_sql(
             outer[outcome] = outcome_sql(column, raw_column, named, cell, dialect)
     if isinstance(schema.unit, People):
         person = person_column(schema.unit.id, part)
-        inner["p"] = f"CASE WHEN {present_sql(person, dialect)} THEN {id_sql(person)} END"
+        inner["p"] = case_sql(present_sql(person, dialect), id_sql(person))
         middle["p"] = "p"
         outer["p"] = "p"
     source = select_sql(named_cells(inner.items()), f"{part.sql} AS t")

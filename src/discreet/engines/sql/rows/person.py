@@ -9,9 +9,9 @@ from ....errors import SchemaMismatch
 from ....query.algebra.expression import Function
 from ....query.algebra.tree import Total
 from ....query.domains.domain import MAX_STEPS, Domain
-from ..dialect import Dialect, StoredColumn
+from ..dialect import Dialect, StoredColumn, cast_sql
+from ..division import floor_sql
 from ..reading.number import clip_sql
-from ..reading.time import floor_sql
 from ..text_functions import days_sql
 
 
@@ -94,7 +94,7 @@ def total_sql(total: Total, times: int, value: str, dialect: Dialect) -> str:
     # then to the exact ends in steps of the total.
     low = total.low // times
     high = -(-total.high // times)
-    clipped = clip_sql(unclipped, low, high, f"CAST({unclipped} AS BIGINT)")
+    clipped = clip_sql(unclipped, low, high, cast_sql(unclipped, "BIGINT"))
     if times == 1:
         return clipped
     scaled = f"({clipped} * {times})"

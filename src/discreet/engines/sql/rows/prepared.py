@@ -13,7 +13,7 @@ from ....data.schema import Schema
 from ....data.unit import People
 from ....errors import SchemaMismatch
 from ....intake.compatibility import misfit
-from ..dialect import Dialect, Stored, StoredColumn, StoredTable, narrowest_type
+from ..dialect import Dialect, Stored, StoredColumn, StoredTable, cast_sql, narrowest_type
 from ..select import named_cells, select_sql
 from .cell_table import read_cells_sql
 from .person import id_sql
@@ -49,7 +49,7 @@ def prepared_sql(schema: Schema, table: StoredTable, dialect: Dialect) -> str:
     for number, name in enumerate(_counted_by(schema)):
         counted = cell_names[name] if name else "*"
         count = f"count({counted}) OVER (PARTITION BY p)"
-        cells[f"rows_{number}"] = f"CAST({count} AS BIGINT)"
+        cells[f"rows_{number}"] = cast_sql(count, "BIGINT")
     cells["person"] = "p"
     # Sorted by person, so that the rows that are added up for one of them are stored together.
     return select_sql(named_cells(cells.items()), rows, "WHERE p IS NOT NULL ORDER BY p")
@@ -58,7 +58,7 @@ def prepared_sql(schema: Schema, table: StoredTable, dialect: Dialect) -> str:
 def _cell(cell: str, column: Column, dialect: Dialect) -> str:
     if isinstance(column, Text) or (isinstance(column, Category) and column.of == "text"):
         return dialect.as_text(cell)
-    return f"CAST({cell} AS {_type(column)})"
+    return cast_sql(cell, _type(column))
 
 
 def _type(column: Column) -> str:
