@@ -11,7 +11,7 @@ Law: tests/wire/test_request.py::test_what_a_reader_reads_its_schema_allows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from fractions import Fraction
 from typing import Generic, Self, TypeAlias, TypeVar, cast
 
@@ -320,7 +320,7 @@ class Record:
                 'a request is a JSON object, such as {"sql": "SELECT …", "spend": {"epsilon": "1"}}'
             )
         if not self.more:
-            self._check_known(body)
+            check_known(body, [field.name for field in self.fields], name)
         prefix = f"{name}." if name else ""
         found: dict[str, object] = {}
         for field in self.fields:
@@ -330,16 +330,6 @@ class Record:
         for rule in self.rules:
             rule.check(found)
         return found
-
-    def _check_known(self, body: Mapping[str, object]) -> None:
-        known = [field.name for field in self.fields]
-        for given in body:
-            if given not in known:
-                # An unknown field may be a typing error: it is refused rather than ignored.
-                raise InvalidArgument(
-                    f"{str(given)[:40]!r} is not known here; "
-                    f"what may stand here: {', '.join(known)}"
-                )
 
     @property
     def shape(self) -> JsonShape[dict[str, object]]:
@@ -361,6 +351,25 @@ class Record:
         if self.example:
             schema["examples"] = [dict(self.example)]
         return schema
+
+
+def check_known(given: Iterable[str], known: Collection[str], path: str = "") -> None:
+    """Refuse a field that is not known: it may be a typing error, so it is not ignored.
+
+    >>> from discreet.json_shape import check_known
+    >>> check_known(["low", "hihg"], ["low", "high"], "columns.age")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: columns.age.hihg is not known here; what may stand here: low, high
+    """
+    for name in given:
+        if name in known:
+            continue
+        # A name comes from outside and may be long, so it is cut.
+        short = str(name)[:40]
+        shown = f"{path}.{short}" if path else repr(short)
+        fields = ", ".join(known) or "nothing more"
+        raise InvalidArgument(f"{shown} is not known here; what may stand here: {fields}")
 
 
 def _is_read(field: JsonField[object], body: Mapping[str, object]) -> bool:

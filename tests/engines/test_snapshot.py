@@ -10,7 +10,7 @@ import pytest
 import discreet as dp
 from discreet.answer import run_plan
 from discreet.data import Rows, Schema, Text
-from discreet.engines.sql.tally import read_totals
+from discreet.engines.sql.store import read_totals
 from discreet.engines.tally_analysis import understand
 from discreet.errors import EngineFailure, UnsupportedQuery
 from discreet.plan import plan_question

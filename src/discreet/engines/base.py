@@ -119,13 +119,22 @@ def differ_only_in_case(names: Iterable[str]) -> bool:
     return len(set(folded)) < len(folded)
 
 
-def require_columns(schema: Schema, stored: Mapping[str, object]) -> None:
-    """Refuse a schema that declares columns, or a person's id, that the store does not have."""
-    # A column may be declared and be the id as well: it is named once.
+def schemas_in(schemas: Schema | Iterable[Schema]) -> list[Schema]:
+    """List the schemas that were given: one, or several."""
+    return [schemas] if isinstance(schemas, Schema) else list(schemas)
+
+
+def stored_columns(schema: Schema) -> list[str]:
+    """List the columns that a schema reads: those declared, and the person's id, each once."""
     wanted = [name for name, _ in schema.declared]
     if isinstance(schema.unit, People):
         wanted.append(schema.unit.id)
-    missing = [name for name in dict.fromkeys(wanted) if find_column(name, stored) is None]
+    return list(dict.fromkeys(wanted))
+
+
+def require_columns(schema: Schema, stored: Mapping[str, object]) -> None:
+    """Refuse a schema that declares columns, or a person's id, that the store does not have."""
+    missing = [name for name in stored_columns(schema) if find_column(name, stored) is None]
     if missing:
         raise SchemaMismatch(
             f"the store's table {schema.name} has no column {', '.join(missing)}; it has {', '.join(stored)}"

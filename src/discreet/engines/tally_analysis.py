@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
+from typing import assert_never
 
 from ..data.unit import People
 from ..errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
@@ -111,14 +112,16 @@ def _needs_people(tally: Tally) -> bool:
     """Return whether a tally bounds, counts, joins or groups by the person."""
     if tally.people or isinstance(tally.share, RowShare | GroupShare | KeptKeys):
         return True
-    return _uses_person(tally.rows)
+    relations = relations_in(tally.rows)
+    return any(isinstance(relation, JoinPeople | PerPerson) for relation in relations)
 
 
 def _all_expressions(tally: Tally) -> Iterator[Expression]:
     yield from tally.keys
     for term in tally.terms:
         yield term.expression
-    yield from _expressions(tally.rows)
+    for relation in relations_in(tally.rows):
+        yield from _expressions(relation)
 
 
 def _check_public_keys(tally: Tally, width: int) -> None:
@@ -172,43 +175,41 @@ def _clip(contribution: int, term: Term) -> int:
     return min(max(contribution, term.low), term.high)
 
 
-def _uses_person(relation: Relation) -> bool:
-    """Return whether a relation joins or groups by the person."""
+def relations_in(relation: Relation) -> Iterator[Relation]:
+    """List a relation and all relations below it, each before those below it."""
+    yield relation
     match relation:
         case Scan():
-            return False
-        case Where(rows=rows) | Select(rows=rows) | JoinPublic(rows=rows):
-            return _uses_person(rows)
+            return
+        case JoinPeople(left=left, right=right):
+            below: tuple[Relation, ...] = (left, right)
         case Union(parts=parts):
-            return any(map(_uses_person, parts))
-        case JoinPeople() | PerPerson():
-            return True
+            below = parts
+        case Where() | Select() | JoinPublic() | PerPerson():
+            below = (relation.rows,)
+        case _:
+            assert_never(relation)
+    for each in below:
+        yield from relations_in(each)
 
 
 def _expressions(relation: Relation) -> Iterator[Expression]:
-    """List every expression of a relation.
+    """List the expressions of one relation, without those of the relations below it.
 
     Also checks the steps of a person's totals, which no domain covers.
     """
     match relation:
-        case Scan():
-            return
-        case Where(rows=rows, condition=condition):
+        case Where(condition=condition):
             yield condition
-        case Select(rows=rows, columns=columns):
+        case Select(columns=columns):
             for _, expression in columns:
                 yield expression
-        case JoinPublic(rows=rows, on=on):
+        case JoinPublic(on=on):
             for expression, _ in on:
                 yield expression
-        case JoinPeople(left=left, right=rows, on=pairs):
+        case JoinPeople(on=pairs):
             for pair in pairs:
                 yield from pair
-            yield from _expressions(left)
-        case Union(parts=parts):
-            for part in parts:
-                yield from _expressions(part)
-            return
         case PerPerson(rows=rows, keys=keys, totals=totals):
             for _, expression in keys:
                 yield expression
@@ -217,7 +218,6 @@ def _expressions(relation: Relation) -> Iterator[Expression]:
                     yield total.expression
             for _, total in totals:
                 times_of(total, columns_of(rows))
-    yield from _expressions(rows)
 
 
 def _check_storable(expression: Expression) -> None:

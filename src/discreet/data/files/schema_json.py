@@ -8,11 +8,12 @@ Law: tests/data/test_schema.py::TestPlainValues
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ...errors import InvalidArgument
+from ...json_shape import check_known
 from ..columns.amount import plain
 from ..columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ..columns.declared import read_flag
@@ -148,7 +149,7 @@ def check_format(facts: Mapping[str, object], where: str) -> None:
 def table_from_dict(name: object, facts: object, where: str, make: Callable[..., Schema]) -> Schema:
     """Read one table; `where` is the path of its keys, for refusals."""
     table = _read_mapping(facts, where)
-    _check_known(table, TABLE, where)
+    check_known(table, TABLE, where)
     column_facts = _read_mapping(table.get("columns", {}), f"{where}.columns")
     columns: dict[str, Column] = {}
     for label, column in column_facts.items():
@@ -181,7 +182,7 @@ def column_from_dict(facts: object, where: str) -> Column:
         problem = f"is {column['type']!r}" if "type" in column else "is missing"
         raise InvalidArgument(f"{where}.type {problem}; use one of {', '.join(COLUMN_SHAPES)}")
     given = _without(column, "type", "needs_word")
-    _check_known(given, (*shape.needs, *shape.may), where)
+    check_known(given, (*shape.needs, *shape.may), where)
     _check_complete(given, shape.needs, where)
     return _make(where, shape.make, **given)
 
@@ -191,10 +192,10 @@ def unit_from_dict(facts: object, where: str) -> Unit:
     unit = _read_mapping(facts, where)
     given = _without(unit, "kind", "needs_word")
     if unit.get("kind") == "rows":
-        _check_known(given, (), where)
+        check_known(given, (), where)
         return Rows()
     if unit.get("kind") == "people":
-        _check_known(given, (*PEOPLE, "max_groups", "window"), where)
+        check_known(given, (*PEOPLE, "max_groups", "window"), where)
         _check_complete(given, PEOPLE, where)
         return _make(where, People, **given)
     raise InvalidArgument(
@@ -220,13 +221,6 @@ def _read_mapping(value: object, where: str) -> Mapping[str, object]:
 
 def _without(facts: Mapping[str, object], *names: str) -> dict[str, object]:
     return {key: value for key, value in facts.items() if key not in names}
-
-
-def _check_known(facts: Mapping[str, object], names: Iterable[str], where: str) -> None:
-    for key in facts:
-        if key not in names:
-            known = ", ".join(names) or "nothing more"
-            raise InvalidArgument(f"{where}.{key} is not known here; what may stand here: {known}")
 
 
 def _check_complete(facts: Mapping[str, object], needs: dict[str, str], where: str) -> None:

@@ -14,14 +14,14 @@ from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.compatibility import misfit
 from ...intake.report import StewardReport, TableReport
-from ..base import find_column, require_columns
+from ..base import find_column, require_columns, stored_columns
 from ..sql.dialect import StoredTable
 from ..sql.select import select_sql
 from .dialect import DUCKDB
 from .findings import count_cells
 from .manifest import Manifest, read_mark
 from .materialize import IngestedTable, keep_table, kept_table
-from .parts import describe, is_view, names_of, parts_of, table_sql, wanted_columns
+from .parts import describe, is_view, names_of, parts_of, table_sql
 from .session import StoreLimits, ignore_values, open_session, require_own_functions
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, open_source
 
@@ -310,7 +310,7 @@ def _copy_view(
     """Copy the declared columns of a view: if it fails on some row, it must not fail in a question."""
     copy = DUCKDB.quote(f"\\view {schema.name}")
     cells = []
-    for name in wanted_columns(schema):
+    for name in stored_columns(schema):
         stored = find_column(name, view.columns) or name
         cells.append(DUCKDB.quote(stored))
     try:

@@ -18,7 +18,7 @@ from ..sql.reading.outcome import OUTCOMES
 from ..sql.rows.cell_table import read_cells_sql
 from ..sql.rows.person import id_sql
 from ..sql.rows.relation import person_column
-from ..sql.select import named_cells, select_sql
+from ..sql.select import named_cells, nested, select_sql
 from .dialect import DUCKDB
 
 PERSON = "\\person"
@@ -106,7 +106,7 @@ def cells_sql(schema: Schema, part: StoredTable, *, seen: bool = True) -> str:
     if isinstance(schema.unit, People):
         cells[DUCKDB.quote(PERSON)] = "p"
     rows = read_cells_sql(schema, part, DUCKDB, _kept_id, seen=seen)
-    return select_sql(named_cells(cells.items()), f"({rows}) AS t")
+    return select_sql(named_cells(cells.items()), nested(rows))
 
 
 def _outcome_name(number: int) -> str:

@@ -17,7 +17,7 @@ from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.reading.outcome import OUTCOMES, widest
 from ..sql.reading.value import prepare, read
 from ..sql.rows.relation import stored_column
-from ..sql.select import select_sql
+from ..sql.select import nested, select_sql
 from .cell_sql import cells_sql, seen_sql
 from .dialect import DUCKDB
 
@@ -30,7 +30,7 @@ def count_cells(
     """Return the number of rows, of those without an id, and the outcomes of each column."""
     counts = []
     for part in parts:
-        text = seen_sql(schema, f"({cells_sql(schema, part)}) AS t")
+        text = seen_sql(schema, nested(cells_sql(schema, part)))
         counts.append(connection.execute(text).fetchall()[0])
     sums = list(map(sum, zip(*counts, strict=True)))
     return make_report(connection, schema, parts, sums)
@@ -83,4 +83,4 @@ def _forms_sql(column: Column, stored: StoredColumn, part: StoredTable) -> str:
     source = select_sql(cells, f"{part.sql} AS t")
     unreadable = "WHERE c IS NULL AND r IS NOT NULL"
     tail = f"{unreadable} GROUP BY f ORDER BY 2 DESC, 1 LIMIT {MAX_FORMS}"
-    return select_sql(["f", "count(*)"], f"({source}) AS t", tail)
+    return select_sql(["f", "count(*)"], nested(source), tail)

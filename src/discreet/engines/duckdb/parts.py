@@ -17,7 +17,7 @@ from ...intake.arrow import total_column
 from ...intake.csv_file import Csv, CsvFile, open_csv
 from ...intake.object_cells import id_cells, read_cells
 from ...optional import load
-from ..base import differ_only_in_case, find_column, require_columns
+from ..base import differ_only_in_case, find_column, require_columns, stored_columns
 from ..postgres.export import FIRST
 from ..sql.dialect import StoredColumn, StoredTable, put_quotes
 from ..sql.select import select_sql
@@ -219,20 +219,12 @@ def _parquet_names(path: str, connection: duckdb.DuckDBPyConnection) -> list[str
     return names
 
 
-def wanted_columns(schema: Schema) -> list[str]:
-    """List the stored columns that a schema reads."""
-    wanted = list(schema.columns)
-    if isinstance(schema.unit, People) and schema.unit.id not in wanted:
-        wanted.append(schema.unit.id)
-    return wanted
-
-
 def _stored_name(name: str, columns: Mapping[str, object]) -> str:
     return find_column(name, columns) or name
 
 
 def _stored_names(schema: Schema, table: StoredTable) -> list[str]:
-    return [_stored_name(name, table.columns) for name in wanted_columns(schema)]
+    return [_stored_name(name, table.columns) for name in stored_columns(schema)]
 
 
 def _is_readable(table: StoredTable, schema: Schema, connection: duckdb.DuckDBPyConnection) -> bool:

@@ -24,6 +24,7 @@ from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.csv_file import BadRecord, Csv
 from ...intake.report import TableReport
 from ...intake.source_digest import digest_source
+from ..base import schemas_in
 from ..postgres.engine import Postgres
 from ..sql.store import require_readable
 from .catalog import take_in
@@ -131,7 +132,7 @@ def prepare(
 
 
 def _declared_tables(schemas: Iterable[Schema], sources: Mapping[str, object]) -> dict[str, Schema]:
-    listed = [schemas] if isinstance(schemas, Schema) else list(schemas)
+    listed = schemas_in(schemas)
     declared = {schema.name: schema.ready() for schema in listed}
     if len(declared) < len(listed):
         raise InvalidArgument("two schemas have the same name; a table is declared once")

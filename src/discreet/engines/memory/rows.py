@@ -31,7 +31,7 @@ from ...query.bounds.fanout import find_cut, find_cuts
 from ...query.bounds.relation_facts import columns_of
 from ...query.domains.domain import Domain, Scalar
 from ...query.meaning.evaluate import meaning_of
-from ..base import find_column, require_matches
+from ..base import find_column, require_matches, stored_columns
 from ..column_pruning import ColumnNames, needed_below, needed_in_order
 
 ReadRow: TypeAlias = Mapping[str, Scalar]
@@ -146,7 +146,7 @@ def read_cell(column: Column, value: object) -> Scalar:
 
 def _scan(schema: Schema, rows: Sequence[Mapping[str, object]]) -> list[Owned]:
     stored_names = names_of(rows)
-    names = {name: find_column(name, stored_names) or name for name in _wanted_names(schema)}
+    names = {name: find_column(name, stored_names) or name for name in stored_columns(schema)}
     readers = {}
     for name, column in schema.declared:
         missing = read_cell(column, None)
@@ -170,13 +170,6 @@ def names_of(rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
     for row in rows:
         for name in row:
             names[name] = "any"
-    return names
-
-
-def _wanted_names(schema: Schema) -> list[str]:
-    names = [name for name, _ in schema.declared]
-    if isinstance(schema.unit, People):
-        names.append(schema.unit.id)
     return names
 
 

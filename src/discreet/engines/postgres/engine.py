@@ -1,4 +1,8 @@
-"""PostgreSQL engine: a server, asked in read-only transactions."""
+"""PostgreSQL engine: a server, asked in read-only transactions.
+
+Its session is hardened: only the server's own functions are called, nothing is written, and text is
+UTF-8.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +13,24 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...connection import server_at
+from ...connection import connection_facts, server_at, why_unconnected
 from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import EngineFailure, InvalidArgument, SchemaMismatch
 from ...optional import load
 from ...query.algebra.tally import Tally, Totals
-from ..base import PublicKeys, cancelled, failure
+from ..base import cancelled, failure, schemas_in
 from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.rows.prepared import MARK, mark_of, prepared_sql
 from ..sql.rows.relation import person_column
-from ..sql.store import SqlStore
+from ..sql.store import SqlEngine, SqlStore
 from ..sql.table_name import read_table_name
 from .catalog import AskServer, find_mark, find_table, is_total
 from .dialect import POSTGRES
 from .export import export_sql, save_blocks
-from .session import NoSession, open_session
 
 if TYPE_CHECKING:
     import psycopg
@@ -36,7 +39,32 @@ _CANCEL_SECONDS = 3.0
 """Time for the server to take a request to cancel; after it the connection is cut."""
 
 
-class Postgres:
+_TIMEOUTS: dict[str, object] = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+"""Seconds (and milliseconds) after which a silent server is given up.
+
+A connection string may set others. These limits do not bound the time of a query."""
+_SETTINGS = (
+    "SET default_transaction_read_only = on",
+    "SET client_encoding = 'UTF8'",
+    # The search path is noted for looking up tables, and then replaced. A user who may create an
+    # operator in a schema of the path could otherwise run code as this role. Every name of this
+    # text is qualified, so that no operator of others can be called by it either.
+    "SELECT pg_catalog.set_config('discreet.schemas', pg_catalog.current_schemas(true)::pg_catalog.text, false)",
+    "SET search_path = pg_catalog, pg_temp",
+    "SET standard_conforming_strings = on",
+    "SET row_security = on",
+    # Long expressions cost more to compile than they save.
+    "SET jit = off",
+)
+
+
+class Postgres(SqlEngine):
     """Answer from PostgreSQL: `Postgres("host=db dbname=company")`, any connection string that libpq reads.
 
     `tables` gives the stored name of a table of a schema, if its name and the search path of the
@@ -89,10 +117,6 @@ class Postgres:
         with self.snapshot():
             return self._store.tally(tally)
 
-    def explain(self, tally: Tally) -> str:
-        """Return the SQL text of a tally."""
-        return self._store.explain(tally)
-
     def check(self, schema: Schema) -> None:
         """Check that a schema fits its stored table.
 
@@ -107,17 +131,6 @@ class Postgres:
                 "a policy): whether a question fails would tell of that row. Make it a table or a materialized view, "
                 f"or give your word by trusted={[schema.name]!r}"
             )
-
-    def public_values(self, table: Schema, *columns: str) -> PublicKeys:
-        """List the distinct values of a column of a public table, or tuples of several columns.
-
-        They are in order; NULL is left out.
-        """
-        return self._store.public_values(table, *columns)
-
-    def columns(self, table: str) -> dict[str, str]:
-        """List the columns of a table with their stored types."""
-        return self._table(table).types()
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -166,7 +179,7 @@ class Postgres:
 
         Law: tests/engines/test_prepared.py::test_prepared_tables_answer_as_what_they_were_read_from
         """
-        listed = [schemas] if isinstance(schemas, Schema) else list(schemas)
+        listed = schemas_in(schemas)
         (home_schema,) = read_table_name(home, 1)
         for schema in listed:
             self.check(schema)
@@ -222,12 +235,6 @@ class Postgres:
                 self._connection.execute("ROLLBACK")
         except load("psycopg", "postgres").Error:
             self.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.close()
 
     def _table(self, name: str) -> StoredTable:
         return self._find(name)[2]
@@ -295,6 +302,36 @@ class Postgres:
             raise EngineFailure(str(problem)) from None
         self._was_connected = True
         return connection
+
+
+class NoSession(EngineFailure):
+    """No session was opened: the message of the server or libpq cannot come from a row."""
+
+
+def open_session(dsn: str) -> psycopg.Connection:
+    """Connect and harden the session.
+
+    Raises NoSession with the message of libpq, without secrets.
+
+    Refuses: a database without an encoding, whose text has no meaning.
+
+    Law: tests/engines/test_postgres.py::TestServer
+    """
+    driver = load("psycopg", "postgres")
+    options: dict[str, Any] = _TIMEOUTS | connection_facts(dsn)
+    try:
+        connection: psycopg.Connection = driver.connect(**options, autocommit=True)
+    except driver.OperationalError as problem:
+        reason = why_unconnected(problem, dsn)
+        raise NoSession(f"the PostgreSQL server cannot be used: {reason}") from None
+    for setting in _SETTINGS:
+        connection.execute(setting)
+    if connection.info.parameter_status("server_encoding") == "SQL_ASCII":
+        connection.close()
+        raise SchemaMismatch(
+            "the database has no encoding (SQL_ASCII), so text has no meaning; give it UTF8"
+        )
+    return connection
 
 
 def _run(

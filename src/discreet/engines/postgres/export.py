@@ -9,7 +9,7 @@ from ...data.schema import Schema
 from ..sql.dialect import StoredColumn, StoredTable, cast_sql
 from ..sql.rows.cell_table import read_cells_sql
 from ..sql.rows.person import id_sql
-from ..sql.select import select_sql
+from ..sql.select import nested, select_sql
 from .dialect import POSTGRES
 
 FIRST = "z"
@@ -19,7 +19,7 @@ FIRST = "z"
 def export_sql(schema: Schema, table: StoredTable) -> str:
     """Write a COPY of the cells of a table as CSV: missing cells are empty, empty text has quotes."""
     rows = read_cells_sql(schema, table, POSTGRES, _id)
-    cells = select_sql([f"0 AS {FIRST}", "*"], f"({rows}) AS t")
+    cells = select_sql([f"0 AS {FIRST}", "*"], nested(rows))
     return f"COPY ({cells}) TO STDOUT (FORMAT csv)"
 
 

@@ -6,17 +6,17 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from uuid import uuid4
 
 from ...data.schema import Schema
 from ...errors import DiscreetError, InvalidArgument, SchemaMismatch
 from ...query.algebra.tally import Tally, Totals
-from ..base import PublicKeys, cancelled, failure
+from ..base import cancelled, failure, schemas_in
 from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.rows.prepared import FIRST, MARK, mark_of, prepared_sql, prepared_table
-from ..sql.store import SqlStore
+from ..sql.store import SqlEngine, SqlStore
 from ..sql.table_name import read_table_name
 from .dialect import SPARK, stored_class
 from .log_filter import quiet
@@ -31,7 +31,7 @@ _PROPERTY = "discreet_prepared"
 """Property of a table in the catalogue that holds the mark of a prepared one."""
 
 
-class Spark:
+class Spark(SqlEngine):
     """Answer from Spark: `Spark(session)` for tables of its catalogue, `Spark(session, {"people": frame})` for others.
 
     A table is a data frame, the name of a table such as "hr.staff", or the path of Parquet or CSV
@@ -90,10 +90,6 @@ class Spark:
         """Return the exact totals of every key that occurs."""
         return self._store.tally(tally)
 
-    def explain(self, tally: Tally) -> str:
-        """Return the SQL text of a tally."""
-        return self._store.explain(tally)
-
     def check(self, schema: Schema) -> None:
         """Check that a schema fits its stored table.
 
@@ -122,17 +118,6 @@ class Spark:
                     f"path instead of the frame, or declare its schema and give your word by trusted={[schema.name]!r}"
                 )
 
-    def public_values(self, table: Schema, *columns: str) -> PublicKeys:
-        """List the distinct values of a column of a public table, or tuples of several columns.
-
-        They are in order; NULL is left out.
-        """
-        return self._store.public_values(table, *columns)
-
-    def columns(self, table: str) -> dict[str, str]:
-        """List the columns of a table with their stored types."""
-        return self._table(table).types()
-
     def prepare(self, schemas: Iterable[Schema], home: str) -> Spark:
         """Read tables once, for speed, into Parquet tables of the database `home`.
 
@@ -144,7 +129,7 @@ class Spark:
 
         Law: tests/engines/test_prepared.py::test_prepared_tables_answer_as_what_they_were_read_from
         """
-        listed = [schemas] if isinstance(schemas, Schema) else list(schemas)
+        listed = schemas_in(schemas)
         database = ".".join(map(SPARK.quote, read_table_name(home, 2)))
         for schema in listed:
             self.check(schema)
@@ -175,12 +160,6 @@ class Spark:
         with quiet(), suppress(Exception):
             for name in self._frames:
                 self._session.catalog.dropTempView(self._table_sql[name].strip("`"))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.close()
 
     def _sql_name(self, name: str) -> str:
         return self._table_sql.get(name, SPARK.quote(name))

@@ -17,7 +17,7 @@ from ..tally_analysis import TermFacts
 from .contributions import Entries, EntryNumber
 from .dialect import Dialect, bigint, case_sql, cast_sql
 from .rows.join_barrier import JoinSide, join_sql
-from .select import all_equal, named_cells, none_null, numbered, select_sql
+from .select import all_equal, named_cells, nested, none_null, numbered, select_sql
 
 
 def bounded_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
@@ -43,7 +43,7 @@ def bounded_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
 
 def _unbounded(rows: Entries, dialect: Dialect) -> str:
     cells = [_unbounded_total(value, dialect) for value in rows.values]
-    return _group(cells, rows, f"({rows.sql}) AS t")
+    return _group(cells, rows, nested(rows.sql))
 
 
 def _unbounded_total(value: EntryNumber, dialect: Dialect) -> str:
@@ -102,9 +102,9 @@ def _group(cells: Sequence[str], rows: Entries, source: str) -> str:
     read_names = numbered("y", len(rows.keys))
     readers = [rows.deferred.get(key, key) for key in rows.keys]
     read_keys = named_cells(zip(read_names, readers, strict=True))
-    read = select_sql([*read_keys, *names], f"({sql}) AS t")
+    read = select_sql([*read_keys, *names], nested(sql))
     sums = [f"sum({name})" for name in names]
-    return select_sql([*read_names, *sums], f"({read}) AS t", _group_by(read_names))
+    return select_sql([*read_names, *sums], nested(read), _group_by(read_names))
 
 
 def _by_rows(rows: Entries, max_rows: int, dialect: Dialect) -> str:
@@ -162,7 +162,7 @@ def _with_share(rows: Entries, max_count: int, dialect: Dialect, first: str = ""
     if dialect.joined is None:
         window = f"{count} OVER (PARTITION BY {', '.join(rows.owner)})"
         share = _share_sql(window, max_count, dialect)
-        return f"({select_sql(['*', f'{share} AS s'], f'({rows.sql}) AS t')}) AS r"
+        return nested(select_sql(["*", f"{share} AS s"], nested(rows.sql)), "r")
     source = first or f"({rows.sql})"
     # The owner's columns have other names on the side of the counts.
     owners = numbered("h", len(rows.owner))
@@ -174,12 +174,12 @@ def _with_share(rows: Entries, max_count: int, dialect: Dialect, first: str = ""
         # The WITH clause is materialized, so neither side is read anew: a plain join will do.
         matched = all_equal(zip(rows.owner, owners, strict=True))
         joined = f"{source} AS r JOIN ({counts}) AS q ON {matched}"
-        return f"({select_sql(['r.*', share], joined)}) AS r"
+        return nested(select_sql(["r.*", share], joined), "r")
     if rows.nobody:
         return _never_empty(rows, cells[-1], pairs[0], share)
     left = JoinSide(rows.sql, "r", rows.owner, (), ["r.*"])
     right = JoinSide(counts, "q", owners, (), [share])
-    return f"({join_sql(left, right, dialect)}) AS r"
+    return nested(join_sql(left, right, dialect), "r")
 
 
 def _with_stored_share(rows: Entries, max_count: int, dialect: Dialect) -> str:
@@ -188,7 +188,7 @@ def _with_stored_share(rows: Entries, max_count: int, dialect: Dialect) -> str:
     if not rows.is_share:
         stored = _share_sql(rows.count, max_count, dialect)
     share = f"CAST({stored} AS BIGINT) AS s"
-    return f"({select_sql(['*', share], f'({rows.sql}) AS t')}) AS r"
+    return nested(select_sql(["*", share], nested(rows.sql)), "r")
 
 
 def _never_empty(rows: Entries, counted: str, pair: tuple[str, str], share: str) -> str:
@@ -203,11 +203,11 @@ def _never_empty(rows: Entries, counted: str, pair: tuple[str, str], share: str)
     share_of_group = counted.removesuffix(" AS h")
     marked = f"CASE WHEN {name} = {rows.nobody} THEN -1 ELSE {share_of_group} END AS h"
     cells = [f"{name} AS {other}", marked]
-    right = select_sql(cells, f"({left}) AS t", _group_by(rows.owner))
+    right = select_sql(cells, nested(left), _group_by(rows.owner))
     joined = f"({left}) AS r JOIN ({right}) AS q ON {name} = {other}"
     # The test reads both sides, so that no optimizer can run it on one of them alone.
     test = f"WHERE CAST({name} AS BIGINT) + h >= 0"
-    return f"({select_sql(['r.*', share], joined, test)}) AS r"
+    return nested(select_sql(["r.*", share], joined, test), "r")
 
 
 def _with_heavy_share(rows: Entries, max_rows: int, dialect: Dialect) -> str:
@@ -221,12 +221,12 @@ def _with_heavy_share(rows: Entries, max_rows: int, dialect: Dialect) -> str:
     owners = numbered("h", len(rows.owner))
     heavy_cells = named_cells([*zip(owners, rows.owner, strict=True), ("h", share)])
     tail = f"{_group_by(rows.owner)} HAVING {count} > {bigint(max_rows)}"
-    heavy = select_sql(heavy_cells, f"({rows.sql}) AS t", tail)
+    heavy = select_sql(heavy_cells, nested(rows.sql), tail)
     # People who are not heavy have no partner, and count in full.
     cells = ["r.*", f"COALESCE(h, {SHARE_FINENESS}) AS s"]
     matched = all_equal(zip(rows.owner, owners, strict=True))
     joined = f"({rows.sql}) AS r LEFT JOIN ({heavy}) AS q ON {matched}"
-    return f"({select_sql(cells, joined)}) AS r"
+    return nested(select_sql(cells, joined), "r")
 
 
 def _wanted_rows(rows: Entries) -> str:
@@ -252,7 +252,7 @@ def _sums_sql(rows: Entries, max_rows: int, dialect: Dialect) -> tuple[str, list
     sums = [_clipped_sum(value, max_rows, dialect) for value in rows.values]
     cells = named_cells(zip(names, sums, strict=True))
     groups = [*rows.owner, *rows.keys]
-    source = f"({_compact(rows, dialect)}) AS t"
+    source = nested(_compact(rows, dialect))
     sql = select_sql([*groups, *cells], source, _group_by(groups))
     sizes = []
     for value in rows.values:
@@ -271,7 +271,7 @@ def _by_kept_keys(rows: Entries, share: KeptKeys, dialect: Dialect) -> str:
     numbers = list(zip(names, sizes, strict=True))
     if not rows.keys:
         # Without keys everybody is in one group, of which nothing is dropped.
-        return _totals(numbers, rows, f"({sql}) AS t", dialect)
+        return _totals(numbers, rows, nested(sql), dialect)
     hashed = [dialect.literal(share.salt)]
     hashed += [f"{dialect.as_text(name)} || '/'" for name in rows.owner]
     hashed += [_hashed_key(key, dialect) for key in rows.keys]
@@ -281,7 +281,7 @@ def _by_kept_keys(rows: Entries, share: KeptKeys, dialect: Dialect) -> str:
     rank = f"row_number() OVER ({window}) AS s"
     # Keys that count nowhere must not take the rank of one that does.
     wanted = f"WHERE {none_null(rows.tested)}" if rows.tested else ""
-    ranked = select_sql(["*", rank], f"({sql}) AS t", wanted)
+    ranked = select_sql(["*", rank], nested(sql), wanted)
     source = f"({ranked}) AS r WHERE s <= {share.groups}"
     return _totals(numbers, replace(rows, deferred={}), source, dialect)
 
@@ -295,7 +295,7 @@ def _by_groups(rows: Entries, max_groups: int, max_rows: int, dialect: Dialect) 
     sql, names, sizes = _sums_sql(rows, max_rows, dialect)
     if not rows.keys:
         # Without keys everybody is in one group: the sums are clipped, and nothing is scaled.
-        return _totals(zip(names, sizes, strict=True), rows, f"({sql}) AS t", dialect)
+        return _totals(zip(names, sizes, strict=True), rows, nested(sql), dialect)
     numbers = []
     for value, name, size in zip(rows.values, names, sizes, strict=True):
         # Sums of positive contributions are never negative, which saves a test in the scaling.
@@ -327,7 +327,7 @@ def _compact(rows: Entries, dialect: Dialect) -> str:
         keys.append((key, enums.get(key, as_read)))
     columns = dict.fromkeys(value.column for value in rows.values if value.column != "*")
     cells = [*rows.owner, *named_cells(keys), *columns]
-    return select_sql(cells, f"({rows.sql}) AS t") + order
+    return select_sql(cells, nested(rows.sql)) + order
 
 
 def _clipped_sum(value: EntryNumber, max_rows: int, dialect: Dialect) -> str:

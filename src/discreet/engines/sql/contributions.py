@@ -26,7 +26,7 @@ from .reading.number import clip_sql
 from .rows.frame import Writer
 from .rows.relation import COUNT, frame_of, scope_of
 from .scope import SqlScope
-from .select import named_cells, select_sql
+from .select import named_cells, nested, select_sql
 
 
 @frozen
@@ -116,9 +116,9 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
         cells.append(COUNT)
     cells += named_cells(keys)
     cells += named_cells((name, sql) for sql, name in columns.items())
-    sql = select_sql(cells, f"({frame.sql}) AS t")
+    sql = select_sql(cells, nested(frame.sql))
     if tests_keys:
-        sql = select_sql(["*"], f"({sql}) AS t", f"WHERE {test}")
+        sql = select_sql(["*"], nested(sql), f"WHERE {test}")
     return Entries(
         sql=sql,
         owner=frame.owner,
@@ -317,5 +317,5 @@ def once_per_person(rows: Entries) -> Entries:
         if not value.facts.counts:
             cells[value.column] = f"max({value.column})"
     tail = f"GROUP BY {', '.join(groups)}"
-    sql = select_sql([*groups, *named_cells(cells.items())], f"({rows.sql}) AS t", tail)
+    sql = select_sql([*groups, *named_cells(cells.items())], nested(rows.sql), tail)
     return replace(rows, sql=sql)

@@ -38,6 +38,16 @@ def none_null(names: Iterable[str]) -> str:
     return " AND ".join(f"{name} IS NOT NULL" for name in names)
 
 
+def nested(sql: str, letter: str = "t") -> str:
+    """Write a query as the source of another.
+
+    >>> from discreet.engines.sql.select import nested
+    >>> nested("SELECT 1")
+    '(SELECT 1) AS t'
+    """
+    return f"({sql}) AS {letter}"
+
+
 def select_sql(cells: Iterable[str], source: str, tail: str = "") -> str:
     """Write a SELECT; a row without any column still counts.
 

@@ -1,6 +1,13 @@
 """SQL store: the steps that DuckDB, PostgreSQL and Spark share.
 
-A tally becomes one SQL text, and the answer of the store becomes exact totals.
+A tally becomes one SQL text: rows with owner, keys and contributions; contribution bounds; totals.
+The answer of the store becomes exact totals.
+
+    Free          SELECT keys, totals FROM rows GROUP BY keys
+    RowShare      … FROM rows JOIN (each person's share, by the count of rows): scaled row by row
+    GroupShare    … FROM (sums by person and key, clipped) JOIN (each person's share, by the count of keys)
+
+All sums are wide integers, so no arithmetic of the text can overflow, and no data can make it fail.
 """
 
 from __future__ import annotations
@@ -8,36 +15,39 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
+from typing import Self
 
 from ...data.columns.column import Column
 from ...data.schema import Schema
+from ...data.unit import People
 from ...errors import EngineFailure, SchemaMismatch
 from ...frozen import field, frozen
-from ...query.algebra.tally import Tally, Totals
-from ...query.algebra.tree import (
-    JoinPeople,
-    JoinPublic,
-    PerPerson,
-    Relation,
-    Scan,
-    Select,
-    Union,
-    Where,
-)
+from ...query.algebra.tally import Free, Tally, Totals
+from ...query.algebra.tree import JoinPublic, Relation
 from ...query.bounds.relation_facts import tables_of
 from ...query.domains.domain import domain_of_column
-from ..base import PublicKeys, in_order, require_columns, require_matches, require_public
-from ..tally_analysis import RECENT_TALLIES, TallyFacts, understand
+from ..base import (
+    PublicKeys,
+    failure,
+    in_order,
+    require_columns,
+    require_matches,
+    require_public,
+)
+from ..tally_analysis import RECENT_TALLIES, TallyFacts, relations_in, understand
+from .contribution_bounds import bounded_sql
+from .contributions import entries_of, once_per_person
 from .dialect import Dialect, StoredColumn, StoredTable
 from .key_codec import value_of
 from .pretty import in_lines
 from .reading.type_support import is_readable
-from .rows.frame import Writer
+from .rows.frame import SqlFrame, Writer
+from .rows.person import require_alike
 from .rows.prepared import require_fit
-from .rows.relation import stored_column
-from .select import select_sql
-from .tally import distinct_sql, max_repeats_sql, read_totals, tally_sql
+from .rows.relation import person_column, public_frame, stored_column
+from .select import nested, none_null, select_sql
 
 _EMPTY_TYPES = ("null", "void")
 """Types of a column that holds nothing yet: one cell would give it another type."""
@@ -176,6 +186,36 @@ class SqlStore:
         self.counted.add(schema)
 
 
+class SqlEngine:
+    """Base of engines that answer from tables of a server by one SQL store."""
+
+    _store: SqlStore
+
+    def explain(self, tally: Tally) -> str:
+        """Return the SQL text of a tally."""
+        return self._store.explain(tally)
+
+    def public_values(self, table: Schema, *columns: str) -> PublicKeys:
+        """List the distinct values of a column of a public table, or tuples of several columns.
+
+        They are in order; NULL is left out.
+        """
+        return self._store.public_values(table, *columns)
+
+    def columns(self, table: str) -> dict[str, str]:
+        """List the columns of a table with their stored types."""
+        return self._store.table(table).types()
+
+    def close(self) -> None:
+        """Release what the engine holds of the server."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+
 def require_readable(schema: Schema, parts: Sequence[StoredTable]) -> None:
     """Refuse columns that would be NULL in every row of every part of a table.
 
@@ -199,17 +239,96 @@ def _is_readable(column: Column, stored: StoredColumn) -> bool:
 
 def public_tables(relation: Relation) -> Iterable[Schema]:
     """List the public tables that a relation joins."""
-    match relation:
-        case Scan():
-            return
-        case JoinPublic(rows=rows, table=table):
-            yield table
-            yield from public_tables(rows)
-        case Where(rows=rows) | Select(rows=rows) | PerPerson(rows=rows):
-            yield from public_tables(rows)
-        case JoinPeople(left=left, right=right):
-            yield from public_tables(left)
-            yield from public_tables(right)
-        case Union(parts=parts):
-            for part in parts:
-                yield from public_tables(part)
+    for each in relations_in(relation):
+        if isinstance(each, JoinPublic):
+            yield each.table
+
+
+def tally_sql(facts: TallyFacts, writer: Writer) -> str:
+    """Write the SQL text of a tally.
+
+    Refuses: ids that are stored as different types, and expressions that are nested too deeply.
+
+    Law: tests/engines/test_random.py::TestEveryEngineAgreesWithMemory
+    """
+    tally = facts.tally
+    rows = entries_of(facts, writer)
+    _check_ids(facts, writer)
+    dialect = writer.dialect
+    # Joining heavy people alone reads the tables twice. If the second reading saw other rows, a
+    # person counted in one and added up in the other could contribute more than the bound.
+    if not all(writer.table(schema.name).steady for schema in tables_of(tally.rows)):
+        dialect = replace(dialect, heavy=False)
+    if tally.people:
+        rows = once_per_person(rows)
+    return bounded_sql(rows, tally.share, dialect)
+
+
+def read_totals(facts: TallyFacts, answer: Iterable[Sequence[object]]) -> Totals:
+    """Read the answer of a store: keys as exact values, totals as integers.
+
+    Rows whose key was not asked for are left out.
+
+    Refuses: two stored keys that are equal in Python, with the constant failure that shows no key.
+    One of their totals would be lost otherwise.
+
+    Law: tests/engines/test_snapshot.py::TestKeysNeverMeet
+    """
+    tally = facts.tally
+    width = len(facts.keys)
+    listed = tally.listed
+    wanted = set(tally.only) if tally.only and width else None
+    factors = _count_values(facts)
+    totals: Totals = {}
+    for row in answer:
+        cells = zip(row[:width], facts.keys, strict=True)
+        key = tuple(value_of(stored, domain) for stored, domain in cells)
+        if key in totals:
+            raise failure()
+        if wanted is None or key[:listed] in wanted:
+            numbers = zip(row[width:], factors, strict=True)
+            totals[key] = tuple(int(total) * factor for total, factor in numbers)  # type: ignore[call-overload]
+    return totals
+
+
+def _count_values(facts: TallyFacts) -> list[int]:
+    """List the value of one unit of each total: without bounds, counts come back unweighted."""
+    if not isinstance(facts.tally.share, Free):
+        return [1] * len(facts.terms)
+    return [term.high if term.counts else 1 for term in facts.terms]
+
+
+def _check_ids(facts: TallyFacts, writer: Writer) -> None:
+    # By name, since one table may be scanned several times.
+    ids = {}
+    for schema in tables_of(facts.tally.rows):
+        if isinstance(schema.unit, People):
+            table = writer.table(schema.name)
+            ids[schema.name] = person_column(schema.unit.id, table)
+    require_alike(list(ids.items()))
+
+
+def distinct_sql(table: Schema, columns: Sequence[str], writer: Writer) -> str:
+    """Write the distinct values of columns of a public table; rows with a NULL are left out."""
+    frame, names, present = _public_columns(table, columns, writer)
+    return select_sql([f"DISTINCT {', '.join(names)}"], nested(frame.sql), f"WHERE {present}")
+
+
+def max_repeats_sql(table: Schema, columns: Sequence[str], writer: Writer) -> str:
+    """Write the greatest number of rows of a public table with the same values in some columns.
+
+    A NULL joins with nothing, so rows with one are left out.
+    """
+    frame, names, present = _public_columns(table, columns, writer)
+    tail = f"WHERE {present} GROUP BY {', '.join(names)}"
+    counts = select_sql(["count(*) AS n"], nested(frame.sql), tail)
+    return select_sql(["COALESCE(max(n), 0)"], nested(counts))
+
+
+def _public_columns(
+    table: Schema, columns: Sequence[str], writer: Writer
+) -> tuple[SqlFrame, list[str], str]:
+    """Write columns of a public table, with their SQL names and the test that none is NULL."""
+    frame = public_frame(table, frozenset(columns), writer)
+    names = [frame.names[column] for column in columns]
+    return frame, names, none_null(names)

@@ -10,7 +10,7 @@ from ....data.unit import People
 from ..dialect import Dialect, StoredColumn, StoredTable, case_sql
 from ..reading.outcome import outcome_sql
 from ..reading.value import prepare, read
-from ..select import named_cells, select_sql
+from ..select import named_cells, nested, select_sql
 from .person import present_sql
 from .relation import person_column, stored_column
 
@@ -60,7 +60,7 @@ def read_cells_sql(
         middle["p"] = "p"
         outer["p"] = "p"
     source = select_sql(named_cells(inner.items()), f"{part.sql} AS t")
-    cells = select_sql(named_cells(middle.items()), f"({source}) AS t")
+    cells = select_sql(named_cells(middle.items()), nested(source))
     if not seen:
         return cells
-    return select_sql(named_cells(outer.items()), f"({cells}) AS t")
+    return select_sql(named_cells(outer.items()), nested(cells))

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from ....frozen import frozen
 from ..dialect import Dialect
-from ..select import all_equal, numbered, select_sql
+from ..select import all_equal, nested, numbered, select_sql
 
 
 @frozen
@@ -68,8 +68,8 @@ def join_sql(left: JoinSide, right: JoinSide, dialect: Dialect, *, keep: Kept = 
     tests = [" = ".join(flags)]
     for mine, yours in pairs:
         tests.append(f"{mine} IS NOT DISTINCT FROM {yours}")
-    guarded_left = f"({_guard(left, 'fl', 1)}) AS {left.letter}"
-    guarded_right = f"({_guard(right, 'fr', 2)}) AS {right.letter}"
+    guarded_left = nested(_guard(left, "fl", 1), left.letter)
+    guarded_right = nested(_guard(right, "fr", 2), right.letter)
     joined = f"{guarded_left} {verb} {guarded_right} ON {' AND '.join(tests)}"
     return select_sql(cells, joined, _GUARDS_DROPPED[keep])
 
@@ -95,8 +95,8 @@ def _full_join(
     for (mine, yours), left_key, right_key in zip(pairs, left_keys, right_keys, strict=True):
         left_cells.append(f"{mine} AS {left_key}")
         right_cells.append(f"{yours} AS {right_key}")
-    marked_left = select_sql(left_cells, f"({left.sql}) AS t")
-    marked_right = select_sql(right_cells, f"({right.sql}) AS t")
+    marked_left = select_sql(left_cells, nested(left.sql))
+    marked_right = select_sql(right_cells, nested(right.sql))
     matched = all_equal(zip(left_keys, right_keys, strict=True))
     # 3: both sides are there; 2: the left one only; 1: the right one only.
     test = f"2 * COALESCE(lm, 0) + COALESCE(rm, 0) > {_MIN_MATCH[keep]}"
@@ -112,5 +112,5 @@ def _guard(side: JoinSide, flag: str, number: int) -> str:
     """
     has_null = " OR ".join(f"{key} IS NULL" for key in side.keys)
     value = f"CASE WHEN {has_null} THEN {number} ELSE 0 END" if has_null else "0"
-    flagged = select_sql(["*", f"{value} AS {flag}"], f"({side.sql}) AS t")
+    flagged = select_sql(["*", f"{value} AS {flag}"], nested(side.sql))
     return f"{flagged} UNION ALL BY NAME SELECT {number + 2} AS {flag}"

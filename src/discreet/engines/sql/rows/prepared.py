@@ -14,7 +14,7 @@ from ....data.unit import People
 from ....errors import SchemaMismatch
 from ....intake.compatibility import misfit
 from ..dialect import Dialect, Stored, StoredColumn, StoredTable, cast_sql, narrowest_type
-from ..select import named_cells, select_sql
+from ..select import named_cells, nested, select_sql
 from .cell_table import read_cells_sql
 from .person import id_sql
 from .relation import person_column
@@ -42,7 +42,7 @@ def prepared_sql(schema: Schema, table: StoredTable, dialect: Dialect) -> str:
     def id_of(person: StoredColumn) -> str:
         return id_sql(person, dialect)
 
-    rows = f"({read_cells_sql(schema, table, dialect, id_of)}) AS t"
+    rows = nested(read_cells_sql(schema, table, dialect, id_of))
     if not isinstance(schema.unit, People):
         return select_sql(named_cells(cells.items()), rows)
     cell_names = {name: f"k{number}" for number, name in enumerate(schema.columns)}

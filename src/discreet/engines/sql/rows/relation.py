@@ -34,7 +34,7 @@ from ..dialect import StoredColumn, StoredTable
 from ..expression import alike_sql, expression_sql, scaled_sql
 from ..reading.value import prepare, read
 from ..scope import SqlScope, check_length
-from ..select import named_cells, select_sql
+from ..select import named_cells, nested, select_sql
 from .frame import SqlFrame, Writer
 from .join_barrier import JoinSide, join_sql
 from .person import id_sql, present_sql, total_sql, window_sql
@@ -82,7 +82,7 @@ def _where(relation: Where, needed: ColumnNames, writer: Writer) -> SqlFrame:
     (below,) = needed_below(relation, needed)
     frame = frame_of(relation.rows, below, writer)
     test = expression_sql(relation.condition, scope_of(frame, writer))
-    return replace(frame, sql=select_sql(["*"], f"({frame.sql}) AS t", f"WHERE {test}"))
+    return replace(frame, sql=select_sql(["*"], nested(frame.sql), f"WHERE {test}"))
 
 
 def _project(relation: Select, needed: ColumnNames, writer: Writer) -> SqlFrame:
@@ -110,7 +110,7 @@ def _domains(relation: Relation, names: Iterable[str]) -> dict[str, Domain]:
 
 def _select(owner: Iterable[str], cells: Mapping[str, str], source: str, tail: str = "") -> str:
     """Write a SELECT of an owner and named cells from another."""
-    return select_sql([*owner, *named_cells(cells.items())], f"({source}) AS t", tail)
+    return select_sql([*owner, *named_cells(cells.items())], nested(source), tail)
 
 
 def stored_column(name: str, table: StoredTable) -> StoredColumn:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ....query.domains.domain import Texts
 from ..dialect import Dialect
-from ..select import select_sql
+from ..select import nested, select_sql
 from .frame import SqlFrame
 
 
@@ -41,9 +41,9 @@ def truncate_frame(
         # dropped again by the test.
         rows = f"{rows} UNION ALL BY NAME SELECT NULL AS {person}"
         test = f"{test} AND {person} IS NOT NULL"
-    ranked = select_sql(["*", rank, size], f"({rows}) AS t")
+    ranked = select_sql(["*", rank, size], nested(rows))
     cells = [*frame.owner, *frame.names.values()]
-    return replace(frame, sql=select_sql(cells, f"({ranked}) AS t", f"WHERE {test}"))
+    return replace(frame, sql=select_sql(cells, nested(ranked), f"WHERE {test}"))
 
 
 def _order_key(name: str, frame: SqlFrame, dialect: Dialect) -> str:
