@@ -21,7 +21,7 @@ from ..lazy import lazy_names
 if TYPE_CHECKING:
     from .entry import Entry as Entry
     from .ledger import Ledger as Ledger
-    from .life.imports import import_ledger as import_ledger
+    from .life.move import import_ledger as import_ledger
     from .life.move import move_ledger as move_ledger
     from .life.repair import repair_ledger as repair_ledger
     from .open import open_ledger as open_ledger
@@ -38,8 +38,7 @@ if not TYPE_CHECKING:
             "terms": "Charter",
             "entry": "Entry",
             "ledger": "Ledger",
-            "life.imports": "import_ledger",
-            "life.move": "move_ledger",
+            "life.move": "import_ledger move_ledger",
             "life.repair": "repair_ledger",
             "open": "open_ledger",
             "parts": "Parts",

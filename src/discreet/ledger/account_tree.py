@@ -12,7 +12,7 @@ not only by a verification.
 
 The root also holds two numbers. `repair` is the entry of the last repair (`life.repair`), before
 which times may be wrong. `behind` is the entry up to which answers are missing, because an export
-without answers was imported (`life.imports`).
+without answers was imported (`life.move`).
 
 Stored texts call the tree `roll`. Ledgers of release 0.1.0 have no tree; it is made before the
 first entry that is written into one (`life.upgrade`).

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
+from ...privacy.measures import ZCDP, ApproxDP, GaussianDP
 from .noise import CLAIM_FRACTION, geometric, laplace, on_grid, polar
 from .specimen import Specimen
 
@@ -95,114 +95,83 @@ _MIDDLE = 2.0**52
 _LOW_BITS = "low-order bits of the sum of two floats depend on the value (Mironov 2012)"
 
 BROKEN = (
-    Specimen(
-        "textbook_laplace", textbook_laplace, PureDP(1), (0.0, 1.0), broken=True, why=_LOW_BITS
-    ),
-    Specimen(
-        "polar_gaussian",
+    Specimen.of(textbook_laplace, (0.0, 1.0), _LOW_BITS, broken=True),
+    Specimen.of(
         polar_gaussian,
-        GaussianDP.of_square(2),
         ((0.0, 0.0), (1.0, 1.0)),
+        "float pairs show their value in their low-order bits (Jin, McMurtry, Rubinstein, Ohrimenko 2022)",
+        claim=GaussianDP.of_square(2),
         broken=True,
-        why="float pairs show their value in their low-order bits (Jin, McMurtry, Rubinstein, Ohrimenko 2022)",
     ),
-    Specimen(
-        "classic_gaussian",
+    Specimen.of(
         classic_gaussian,
-        ApproxDP(20, "1e-5"),
         (0.0, 1.0),
+        "σ = √(2 ln(1.25/δ))/ε is proved for ε < 1 only; at ε = 20 the true δ is 153 times the claimed one",
+        claim=ApproxDP(20, "1e-5"),
         broken=True,
-        why="σ = √(2 ln(1.25/δ))/ε is proved for ε < 1 only; at ε = 20 the true δ is 153 times the claimed one",
         assume="gaussian",
     ),
-    Specimen(
-        "clipped_to_true_n",
+    Specimen.of(
         clipped_to_true_n,
-        PureDP(1),
         ([1] * 10, [1] * 11),
+        "clamping to the true n is no post-processing: n is private",
         broken=True,
-        why="clamping to the true n is no post-processing: n is private",
         neighbours="add-remove",
     ),
-    Specimen(
-        "nan_pass_through",
+    Specimen.of(
         nan_pass_through,
-        PureDP(1),
         ([0.2, 0.7], [0.2, math.nan]),
+        "NaN survives clamping and the noise",
         broken=True,
-        why="NaN survives clamping and the noise",
         samples=4000,
         neighbours="replace",
     ),
-    Specimen(
-        "integer_wrap",
+    Specimen.of(
         integer_wrap,
-        PureDP(1),
         ([1] * 127, [1] * 128),
+        "an 8-bit sum wraps from 127 to −128: one person moves it by 255",
         broken=True,
-        why="an 8-bit sum wraps from 127 to −128: one person moves it by 255",
         samples=4000,
         neighbours="add-remove",
     ),
-    Specimen(
-        "float_sum",
+    Specimen.of(
         float_sum,
-        PureDP(1),
         ([_MIDDLE + 1] * 1023 + [_MIDDLE], [_MIDDLE + 1] * 1024),
+        "float sums round at every step: sensitivity 1 on paper, 1024 in fact (Casacuberta et al. 2022)",
         broken=True,
-        why="float sums round at every step: sensitivity 1 on paper, 1024 in fact (Casacuberta et al. 2022)",
         samples=4000,
         neighbours="replace",
     ),
-    Specimen(
-        "data_dependent_bounds",
+    Specimen.of(
         data_dependent_bounds,
-        PureDP(1),
         ([5.0] * 10, [5.0] * 9 + [6.0]),
+        "bounds taken from the data set the scale of the noise",
         broken=True,
-        why="bounds taken from the data set the scale of the noise",
         samples=4000,
         neighbours="replace",
     ),
 )
 
 SOUND = (
-    Specimen(
-        "snapped_laplace",
-        snapped_laplace,
-        PureDP(1),
-        (0.0, 1.0),
-        broken=False,
-        why="rounded to a public grid",
-    ),
-    Specimen("gaussian", gaussian, GaussianDP(1), (0.0, 1.0), broken=False, why="μ = Δ/σ = 0.95"),
-    Specimen(
-        "gaussian_zcdp", gaussian, ZCDP("1/2"), (0.0, 1.0), broken=False, why="ρ = Δ²/2σ² < 1/2"
-    ),
-    Specimen(
-        "analytic_gaussian",
+    Specimen.of(snapped_laplace, (0.0, 1.0), "rounded to a public grid"),
+    Specimen.of(gaussian, (0.0, 1.0), "μ = Δ/σ = 0.95", claim=GaussianDP(1)),
+    Specimen.of(gaussian, (0.0, 1.0), "ρ = Δ²/2σ² < 1/2", name="gaussian_zcdp", claim=ZCDP("1/2")),
+    Specimen.of(
         analytic_gaussian,
-        ApproxDP(1, "1e-5"),
         (0.0, 1.0),
-        broken=False,
-        why="the least σ of the analytic curve (Balle, Wang 2018)",
+        "the least σ of the analytic curve (Balle, Wang 2018)",
+        claim=ApproxDP(1, "1e-5"),
     ),
-    Specimen(
-        "clamped_sum",
+    Specimen.of(
         clamped_sum,
-        PureDP(1),
         ([0.2, 0.7], [0.2, math.nan]),
-        broken=False,
-        why="NaN has a declared meaning, bounds are public",
+        "NaN has a declared meaning, bounds are public",
         neighbours="replace",
     ),
-    Specimen(
-        "truncated_geometric",
+    Specimen.of(
         truncated_geometric,
-        PureDP(1),
         ([1] * 10, [1] * 11),
-        broken=False,
-        why="clamping to a public range is post-processing",
+        "clamping to a public range is post-processing",
         neighbours="add-remove",
     ),
 )

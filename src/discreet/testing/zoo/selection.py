@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...privacy.measures import PureDP
 from .noise import CLAIM_FRACTION, laplace
 from .specimen import Specimen
 
@@ -80,52 +79,15 @@ _GAP = ((0.0, 3.0), (1.0, 2.0))
 _MANY = ((0.0, 3.0, 3.0), (1.0, 2.0, 2.0))
 
 BROKEN = (
-    Specimen(
-        "half_noisy_max",
-        half_noisy_max,
-        PureDP(1),
-        _GAP,
-        broken=True,
-        why="half the noise: scale Δ/ε",
-    ),
-    Specimen(
-        "doubled_exponential",
-        doubled_exponential,
-        PureDP(1),
-        _MANY,
-        broken=True,
-        why="exp(ε w/Δ) for any score",
-    ),
-    Specimen(
-        "three_quarters",
-        three_quarters,
-        PureDP(1),
-        (0, 1),
-        broken=True,
-        why="the loss is ln 3 = 1.0986",
-        samples=40_000,
-        neighbours=None,
-    ),
+    Specimen.of(half_noisy_max, _GAP, "half the noise: scale Δ/ε", broken=True),
+    Specimen.of(doubled_exponential, _MANY, "exp(ε w/Δ) for any score", broken=True),
+    Specimen.of(three_quarters, (0, 1), "the loss is ln 3 = 1.0986", broken=True, samples=40_000),
 )
 
 SOUND = (
-    Specimen("noisy_max", noisy_max, PureDP(1), _GAP, broken=False, why="scale 2Δ/ε"),
-    Specimen("exponential", exponential, PureDP(1), _MANY, broken=False, why="exp(ε w/2Δ)"),
-    Specimen(
-        "permute_and_flip",
-        permute_and_flip,
-        PureDP(1),
-        _MANY,
-        broken=False,
-        why="McKenna, Sheldon 2020",
-    ),
-    Specimen("response", response, PureDP(1), (0, 1), broken=False, why="the loss is 0.95"),
-    Specimen(
-        "four_way_response",
-        four_way_response,
-        PureDP(1),
-        (0, 1),
-        broken=False,
-        why="the loss is 0.95",
-    ),
+    Specimen.of(noisy_max, _GAP, "scale 2Δ/ε"),
+    Specimen.of(exponential, _MANY, "exp(ε w/2Δ)"),
+    Specimen.of(permute_and_flip, _MANY, "McKenna, Sheldon 2020"),
+    Specimen.of(response, (0, 1), "the loss is 0.95"),
+    Specimen.of(four_way_response, (0, 1), "the loss is 0.95"),
 )

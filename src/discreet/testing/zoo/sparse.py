@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...privacy.measures import PureDP
 from .noise import laplace, on_grid
 from .specimen import Specimen
 
@@ -74,59 +73,51 @@ _STREAM = ((0.0,) * 3 + (0.0,) * 2, (1.0,) * 3 + (-1.0,) * 2)
 _LONG = ((0.0,) * 8, (1.0,) * 4 + (-1.0,) * 4)
 
 BROKEN = (
-    Specimen(
-        "sparse_vector_3",
+    Specimen.of(
         numeric,
-        PureDP(1),
         ((0.0,) * 5, (1.0,) * 4 + (0.0,)),
+        "the released answer tells that the threshold was below it: the loss is m ε/2 after m negative answers",
+        name="sparse_vector_3",
         broken=True,
-        why="the released answer tells that the threshold was below it: the loss is m ε/2 after m negative answers",
         samples=400_000,
     ),
-    Specimen(
-        "sparse_vector_4",
+    Specimen.of(
         algorithm(4 / EPSILON, 4 / (3 * EPSILON), 2),
-        PureDP(1),
         _STREAM,
+        "the queries' noise does not grow with the number of positive answers: the loss is (1 + 6c) ε/4",
+        name="sparse_vector_4",
         broken=True,
-        why="the queries' noise does not grow with the number of positive answers: the loss is (1 + 6c) ε/4",
         samples=100_000,
     ),
-    Specimen(
-        "sparse_vector_5",
+    Specimen.of(
         algorithm(2 / EPSILON, None, None),
-        PureDP(1),
         ((0.0, 1.0), (1.0, 0.0)),
+        "no noise on the queries: below at 1 and above at 0 cannot happen, so the loss is infinite",
+        name="sparse_vector_5",
         broken=True,
-        why="no noise on the queries: below at 1 and above at 0 cannot happen, so the loss is infinite",
         samples=4000,
     ),
-    Specimen(
-        "sparse_vector_6",
+    Specimen.of(
         algorithm(2 / EPSILON, 2 / EPSILON, None),
-        PureDP(1),
         _LONG,
+        "no limit on the number of positive answers: the loss grows with the stream",
+        name="sparse_vector_6",
         broken=True,
-        why="no limit on the number of positive answers: the loss grows with the stream",
         samples=100_000,
     ),
 )
 
 SOUND = (
-    Specimen(
-        "sparse_vector_1",
+    Specimen.of(
         algorithm(2 / EPSILON, 8 / EPSILON, 2),
-        PureDP(1),
         _STREAM,
-        broken=False,
-        why="noise 2Δ/ε on the threshold and 4cΔ/ε on the queries, c = 2",
+        "noise 2Δ/ε on the threshold and 4cΔ/ε on the queries, c = 2",
+        name="sparse_vector_1",
     ),
-    Specimen(
-        "sparse_vector_2",
+    Specimen.of(
         refreshed,
-        PureDP(1),
         _STREAM,
-        broken=False,
-        why="the threshold is drawn anew after every positive answer, with noise 2cΔ/ε",
+        "the threshold is drawn anew after every positive answer, with noise 2cΔ/ε",
+        name="sparse_vector_2",
     ),
 )

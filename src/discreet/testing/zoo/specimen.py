@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ...frozen import frozen
-from ...privacy.measures import Measure
+from ...privacy.measures import Measure, PureDP
 
 
 @frozen
@@ -29,3 +30,18 @@ class Specimen:
     samples: int = 20_000
     neighbours: str | None = None
     assume: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        run: Callable[..., object],
+        inputs: tuple[object, object],
+        why: str,
+        *,
+        name: str = "",
+        claim: Measure = PureDP(1),  # noqa: B008 a frozen value
+        broken: bool = False,
+        **trial: Any,  # noqa: ANN401
+    ) -> Specimen:
+        """Make a specimen with the name of its function; `trial` are samples, neighbours, assume."""
+        return cls(name or run.__name__, run, claim, inputs, broken, why, **trial)

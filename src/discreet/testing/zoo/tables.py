@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...privacy.measures import ApproxDP, PureDP
+from ...privacy.measures import ApproxDP
 from .noise import CLAIM_FRACTION, geometric
 from .specimen import Specimen
 
@@ -72,83 +72,63 @@ _MOVED = (["a", "a", "b"], ["a", "b", "b"])
 _RARE = (["a"] * 3, ["a"] * 3 + ["rare"])
 
 BROKEN = (
-    Specimen(
-        "parallel_under_replace",
+    Specimen.of(
         histogram,
-        PureDP(1),
         _MOVED,
+        "under replace a person leaves one group and enters another: the loss is 2ε",
+        name="parallel_under_replace",
         broken=True,
-        why="under replace a person leaves one group and enters another: the loss is 2ε",
         neighbours="replace",
     ),
-    Specimen(
-        "forked_generator",
+    Specimen.of(
         forked_generator,
-        PureDP(1),
         (["a", "b"], ["a", "a", "b"]),
+        "the same noise twice cancels in the difference",
         broken=True,
-        why="the same noise twice cancels in the difference",
         samples=4000,
         neighbours="add-remove",
     ),
-    Specimen(
-        "off_by_one_threshold",
+    Specimen.of(
         off_by_one_threshold,
-        ApproxDP(1, "5e-3"),
         _RARE,
+        "a key of one person appears with probability e^−4/(1 + e^−1) = 1.3e-2",
+        claim=ApproxDP(1, "5e-3"),
         broken=True,
-        why="a key of one person appears with probability e^−4/(1 + e^−1) = 1.3e-2",
         samples=40_000,
         neighbours="add-remove",
     ),
-    Specimen(
-        "all_keys",
+    Specimen.of(
         all_keys,
-        ApproxDP(1, "5e-3"),
         _RARE,
+        "the presence of a key is the presence of a person",
+        claim=ApproxDP(1, "5e-3"),
         broken=True,
-        why="the presence of a key is the presence of a person",
         samples=4000,
         neighbours="add-remove",
     ),
-    Specimen(
-        "telling_error",
+    Specimen.of(
         telling_error,
-        PureDP(1),
         ([3.0, 4.0], [3.0, 40.0]),
+        "an error that depends on a value is an answer without noise",
         broken=True,
-        why="an error that depends on a value is an answer without noise",
         samples=2000,
         neighbours="replace",
     ),
 )
 
 SOUND = (
-    Specimen(
-        "histogram",
+    Specimen.of(
         histogram,
-        PureDP(1),
         (["a", "b"], ["a", "a", "b"]),
-        broken=False,
-        why="under add/remove a person is in one group",
+        "under add/remove a person is in one group",
         neighbours="add-remove",
     ),
-    Specimen(
-        "wide_histogram",
-        wide_histogram,
-        PureDP(1),
-        _MOVED,
-        broken=False,
-        why="twice the noise for two groups",
-        neighbours="replace",
-    ),
-    Specimen(
-        "threshold",
+    Specimen.of(wide_histogram, _MOVED, "twice the noise for two groups", neighbours="replace"),
+    Specimen.of(
         threshold,
-        ApproxDP(1, "5e-3"),
         _RARE,
-        broken=False,
-        why=f"a key of one person appears with probability {math.exp(-6) / (1 + math.exp(-1)):.1e}",
+        f"a key of one person appears with probability {math.exp(-6) / (1 + math.exp(-1)):.1e}",
+        claim=ApproxDP(1, "5e-3"),
         neighbours="add-remove",
     ),
 )
