@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.errors import InvalidArgument
-from discreet.learn.coding.bins import public_edges
 from discreet.learn.coding.column_cells import Listed, read_cells, steps_of
 from discreet.learn.coding.design import ModelDesign, design_of
 from discreet.learn.coding.feature import UNIT
 from discreet.learn.coding.rows import CodedRows
 from discreet.query.domains.domain import domain_of_column
+from discreet.workloads.public_bins import public_edges
 
 COLUMNS = {
     "age": dp.Integer(-3, 120),

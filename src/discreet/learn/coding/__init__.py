@@ -1,1 +1,1 @@
-"""Rows as whole numbers: which columns a model sees, from public facts alone, and how a cell becomes one of them."""
+"""Coding of rows as integers: the columns that a model sees, from public facts alone."""

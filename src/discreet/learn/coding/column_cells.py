@@ -1,7 +1,10 @@
-"""One column's cells as a model reads them: whole steps with a mark for NULL, or values of a public list.
+"""Cells of one column as a model reads them: integer steps with a mark for NULL, or listed values.
 
-What stands in an array or a data frame is read here, cell by cell; what comes from a store has been read there.
-Each cell is read as if it were alone, and none can raise: what cannot be read is NULL.
+Arrays and data frames are read here, cell by cell. Cells of a store were read by the store.
+
+Guarantee: each cell is read as if it were alone, and none can raise. A cell that cannot be read is
+    NULL.
+Law: tests/learn/test_hostile_cells.py::TestReading
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ _EPOCH = date(1970, 1, 1)
 
 @frozen(eq=False)
 class Steps:
-    """Ordered cells: whole steps of the column's grid; `missing` marks NULL."""
+    """Ordered cells: integer steps of the column's grid; `missing` marks NULL."""
 
     steps: NDArray[np.int64]
     missing: NDArray[np.bool_]
@@ -48,20 +51,21 @@ class Listed:
 
 Cells: TypeAlias = Steps | Listed
 RawCells: TypeAlias = NDArray[Any] | list[Any]
-"""A column before it is read: an array in one declared type, NULL masked, or a list of any objects."""
+"""Column before it is read: an array of one declared type, NULL masked, or a list of objects."""
 
 
 def steps_of(values: Iterable[Scalar]) -> Steps:
-    """Return ordered cells from whole numbers and None."""
-    given = list(values)
-    missing = np.fromiter((value is None for value in given), dtype=np.bool_, count=len(given))
-    return Steps(
-        np.array([0 if value is None else int(value) for value in given], dtype=np.int64), missing
-    )
+    """Return ordered cells from integers and None."""
+    steps = []
+    missing = []
+    for value in values:
+        missing.append(value is None)
+        steps.append(0 if value is None else int(value))
+    return Steps(np.array(steps, dtype=np.int64), np.array(missing, dtype=np.bool_))
 
 
 def read_cells(domain: Domain, values: RawCells) -> Cells:
-    """Read a column of an array or a data frame as its domain says; what cannot be read is NULL.
+    """Read a column of an array or a data frame by its domain; unreadable cells are NULL.
 
     >>> from fractions import Fraction
     >>> from discreet.learn.coding.column_cells import read_cells
@@ -73,29 +77,36 @@ def read_cells(domain: Domain, values: RawCells) -> Cells:
     if isinstance(domain, Whole) and domain.keys is None:
         return _numbers(domain, values)
     if isinstance(domain, Day | Second):
-        return steps_of(map(total_reader(partial(_time, domain), None), values))
-    cells = values.tolist() if isinstance(values, np.ndarray) else values
-    return Listed(list(map(total_reader(partial(_key, domain), None), cells)))
+        read_time = total_reader(partial(_time, domain), None)
+        return steps_of(map(read_time, values))
+    read_key = total_reader(partial(_key, domain), None)
+    return Listed(list(map(read_key, _objects(values))))
 
 
 def _numbers(domain: Whole, values: RawCells) -> Steps:
-    with np.errstate(all="ignore"):  # a warning that one cell causes would tell about it
-        scaled = read_doubles(values) / float(
-            domain.step
-        )  # each cell alone: IEEE 754 division and rounding
+    # A warning that one cell causes would reveal something about it.
+    with np.errstate(all="ignore"):
+        # IEEE 754 division and rounding: the result of a cell depends on that cell alone.
+        scaled = read_doubles(values) / float(domain.step)
         missing = np.isnan(scaled)
-        inside = np.clip(np.rint(np.where(missing, domain.low, scaled)), domain.low, domain.high)
+        rounded = np.rint(np.where(missing, domain.low, scaled))
+        inside = np.clip(rounded, domain.low, domain.high)
     return Steps(np.where(missing, 0, inside).astype(np.int64), missing)
 
 
 def read_doubles(values: RawCells) -> NDArray[np.float64]:
-    """Return the nearest double of each cell, NaN for NULL and for what is no number."""
+    """Return the nearest double of each cell; NaN for NULL and for anything but a number."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
         return np.asarray(np.ma.filled(values.astype(np.float64), np.nan))
-    cells = values.tolist() if isinstance(values, np.ndarray) else values
-    return np.fromiter(
-        map(total_reader(_float, math.nan), cells), dtype=np.float64, count=len(cells)
-    )
+    read_float = total_reader(_float, math.nan)
+    return np.array([read_float(cell) for cell in _objects(values)], dtype=np.float64)
+
+
+def _objects(values: RawCells) -> list[Any]:
+    """Return cells as Python objects."""
+    if isinstance(values, np.ndarray):
+        return list(values.tolist())
+    return values
 
 
 def _float(value: object) -> float:
@@ -104,7 +115,8 @@ def _float(value: object) -> float:
         return math.nan
     try:
         return float(found)
-    except OverflowError:  # a whole number beyond every double
+    except OverflowError:
+        # An integer beyond every double keeps its sign.
         return math.inf if found > 0 else -math.inf
 
 
@@ -112,12 +124,11 @@ def _time(domain: Day | Second, value: object) -> int | None:
     found = read_timestamp(value)
     if found is None:
         return None
-    whole = (
-        (found.date() - _EPOCH).days
-        if isinstance(domain, Day)
-        else int(found.replace(tzinfo=UTC).timestamp())
-    )
-    return min(max(whole, domain.low), domain.high)
+    if isinstance(domain, Day):
+        steps = (found.date() - _EPOCH).days
+    else:
+        steps = int(found.replace(tzinfo=UTC).timestamp())
+    return min(max(steps, domain.low), domain.high)
 
 
 def _key(domain: Domain, value: object) -> Scalar:

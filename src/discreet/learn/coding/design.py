@@ -1,4 +1,4 @@
-"""Design matrix of a model: features of a row as columns of whole numbers, with a constant one."""
+"""Design matrix of a model: the features of a row as columns of integers, and a constant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...data.columns.keys import KeyValue
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...query.domains.domain import Day, Domain, Second, Texts, Whole
-from .bins import BINS, public_edges
+from ...workloads.public_bins import BINS, public_edges
 from .column_cells import Cells
 from .feature import UNIT, Bins, Feature, Numeric, OneHot
 from .rows import CodedRows, Whole64
@@ -20,65 +20,77 @@ from .shrink import Shrink, shrink_of
 
 @frozen
 class ModelDesign:
-    """Features in the order of a model's columns: numbers first, then one block each; the constant comes last."""
+    """Features in the order of a model's columns.
+
+    Numbers come first, then one block for each other feature; the constant is last.
+
+    Guarantee: the squared norm of every coded row is at most `squared_norm`.
+    Law: tests/learn/test_rows.py::TestNoRowIsLongerThanItsBound
+    """
 
     features: tuple[Feature, ...]
 
     @property
     def width(self) -> int:
-        """How many columns there are, the constant included."""
+        """The number of columns, the constant included."""
         return sum(feature.width for feature in self.features) + 1
 
     @property
     def squared_norm(self) -> int:
-        """A bound on every row's squared norm, whatever it holds: that of its numbers, and UNIT² for all else."""
-        return self.shrink.limit + (len(self.features) - self.numbers + 1) * UNIT**2
+        """A bound on every row's squared norm: that of its numbers, and UNIT² for each other.
+
+        A feature that is not a number has UNIT in one of its columns, as the constant has.
+        """
+        blocks = len(self.features) - self.numbers + 1
+        return self.shrink.limit + blocks * UNIT**2
 
     @property
     def numbers(self) -> int:
-        """How many features are numbers; they come first."""
+        """The number of features that are numbers; they come first."""
         return sum(isinstance(feature, Numeric) for feature in self.features)
 
     @property
     def shrink(self) -> Shrink:
-        """How rows of many numbers are shortened."""
+        """The rule by which rows of many numbers are shortened."""
         return shrink_of(self.numbers)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return (*(label for feature in self.features for label in feature.labels), "1")
+        names: list[str] = []
+        for feature in self.features:
+            names += feature.labels
+        return (*names, "1")
 
     @property
     def starts(self) -> tuple[int, ...]:
-        """Where each feature's columns begin."""
-        return tuple(accumulate((feature.width for feature in self.features), initial=0))[:-1]
+        """The first column of each feature."""
+        ends = accumulate((feature.width for feature in self.features), initial=0)
+        return tuple(ends)[:-1]
 
     def code(
         self, columns: Mapping[str, Cells], weights: Sequence[int] | Whole64 | None = None
     ) -> CodedRows:
-        """Return the rows of a table as a model sees them; `weights` says how often each counts."""
-        coded = [feature.code(columns[feature.name]) for feature in self.features]  # type: ignore[arg-type]
-        count = len(coded[0])
-        numbers = [
-            c
-            for c, feature in zip(coded, self.features, strict=True)
-            if isinstance(feature, Numeric)
-        ]
-        places = [
-            c + start
-            for c, feature, start in zip(coded, self.features, self.starts, strict=True)
-            if not isinstance(feature, Numeric)
-        ]
-        constant = np.full(count, self.width - 1, dtype=np.int64)
-        each = (
-            np.ones(count, dtype=np.int64)
-            if weights is None
-            else np.asarray(weights, dtype=np.int64)
-        )
-        dense = np.array(numbers, dtype=np.float64).T if numbers else np.empty((count, 0))
-        short = self.shrink.apply(np.ascontiguousarray(dense))
-        return CodedRows(short, np.stack([*places, constant], axis=1), each, self.width)
+        """Return the coded rows of a table; `weights` are the counts of each row, by default 1."""
+        numbers = []
+        codes = []
+        for feature, start in zip(self.features, self.starts, strict=True):
+            coded = feature.code(columns[feature.name])  # type: ignore[arg-type]
+            if isinstance(feature, Numeric):
+                numbers.append(coded)
+            else:
+                # The column that holds UNIT, counted from the first column of the design.
+                codes.append(coded + start)
+        count = len(coded)
+        codes.append(np.full(count, self.width - 1, dtype=np.int64))
+        if weights is None:
+            weights = np.ones(count, dtype=np.int64)
+        dense = np.empty((count, 0))
+        if numbers:
+            dense = np.stack(numbers, axis=1).astype(np.float64)
+        shortened = self.shrink.apply(dense)
+        exact_weights = np.asarray(weights, dtype=np.int64)
+        return CodedRows(shortened, np.stack(codes, axis=1), exact_weights, self.width)
 
 
 def design_of(
@@ -88,10 +100,10 @@ def design_of(
     bins: int = BINS,
     edges: Mapping[str, Sequence[float]] | None = None,
 ) -> ModelDesign:
-    """Choose the features of a table's columns from what is public about them.
+    """Choose the features of a table's columns from their public domains.
 
-        a listed value, yes or no       one column each
-        a number, a day, a second       one scaled column, or one for each bin where `binned`
+        a listed value, a truth value   one column each
+        a number, a day, a second       one scaled column; with `binned` one for each bin
 
     >>> import discreet as dp
     >>> from discreet.learn.coding.design import design_of
@@ -101,55 +113,57 @@ def design_of(
     >>> design.labels, design.squared_norm == 3 * 1024**2
     (('age', 'sex=f', 'sex=m', 'sex=other', '1'), True)
 
-    Refuses free text, whose values are not public.
+    Refuses: no columns, free text, whose values are not public, and edges of other columns.
     """
     if not domains:
         raise InvalidArgument("a model needs at least one column besides its target")
     given = edges or {}
-    if unknown := [name for name in given if name not in domains]:
+    unknown = [name for name in given if name not in domains]
+    if unknown:
         raise InvalidArgument(
             f"edges are for columns of the model, which has no {unknown[0]}: {', '.join(domains)}"
         )
-    features = [
-        _feature(name, domain, binned, bins, given.get(name)) for name, domain in domains.items()
-    ]
-    return ModelDesign(
-        tuple(sorted(features, key=lambda feature: not isinstance(feature, Numeric)))
-    )
+    features = []
+    for name, domain in domains.items():
+        features.append(_feature(name, domain, binned, bins, given.get(name)))
+    # Sorting is stable: numbers first, otherwise the order of the schema.
+    features.sort(key=lambda feature: not isinstance(feature, Numeric))
+    return ModelDesign(tuple(features))
 
 
 def _feature(
     name: str, domain: Domain, binned: bool, bins: int, edges: Sequence[float] | None
 ) -> Feature:
-    if domain_is_ordered(domain):
-        low, high = domain.low, domain.high  # type: ignore[union-attr]
+    if isinstance(domain, Whole | Day | Second) and domain_is_ordered(domain):
+        low = domain.low
+        high = domain.high
         if edges is not None:
             return Bins(name, low, high, _inner(name, domain, edges))
-        return (
-            Bins(name, low, high, public_edges(low, high, bins))
-            if binned
-            else Numeric(name, low, high)
-        )
+        if binned:
+            return Bins(name, low, high, public_edges(low, high, bins))
+        return Numeric(name, low, high)
     if edges is not None:
         raise InvalidArgument(f"edges are for numbers and times; {name} is a listed value")
     if isinstance(domain, Texts) and domain.keys is None:
         raise InvalidArgument(
-            f"{name} is free text, whose values are not public; declare Category([...]), or leave the column out"
+            f"{name} is free text, whose values are not public; "
+            "declare Category([...]), or leave the column out"
         )
     values: tuple[KeyValue | None, ...] = domain.keys  # type: ignore[assignment]
     return OneHot(name, tuple(value for value in values if value is not None))
 
 
 def domain_is_ordered(domain: Domain) -> bool:
-    """Return whether a column is a number, a day or a second and not one of a list."""
+    """Return whether a column is a number, a day or a second, and not one of a list."""
     return isinstance(domain, Day | Second) or (isinstance(domain, Whole) and domain.keys is None)
 
 
-def _inner(name: str, domain: Domain, edges: Sequence[float]) -> tuple[int, ...]:
+def _inner(name: str, domain: Whole | Day | Second, edges: Sequence[float]) -> tuple[int, ...]:
+    """Return given edges as steps strictly inside the declared bounds."""
     step = domain.step if isinstance(domain, Whole) else 1
-    low, high = domain.low, domain.high  # type: ignore[union-attr]
-    found = sorted({-int(-edge // step) for edge in edges})
-    inner = tuple(edge for edge in found if low < edge <= high)
+    # Rounded up: an edge is the first step of the bin above it.
+    steps = {-int(-edge // step) for edge in edges}
+    inner = tuple(edge for edge in sorted(steps) if domain.low < edge <= domain.high)
     if not inner:
         raise InvalidArgument(f"no edge of {name} lies between its declared bounds")
     return inner

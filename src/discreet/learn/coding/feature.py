@@ -1,11 +1,14 @@
-"""One column of a table as columns of a model: a scaled number, one column for each value, or one for each bin.
+"""Features: one column of a table as columns of a model.
 
-    Numeric   one column in −UNIT..UNIT, linear in the value; NULL counts as the middle of the bounds
-    OneHot    one column for each public value and one for all else, NULL among them; one of them holds UNIT
-    Bins      one column for each bin between public edges and one for NULL; one of them holds UNIT
+    Numeric   one column in −UNIT..UNIT, linear in the value; NULL is coded as the middle
+    OneHot    one column for each public value and one for all others, NULL among them
+    Bins      one column for each bin between public edges, and one for NULL
 
-How a cell is coded depends on that cell and on public facts alone. All of it is whole numbers: a row's norm is at most
-UNIT·√features whatever it holds, and no float decides how much one row may move a sum.
+A row has UNIT in one column of each OneHot and each Bins, 0 in the others.
+
+Guarantee: the code of a cell depends on that cell and on public facts alone. Codes are integers,
+    and a row's norm is at most UNIT·√features. So no float decides how much a row moves a sum.
+Law: tests/learn/test_rows.py::TestNoRowIsLongerThanItsBound
 """
 
 from __future__ import annotations
@@ -21,9 +24,12 @@ from ...query.domains.domain import Scalar
 from .column_cells import Listed, Steps
 
 UNIT = 1 << 10
-"""What a model's 1 is in whole numbers: 1,024 steps are finer than any coefficient a private sum can tell apart."""
+"""A model's 1 as an integer: finer than any coefficient that a private sum can tell apart."""
 
 Codes: TypeAlias = NDArray[np.int64]
+
+# 4·UNIT·s fits into 64 bits for s of at most so many steps.
+_MAX_STEPS = 1 << 50
 
 
 @frozen
@@ -42,7 +48,7 @@ class Numeric:
 
     @property
     def width(self) -> int:
-        """How many columns it takes."""
+        """The number of its columns."""
         return 1
 
     @property
@@ -51,48 +57,53 @@ class Numeric:
         return (self.name,)
 
     def code(self, cells: Steps) -> Codes:
-        """Return the column's whole number for each cell: ⌊2·UNIT·s/W + ½⌋ − UNIT for s of W steps above `low`."""
-        most = max(1, self.high - self.low)
+        """Return ⌊2·UNIT·s/W + ½⌋ − UNIT for each cell, s of W steps above `low`; 0 for NULL."""
+        width = max(1, self.high - self.low)
         inside = np.clip(cells.steps, self.low, self.high)
-        # Without a sign, since bounds may be 2^63 apart: the difference would wrap around and leave −UNIT..UNIT.
+        # Unsigned, since bounds may be 2^63 apart: a signed difference would wrap around and
+        # leave −UNIT..UNIT.
         above = inside.astype(np.uint64) - np.uint64(self.low % (1 << 64))
-        if most > 1 << 50:  # 4·UNIT·s would leave 64 bits
-            coarse = (most >> 50) + 1
-            above, most = above // np.uint64(coarse), most // coarse
-        coded = (4 * UNIT * above.astype(np.int64) + most) // (2 * most) - UNIT
+        if width > _MAX_STEPS:
+            # Larger steps, so that 4·UNIT·s stays within 64 bits.
+            coarse = width // _MAX_STEPS + 1
+            above = above // np.uint64(coarse)
+            width = width // coarse
+        coded = (4 * UNIT * above.astype(np.int64) + width) // (2 * width) - UNIT
         return np.where(cells.missing | (self.high == self.low), 0, coded)
 
 
 @frozen
 class OneHot:
-    """A value of a public list, as one column for each, and one for all that is not listed."""
+    """A value of a public list, as one column for each value and one for all others."""
 
     name: str
     values: tuple[Scalar, ...]
 
     @property
     def width(self) -> int:
-        """How many columns it takes."""
+        """The number of its columns."""
         return len(self.values) + 1
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The names of its columns."""
-        return (*(f"{self.name}={value}" for value in self.values), f"{self.name}=other")
+        return tuple(f"{self.name}={value}" for value in (*self.values, "other"))
 
     def code(self, cells: Listed) -> Codes:
-        """Return which of the columns holds UNIT, for each cell."""
+        """Return the index of the column that holds UNIT, for each cell."""
+        # 1 and True are equal to Python, but different values of a list.
         places = {(type(value), value): place for place, value in enumerate(self.values)}
         other = len(self.values)
-        found = {value: places.get((type(value), value), other) for value in set(cells.values)}
-        return np.fromiter(
-            (found[value] for value in cells.values), dtype=np.int64, count=len(cells.values)
-        )
+        # Each distinct value is looked up once: columns are long, and lists short.
+        codes = {}
+        for value in set(cells.values):
+            codes[value] = places.get((type(value), value), other)
+        return np.array([codes[value] for value in cells.values], dtype=np.int64)
 
 
 @frozen
 class Bins:
-    """A number between public bounds, as one column for each bin: [low, e1), [e1, e2), … [ek, high].
+    """A number between public bounds, one column for each bin: [low, e1), [e1, e2), … [ek, high].
 
     >>> from discreet.learn.coding.column_cells import steps_of
     >>> from discreet.learn.coding.feature import Bins
@@ -107,18 +118,21 @@ class Bins:
 
     @property
     def width(self) -> int:
-        """How many columns it takes."""
+        """The number of its columns."""
         return len(self.edges) + 2
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The names of its columns."""
-        ends = (self.low, *self.edges, self.high)
-        return (*(f"{self.name}[{a},{b})" for a, b in pairwise(ends)), f"{self.name}=NULL")
+        ends = pairwise((self.low, *self.edges, self.high))
+        bins = [f"{self.name}[{first},{end})" for first, end in ends]
+        return (*bins, f"{self.name}=NULL")
 
     def code(self, cells: Steps) -> Codes:
-        """Return which of the columns holds UNIT, for each cell."""
-        found = np.searchsorted(np.asarray(self.edges, dtype=np.int64), cells.steps, side="right")
+        """Return the index of the column that holds UNIT, for each cell."""
+        edges = np.asarray(self.edges, dtype=np.int64)
+        # A cell at an edge lies in the bin above it.
+        found = np.searchsorted(edges, cells.steps, side="right")
         return np.where(cells.missing, len(self.edges) + 1, found)
 
 

@@ -18,27 +18,25 @@ from .rows import Whole64
 
 @frozen
 class Classes:
-    """One of a public list of values; a row with another one, or NULL, is left out of the training."""
+    """One of a public list of values; rows with another value, or NULL, are not trained on."""
 
     name: str
     values: tuple[Scalar, ...]
 
     def code(self, cells: Cells) -> Whole64:
-        """Return the place of each row's class, −1 where it has none."""
+        """Return the index of each row's class; −1 for a row without one."""
+        listed = cells
         if isinstance(cells, Steps):
-            cells = Listed(
-                [
-                    None if gone else int(step)
-                    for step, gone in zip(cells.steps, cells.missing, strict=True)
-                ]
-            )
-        found = OneHot(self.name, self.values).code(cells)
+            # Listed numbers may come as steps.
+            pairs = zip(cells.steps.tolist(), cells.missing.tolist(), strict=True)
+            listed = Listed([None if missing else step for step, missing in pairs])
+        found = OneHot(self.name, self.values).code(listed)  # type: ignore[arg-type]
         return np.where(found == len(self.values), -1, found)
 
 
 @frozen
 class Amount:
-    """A number between public bounds, in whole steps; a row with NULL is left out of the training."""
+    """A number between public bounds, in integer steps; rows with NULL are not trained on."""
 
     name: str
     low: int
@@ -46,7 +44,10 @@ class Amount:
     step: Fraction
 
     def code(self, cells: Cells) -> Whole64:
-        """Return each row's amount in −UNIT..UNIT, and less than that where it has none."""
+        """Return each row's amount in −UNIT..UNIT; −UNIT − 1 for a row without one.
+
+        Refuses: a column that is not a number, by `InvalidArgument`.
+        """
         if not isinstance(cells, Steps):
             raise InvalidArgument(
                 f"{self.name} is not a number; a regression predicts a number between public bounds"
@@ -56,16 +57,16 @@ class Amount:
 
     @property
     def middle(self) -> float:
-        """The middle of the bounds."""
+        """The middle of the bounds: a model's 0."""
         return float(self.step * (self.low + self.high) / 2)
 
     @property
     def half(self) -> float:
-        """Half the width of the bounds: what 1 is to a model."""
+        """Half the width of the bounds: a model's 1."""
         return float(self.step * (self.high - self.low) / 2)
 
     def values(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return amounts from what a model says, kept within the bounds."""
+        """Return amounts from a model's scores, clipped to the bounds."""
         return self.middle + self.half * np.clip(scores, -1.0, 1.0)
 
 
@@ -73,15 +74,16 @@ Label: TypeAlias = Classes | Amount
 
 
 def classes_of(name: str, domain: Domain) -> Classes:
-    """Return the classes of a target from what is public about it.
+    """Return the classes of a target from its public domain.
 
-    Refuses a target whose values are not listed.
+    Refuses: a target whose values are not listed, and one of a single class.
     """
     keys = getattr(domain, "keys", None)
     if keys is None:
-        why = "free text" if isinstance(domain, Texts) else "a number"
+        kind = "free text" if isinstance(domain, Texts) else "a number"
         raise InvalidArgument(
-            f"{name} is {why}, whose classes are not public; declare Category([...]) or Boolean(), never from data"
+            f"{name} is {kind}, whose classes are not public; "
+            "declare Category([...]) or Boolean(), never from data"
         )
     values = tuple(value for value in keys if value is not None)
     if len(values) < 2:
@@ -92,7 +94,7 @@ def classes_of(name: str, domain: Domain) -> Classes:
 def amount_of(name: str, domain: Domain) -> Amount:
     """Return the amount that a target declares.
 
-    Refuses a target that is not a number between public bounds.
+    Refuses: a target that is not a number between public bounds.
     """
     if isinstance(domain, Day | Second):
         return Amount(name, domain.low, domain.high, Fraction(1))

@@ -1,8 +1,9 @@
-"""k-means: groups of rows that lie near each other, by noisy rounds."""
+"""k-means clustering: groups of rows that lie near each other, by noisy Lloyd rounds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,12 @@ from ...privacy.measures import Measure
 from ..estimator import Estimator
 from ..recipes.clusters import Clusters
 from ..task import Floats, TrainingRecipe
+from .centroid import closeness
 
 
+@dataclass(eq=False, repr=False)
 class KMeans(Estimator):
-    """Find `n_clusters` centres; `predict` says which is nearest.
+    """Find `n_clusters` centres; `predict` returns the nearest of each row.
 
     >>> import numpy as np
     >>> import discreet as dp
@@ -27,23 +30,19 @@ class KMeans(Estimator):
     >>> model = KMeans(points, dp.ApproxDP(1, 1e-6), n_clusters=2)
     >>> model = model.fit(x, ledger=dp.open_ledger(":memory:", dp.ApproxDP(2, 1e-5)))
     >>> left, right = model.predict([[-55], [55]])
-    >>> bool(left != right), bool(np.abs(np.sort(model.cluster_centers_[:, 0]) - [-55, 55]).max() < 10)
+    >>> centres = np.sort(model.cluster_centers_[:, 0])
+    >>> bool(left != right), bool(np.abs(centres - [-55, 55]).max() < 10)
     (True, True)
     """
 
-    _estimator_type = "clusterer"
+    schema: Schema | None = None
+    spend: Measure | None = None
+    _: KW_ONLY
+    n_clusters: int = 8
+    rounds: int = 6
+    features: Sequence[str] | None = None
 
-    def __init__(
-        self,
-        schema: Schema | None = None,
-        spend: Measure | None = None,
-        *,
-        n_clusters: int = 8,
-        rounds: int = 6,
-        features: Sequence[str] | None = None,
-    ) -> None:
-        self.schema, self.spend, self.features = schema, spend, features
-        self.n_clusters, self.rounds = n_clusters, rounds
+    _estimator_type = "clusterer"
 
     @property
     def target(self) -> None:
@@ -51,16 +50,19 @@ class KMeans(Estimator):
         return
 
     def recipe(self) -> TrainingRecipe:
-        """Return how the model is trained."""
+        """Return the training recipe: noisy Lloyd rounds."""
         clusters = whole(self.n_clusters, "n_clusters", least=1, most=1_000)
-        return Clusters(clusters, whole(self.rounds, "rounds", least=1, most=100))
+        rounds = whole(self.rounds, "rounds", least=1, most=100)
+        return Clusters(clusters, rounds)
 
     @property
     def cluster_centers_(self) -> Floats:
-        """The centres, a row each: of `columns_`, in their own units; of a listed value, the share that has it."""
+        """The centres, a row each, in the units of `columns_`; of a listed value, its share."""
         return self.units_.values(self.fitted("fitted_")["centres"])
 
     def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: ANN401
-        """Return which centre is nearest to each row."""
-        image, centres = self.image(X)[:, :-1], self.fitted("fitted_")["centres"]
-        return np.asarray((2 * image @ centres.T - (centres**2).sum(axis=1)).argmax(axis=1))
+        """Return the index of the centre nearest to each row."""
+        # The constant column says nothing about places.
+        image = self.image(X)[:, :-1]
+        centres = self.fitted("fitted_")["centres"]
+        return np.asarray(closeness(image, centres).argmax(axis=1))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from statistics import NormalDist
 
-from ...data.schema import Schema
-from ...privacy.measures import Measure
 from ..coding.label import Amount
 from ..estimator import Estimator
 from ..recipes.moments import LeastSquares
@@ -14,67 +12,60 @@ from ..task import Floats, TrainingRecipe
 from .regressor import Regressor
 
 
+@dataclass(eq=False, repr=False)
 class LinearRegression(Regressor, Estimator):
-    """Predict a number as a linear function of the others.
+    """Predict a number as a linear function of the other columns.
 
-    One release: Σ (x, y)(x, y)ᵀ with Gaussian noise, exact integers before it; a curator takes the sums from the store,
-    and no row leaves it. Numbers are scaled by their declared bounds, listed values get a coefficient each.
+    There is one release: Σ (x, y)(x, y)ᵀ, exact integers, with Gaussian noise. A curator takes the
+    sums from the store, and no row leaves it. Numbers are scaled by their declared bounds. Each
+    listed value has its own coefficient.
 
     >>> import numpy as np
     >>> import discreet as dp
     >>> from discreet.learn import LinearRegression
-    >>> homes = dp.Schema("homes", dp.Rows(), {"rooms": dp.Integer(1, 9), "price": dp.Real(0, 1000)})
+    >>> columns = {"rooms": dp.Integer(1, 9), "price": dp.Real(0, 1000)}
+    >>> homes = dp.Schema("homes", dp.Rows(), columns)
     >>> rooms = np.tile(np.arange(1, 10), 2000)
     >>> model = LinearRegression(homes, "price", dp.ApproxDP(1, 1e-6))
-    >>> model = model.fit(rooms[:, None], 100 * rooms, ledger=dp.open_ledger(":memory:", dp.ApproxDP(2, 1e-5)))
+    >>> ledger = dp.open_ledger(":memory:", dp.ApproxDP(2, 1e-5))
+    >>> model = model.fit(rooms[:, None], 100 * rooms, ledger=ledger)
     >>> bool(np.abs(model.predict([[2], [8]]) - [200, 800]).max() < 40)
     True
     """
 
-    def __init__(
-        self,
-        schema: Schema | None = None,
-        target: str | None = None,
-        spend: Measure | None = None,
-        *,
-        features: Sequence[str] | None = None,
-        lift: float = 0.8,
-    ) -> None:
-        self.schema, self.target, self.spend, self.features, self.lift = (
-            schema,
-            target,
-            spend,
-            features,
-            lift,
-        )
+    _: KW_ONLY
+    lift: float = 0.8
 
     def recipe(self) -> TrainingRecipe:
-        """Return how the model is trained."""
+        """Return the training recipe: least squares from noisy moments."""
         return LeastSquares(self.lift)
 
     @property
     def coef_(self) -> Floats:
-        """What one unit of each of `columns_` adds to the target; of a listed value, what having it adds.
+        """The increase of the target by one unit of each of `columns_`, or by a listed value.
 
-        Rows of more than two numbers that lie far out are shortened first, as `predict` does.
+        Rows of more than two numbers that lie far out are shortened first, as in `predict`.
         """
         return self._slopes("coefficients")
 
     @property
     def intercept_(self) -> float:
-        """What is predicted for a row of zeros."""
+        """The prediction for a row of zeros."""
         label: Amount = self.fitted("task_").label
-        return label.middle + label.half * float(
-            self.units_.constants(self.fitted_["coefficients"][:, 0])
-        )
+        constant = self.units_.constants(self.fitted_["coefficients"][:, 0])
+        return label.middle + label.half * float(constant)
 
     def coef_interval(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Return an interval for each coefficient: the noise, the sampling of rows and the lifting, to first order."""
-        wide = NormalDist().inv_cdf((1 + level) / 2) * self._slopes("deviations") + self._slopes(
-            "biases"
-        )
-        ends = zip(self.columns_, self.coef_, wide, strict=True)
-        return {name: (float(value - reach), float(value + reach)) for name, value, reach in ends}
+        """Return a confidence interval for each coefficient, to first order.
+
+        It includes the noise, the sampling of rows and the bias of the ridge penalty.
+        """
+        quantile = NormalDist().inv_cdf((1 + level) / 2)
+        widths = quantile * self._slopes("deviations") + self._slopes("biases")
+        intervals = {}
+        for name, value, reach in zip(self.columns_, self.coef_, widths, strict=True):
+            intervals[name] = (float(value - reach), float(value + reach))
+        return intervals
 
     def _slopes(self, name: str) -> Floats:
         label: Amount = self.fitted("task_").label

@@ -1,8 +1,9 @@
-"""Principal components: the directions in which rows differ most, from one noisy matrix of moments."""
+"""Principal component analysis (PCA) from one noisy matrix of moments."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,42 +12,38 @@ from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ...privacy.measures import Measure
 from ...query.domains.domain import Domain
-from ..coding.design import design_of
 from ..estimator import Estimator
 from ..recipes.components import Components
 from ..task import Floats, Task, TrainingRecipe
 
 
+@dataclass(eq=False, repr=False)
 class PCA(Estimator):
-    """Describe rows by their `n_components` most telling directions (Analyze Gauss).
+    """Describe rows by the `n_components` directions in which they differ most (Analyze Gauss).
 
     >>> import numpy as np
     >>> import discreet as dp
     >>> from discreet.learn import PCA
-    >>> points = dp.Schema("points", dp.Rows(), {"x": dp.Integer(-100, 100), "y": dp.Integer(-100, 100)})
+    >>> columns = {"x": dp.Integer(-100, 100), "y": dp.Integer(-100, 100)}
+    >>> points = dp.Schema("points", dp.Rows(), columns)
     >>> x = np.tile(np.arange(-100, 101), 100)
     >>> model = PCA(points, dp.ApproxDP(1, 1e-6), n_components=1)
-    >>> model = model.fit(np.column_stack([x, x // 2]), ledger=dp.open_ledger(":memory:", dp.ApproxDP(2, 1e-5)))
-    >>> bool(abs(abs(model.components_[0] @ [2, 1]) / 5**0.5 - 1) < 0.01), model.transform([[0, 0]]).shape
+    >>> ledger = dp.open_ledger(":memory:", dp.ApproxDP(2, 1e-5))
+    >>> model = model.fit(np.column_stack([x, x // 2]), ledger=ledger)
+    >>> cosine = model.components_[0] @ [2, 1] / 5**0.5
+    >>> bool(abs(abs(cosine) - 1) < 0.01), model.transform([[0, 0]]).shape
     (True, (1, 1))
+
+    Refuses: more components than columns, by `InvalidArgument`.
     """
 
-    _estimator_type = "transformer"
+    schema: Schema | None = None
+    spend: Measure | None = None
+    _: KW_ONLY
+    n_components: int | None = None
+    features: Sequence[str] | None = None
 
-    def __init__(
-        self,
-        schema: Schema | None = None,
-        spend: Measure | None = None,
-        *,
-        n_components: int | None = None,
-        features: Sequence[str] | None = None,
-    ) -> None:
-        self.schema, self.spend, self.features, self.n_components = (
-            schema,
-            spend,
-            features,
-            n_components,
-        )
+    _estimator_type = "transformer"
 
     @property
     def target(self) -> None:
@@ -54,34 +51,34 @@ class PCA(Estimator):
         return
 
     def recipe(self) -> TrainingRecipe:
-        """Return how the model is trained."""
+        """Return the training recipe: principal directions of noisy moments."""
         return Components()
 
     def task(self, domains: Mapping[str, Domain]) -> Task:
-        """Return what the model learns."""
-        design = design_of(self.columns(domains))
-        if self.n_components is not None and not 1 <= self.n_components < design.width:
+        """Return the learning task; refuses more components than there are columns."""
+        task = Estimator.task(self, domains)
+        width = task.design.width
+        if self.n_components is not None and not 1 <= self.n_components < width:
             raise InvalidArgument(
-                f"n_components is a number from 1 to {design.width - 1}, got {self.n_components}"
+                f"n_components is a number from 1 to {width - 1}, got {self.n_components}"
             )
-        return Task(design, None)
+        return task
 
     @property
     def components_(self) -> Floats:
         """The directions, a row each, in the model's units."""
-        self.fitted("task_")
-        return self.fitted_["components"][: self.n_components]
+        return self.fitted("fitted_")["components"][: self.n_components]  # type: ignore[no-any-return]
 
     @property
     def explained_variance_(self) -> Floats:
         """The variance along each direction, in the model's units."""
-        self.fitted("task_")
-        return self.fitted_["variances"][: self.n_components]
+        return self.fitted("fitted_")["variances"][: self.n_components]  # type: ignore[no-any-return]
 
     def transform(self, X: Any) -> Floats:  # noqa: ANN401
-        """Return each row's place along the directions."""
-        return np.asarray((self.image(X)[:, :-1] - self.fitted_["mean"]) @ self.components_.T)
+        """Return the coordinates of each row along the directions."""
+        centred = self.image(X)[:, :-1] - self.fitted_["mean"]
+        return np.asarray(centred @ self.components_.T)
 
     def fit_transform(self, X: Any, y: Any = None, **words: Any) -> Floats:  # noqa: ANN401
-        """Fit, and return each row's place."""
+        """Fit, and return the coordinates of each row."""
         return self.fit(X, y, **words).transform(X)

@@ -1,4 +1,4 @@
-"""Quantile regression: the value below which a share of such rows lies, as a linear function of the columns."""
+"""Quantile regression: a quantile of the target as a linear function of the other columns."""
 
 from __future__ import annotations
 
@@ -19,14 +19,19 @@ class QuantileRegression(Regressor, Estimator):
     >>> import numpy as np
     >>> import discreet as dp
     >>> from discreet.learn import QuantileRegression
-    >>> homes = dp.Schema("homes", dp.Rows(), {"rooms": dp.Integer(1, 9), "price": dp.Real(0, 1000)})
+    >>> columns = {"rooms": dp.Integer(1, 9), "price": dp.Real(0, 1000)}
+    >>> homes = dp.Schema("homes", dp.Rows(), columns)
     >>> rooms = np.tile(np.arange(1, 10), 2000)
     >>> model = QuantileRegression(homes, "price", dp.ApproxDP(1, 1e-6), at=0.5)
-    >>> model = model.fit(rooms[:, None], 100 * rooms, ledger=dp.open_ledger(":memory:", dp.ApproxDP(2, 1e-5)))
+    >>> ledger = dp.open_ledger(":memory:", dp.ApproxDP(2, 1e-5))
+    >>> model = model.fit(rooms[:, None], 100 * rooms, ledger=ledger)
     >>> bool(np.abs(model.predict([[2], [8]]) - [200, 800]).max() < 60)
     True
+
+    Refuses: an `at` outside (0, 1), by `InvalidArgument`.
     """
 
+    # Written out, unlike other models: ledgers store texts in which `at` precedes `features`.
     def __init__(
         self,
         schema: Schema | None = None,
@@ -39,11 +44,14 @@ class QuantileRegression(Regressor, Estimator):
         clip: float = 0.3,
         rate: float = 1.0,
     ) -> None:
-        self.schema, self.target, self.spend, self.features = schema, target, spend, features
-        self.at, self.steps, self.clip, self.rate = at, steps, clip, rate
+        super().__init__(schema, target, spend, features=features)
+        self.at = at
+        self.steps = steps
+        self.clip = clip
+        self.rate = rate
 
     def recipe(self) -> TrainingRecipe:
-        """Return how the model is trained."""
+        """Return the training recipe: noisy gradient descent on the smoothed pinball loss."""
         if not 0 < self.at < 1:
             raise InvalidArgument(f"at is a share between 0 and 1, got {self.at}")
         return Descent(self.steps, self.clip, self.rate, at=self.at)

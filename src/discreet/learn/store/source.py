@@ -15,7 +15,7 @@ import numpy as np
 
 from ...answer.tally_batch import TallyBatch
 from ...frozen import frozen
-from ...query.algebra.expression import Call, Constant, Expression, Field, Function
+from ...query.algebra.expression import Constant, Expression, Field
 from ...query.algebra.tally import Free, RowShare, Share, Tally, Term
 from ...query.algebra.tree import Relation, Where
 from ...query.bounds.contribution_bounds import row_share
@@ -30,7 +30,16 @@ from ..coding.rows import CodedRows, Whole64
 from ..training.gram import ExactMoments
 from ..training.influence import Influence
 from ..training.source import Arrays, label_matrix, sums_by_class
-from .columns import Amounts, Column, coded, label_expressions, product, square_of, there
+from .columns import (
+    Amounts,
+    Column,
+    coded,
+    label_expressions,
+    product,
+    square_of,
+    steps_of_field,
+    there,
+)
 
 FULL_WEIGHT = 64
 """Full weight of a row where a person's rows share one: weights are rounded down to 1/64."""
@@ -181,10 +190,8 @@ def _ends(domain: Domain) -> tuple[int, int]:
 
 def _key(name: str, domain: Domain) -> Expression:
     """Return a column as a grouping key: integer steps, a listed value or NULL."""
-    if isinstance(domain, Whole) and domain.keys is None and domain.step != 1:
-        inverse = 1 / domain.step
-        factor = int(inverse) if inverse.denominator == 1 else inverse
-        return Call(Function.MULTIPLY, (Field(name), Constant(factor)))
+    if domain_is_ordered(domain):
+        return steps_of_field(name, domain)
     return Field(name)
 
 
