@@ -16,11 +16,10 @@ import discreet as dp
 from discreet.query.algebra.tree import Scan
 from discreet.synthetic import synthetic_from_json, synthetic_to_json
 from discreet.synthetic.measure import exact_tables, measure
-from discreet.synthetic.plan import plan_synthetic
+from discreet.synthetic.plan import choose_sets, plan_synthetic
 from discreet.synthetic.request import read_request
 from discreet.synthetic.synthesizer import measured_of
 from discreet.synthetic.synthetic import Synthetic
-from discreet.synthetic.table_selection import choose_sets
 from discreet.workloads.estimate import covers, sum_to
 from discreet.workloads.project import denoised, shrunk
 from support.profile import examples

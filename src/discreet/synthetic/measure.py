@@ -1,13 +1,16 @@
-"""Measurement of a synthetic table: one exact table for each measured pair, contrasts, discrete noise.
+"""Measurement of a synthetic table: exact tables of a store, their contrasts, discrete noise.
 
-The store groups and counts; no row leaves it. A unit is in one cell of each table with each of its rows, so a table
-moves by at most `change.size` in all, and so each block by at most its own sensitivity, whatever the other tables say:
-even rows that change between two questions to a live store break nothing.
+The store groups and counts; no row leaves it.
+
+Guarantee: each block moves by at most its own sensitivity. A unit is in one cell of each table with
+    each of its rows, so that a table moves by at most `change.size`, whatever other tables say.
+    Rows that change between two questions to a live store break nothing.
+Law: tests/synthetic/test_neighbours.py::TestContrastsMoveByAtMostTheirSensitivity
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,50 +19,45 @@ from ..noise.bits import Bits
 from ..query.algebra.expression import Constant
 from ..query.algebra.tally import Tally, Term
 from ..query.bounds.contribution_bounds import row_share
-from ..workloads.estimate import contrast, covers, sum_to
+from ..workloads.estimate import covers
+from ..workloads.residual import contrasts_of
 from ..workloads.strategy_norms import Integers
+from ..workloads.workload import KeySet
 from .plan import SyntheticPlan
-from .request import KeySet, SyntheticRequest
+from .request import SyntheticRequest
 
 MAX_JOINED_ROWS = 1024
-"""Tables are joined up to so many cells: one question to a store costs about as much as some thousand cells of it."""
+"""Tables are joined up to so many cells: a question to a store costs as much as some thousand."""
 
 
 def exact_tables(
     request: SyntheticRequest, sets: Sequence[KeySet], store: TallyBatch
 ) -> dict[KeySet, Integers]:
-    """Return exact tables that hold every set; from these all others follow."""
-    share = row_share(request.rows)
-    found = {}
-    for one in covers(request.sizes, sets, MAX_JOINED_ROWS):
-        columns = [request.attributes[place] for place in one]
-        tally = Tally(
-            request.rows,
-            tuple(column.key for column in columns),
-            (Term(Constant(True), 1, 0, 1),),
-            share,
-        )
-        table = np.zeros([column.size for column in columns], dtype=np.int64)
-        places = [(column.places(), column.size - 1) for column in columns]
-        for keys, (count,) in store.tally(tally).items():
-            at = tuple(
-                known.get((type(k), k), last) for k, (known, last) in zip(keys, places, strict=True)
-            )
-            table[at] += count
-        found[one] = table
-    return found
+    """Return exact tables that hold every set of columns; all other tables are sums of them."""
+    joined = covers(request.sizes, sets, MAX_JOINED_ROWS)
+    return {one: _exact_table(request, one, store) for one in joined}
 
 
-def contrasts_of(sets: Sequence[KeySet], exact: Mapping[KeySet, Integers]) -> tuple[Integers, ...]:
-    """Return the whole contrasts of every set that is measured."""
-    return tuple(np.asarray(contrast(sum_to(exact, part)).ravel()) for part in sets)
+def _exact_table(request: SyntheticRequest, one: KeySet, store: TallyBatch) -> Integers:
+    columns = [request.attributes[place] for place in one]
+    keys = tuple(column.key for column in columns)
+    count = (Term(Constant(True), 1, 0, 1),)
+    tally = Tally(request.rows, keys, count, row_share(request.rows))
+    table = np.zeros([column.size for column in columns], dtype=np.int64)
+    places = [column.places() for column in columns]
+    for found, (rows,) in store.tally(tally).items():
+        # A key that is not listed is NULL, whose cell is the last.
+        index = [known.get((type(key), key), -1) for known, key in zip(places, found, strict=True)]
+        table[tuple(index)] += rows
+    return table
 
 
 def measure(
     plan: SyntheticPlan, store: TallyBatch, *, bits: Bits | None = None
 ) -> tuple[Integers, ...]:
-    """Return the noisy whole numbers of every block: the one step that reads data and draws noise."""
-    blocks = contrasts_of(plan.sets, exact_tables(plan.request, plan.sets, store))
-    return tuple(
-        one.release(rows, bits=bits) for one, rows in zip(plan.measured, blocks, strict=True)
-    )
+    """Return the noisy integers of every block: the one step that reads data and draws noise."""
+    exact = exact_tables(plan.request, plan.sets, store)
+    noisy = []
+    for one, rows in zip(plan.measured, contrasts_of(plan.sets, exact), strict=True):
+        noisy.append(one.release(rows, bits=bits))
+    return tuple(noisy)

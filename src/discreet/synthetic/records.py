@@ -1,12 +1,12 @@
-"""Records whose tables are near the released ones: a pool drawn down a tree, then weights. Free; no data is read.
+"""Synthetic records whose tables are near the released ones. Post-processing: no data is read.
 
-1. The tree of largest mutual information among the *released* pairs (Chow, Liu 1968); four records for each wanted one
-   are drawn down it, spread evenly over every parent's cells.
-2. Weights: log w += step·Σ_pairs log((target + ½)/(model + ½)) at the record's cells, all pairs at once; the best
-   weights are kept, and the step is halved whenever the distance rises.
-3. Whole records: systematic sampling by weight.
+1. Draw a pool down the tree of largest mutual information among the *released* pairs
+   (Chow, Liu 1968): four records for each wanted one, spread evenly over every parent's cells.
+2. Fit weights: log w += step·Σ_pairs log((target + ½)/(model + ½)) at the record's cells, all pairs
+   at once. The best weights are kept; the step is halved whenever the distance rises.
+3. Draw whole records by systematic sampling by weight.
 
-Randomness is secure, though nothing private hangs on it.
+The randomness is secure, though nothing private depends on it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ from ..frozen import frozen
 from ..noise import Bits, uniform
 from ..workloads.budget_shares import Floats
 from ..workloads.strategy_norms import Integers
+from ..workloads.workload import KeySet
 
-KeySet = tuple[int, ...]
 Released = Mapping[KeySet, Floats]
 
 POOL = (20_000, 400_000)
-"""The least and the most records of a pool; between them four for each wanted one."""
+"""Least and largest pool; between them four records for each wanted one."""
 PASSES = 100
+# First step of the weights, divided by the number of pairs.
 _PACE = 5.0
+# Uniform fractions have as many digits as a double.
 _FINE = 1 << 53
 
 
@@ -39,32 +41,45 @@ class Pool:
     weights: Floats
 
 
+def pairs_of(columns: int) -> list[KeySet]:
+    """Return all pairs of columns; of a single column, that column."""
+    return list(combinations(range(columns), 2)) or [(0,)]
+
+
 def spanning_tree(released: Released, columns: int) -> list[tuple[int, int]]:
-    """Return (parent, child) of the tree of largest mutual information, the root first as its own parent."""
+    """Return (parent, child) of the tree of largest mutual information.
+
+    The root is first, as its own parent.
+    """
     gain = {pair: _information(released[pair]) for pair in combinations(range(columns), 2)}
-    reach = [
-        sum(value for pair, value in gain.items() if place in pair) for place in range(columns)
-    ]
+    reach = [0.0] * columns
+    for (left, right), value in gain.items():
+        reach[left] += value
+        reach[right] += value
     root = max(range(columns), key=reach.__getitem__)
-    inside, found = {root}, [(root, root)]
+    inside = {root}
+    tree = [(root, root)]
+    # Prim's algorithm: the pair of largest gain that leaves the tree is added.
     while len(inside) < columns:
-        best = max(
-            (pair for pair in gain if len(inside.intersection(pair)) == 1), key=gain.__getitem__
-        )
-        parent, child = best if best[0] in inside else best[::-1]
+        leaving = [pair for pair in gain if len(inside.intersection(pair)) == 1]
+        left, right = max(leaving, key=gain.__getitem__)
+        parent, child = (left, right) if left in inside else (right, left)
         inside.add(child)
-        found.append((parent, child))
-    return found
+        tree.append((parent, child))
+    return tree
 
 
 def _information(table: Floats) -> float:
+    """Return the mutual information of the two columns of a table."""
     shares = table / table.sum()
-    even = np.outer(shares.sum(axis=1), shares.sum(axis=0))
-    held = (shares > 0) & (even > 0)
-    return float((shares[held] * np.log(shares[held] / even[held])).sum())
+    independent = np.outer(shares.sum(axis=1), shares.sum(axis=0))
+    held = (shares > 0) & (independent > 0)
+    logs = np.log(shares[held] / independent[held])
+    return float((shares[held] * logs).sum())
 
 
 def _fractions(count: int, bits: Bits | None) -> Floats:
+    """Return uniform numbers in [0, 1)."""
     return np.asarray(uniform(_FINE, size=count, bits=bits) / _FINE, dtype=np.float64)
 
 
@@ -72,65 +87,82 @@ def draw_pool(
     released: Released, sizes: Sequence[int], total: float, bits: Bits | None = None
 ) -> Pool:
     """Return weighted records whose pairs are near the released ones."""
-    count = int(min(max(4 * total, POOL[0]), POOL[1]))
+    least, most = POOL
+    count = int(min(max(4 * total, least), most))
     cells = np.zeros((count, len(sizes)), dtype=np.int64)
     for parent, child in spanning_tree(released, len(sizes)):
         if parent == child:
-            cells[:, child] = _spread(
-                released[child,][None, :], np.zeros(count, dtype=np.int64), bits
-            )
+            # The root: all records have the one parent cell 0, which is still filled with it.
+            table = released[child,][None, :]
+        elif parent < child:
+            table = released[parent, child]
         else:
-            table = released[parent, child] if parent < child else released[child, parent].T
-            cells[:, child] = _spread(table, cells[:, parent], bits)
+            table = released[child, parent].T
+        cells[:, child] = _spread(table, cells[:, parent], bits)
     return Pool(cells, _weigh(cells, released, sizes, total))
 
 
 def _spread(table: Floats, parents: Integers, bits: Bits | None) -> Integers:
-    """Draw a cell for each record given its parent's: quantiles of the parent's row, evenly spread, in random order."""
+    """Draw a cell for each record given its parent's cell, a row of the table.
+
+    The records of one parent cell take evenly spread quantiles of its row, in random order.
+    """
     count = len(parents)
+    rows, width = table.shape
     order = np.lexsort((_fractions(count, bits), parents))
-    held = np.bincount(parents, minlength=len(table))
+    held = np.bincount(parents, minlength=rows)
     rank = np.arange(count) - np.repeat(np.cumsum(held) - held, held)
-    among = np.repeat(np.arange(len(table)), held)
-    place = (rank + _fractions(count, bits)) / held[among]
+    among = np.repeat(np.arange(rows), held)
+    quantile = (rank + _fractions(count, bits)) / held[among]
+    # A little more than 0 everywhere: a row of zeros has quantiles too.
     edges = np.cumsum(table + 1e-12, axis=1)
     edges /= edges[:, -1:]
-    ladder = (
-        edges + np.arange(len(table))[:, None]
-    ).ravel()  # one increasing line: row r lies in (r, r + 1]
-    found = (
-        np.searchsorted(ladder, np.minimum(place, 1 - 1e-12) + among, side="right")
-        - among * table.shape[1]
-    )
+    # One increasing sequence, of which row r lies in (r, r + 1]: one search serves all rows.
+    ladder = (edges + np.arange(rows)[:, None]).ravel()
+    wanted = np.minimum(quantile, 1 - 1e-12) + among
+    found = np.searchsorted(ladder, wanted, side="right") - among * width
     cells = np.empty(count, dtype=np.int64)
-    cells[order] = np.clip(found, 0, table.shape[1] - 1)
+    cells[order] = np.clip(found, 0, width - 1)
     return cells
 
 
 def _weigh(cells: Integers, released: Released, sizes: Sequence[int], total: float) -> Floats:
-    pairs: list[KeySet] = [*combinations(range(len(sizes)), 2)] or [(0,)]
-    index = {pair: _index(cells, pair, sizes) for pair in pairs}
-    targets = {pair: released[pair].ravel() for pair in pairs}
-    logs = np.zeros(len(cells))
-    weights = np.full(len(cells), total / len(cells))
-    best, kept, pace = np.inf, (logs, weights, logs), _PACE / len(pairs)
+    """Return weights under which the tables of the records are near the released ones."""
+    count = len(cells)
+    tables = []
+    for pair in pairs_of(len(sizes)):
+        tables.append((_index(cells, pair, sizes), released[pair].ravel()))
+    logs = np.zeros(count)
+    weights = np.full(count, total / count)
+    best = np.inf
+    best_logs = logs
+    best_weights = weights
+    best_pull = logs
+    pace = _PACE / len(tables)
     for _ in range(PASSES):
-        pull, apart = np.zeros(len(cells)), 0.0
-        for pair in pairs:
-            model = np.bincount(index[pair], weights, len(targets[pair]))
-            apart += float(np.abs(model - targets[pair]).sum())
-            pull += np.log((targets[pair] + 0.5) / (model + 0.5))[index[pair]]
+        pull = np.zeros(count)
+        apart = 0.0
+        for index, target in tables:
+            model = np.bincount(index, weights, len(target))
+            apart += float(np.abs(model - target).sum())
+            # Half a count is added, so that no logarithm is infinite.
+            pull += np.log((target + 0.5) / (model + 0.5))[index]
         if apart < best:
-            best, kept = apart, (logs, weights, pull)
+            best = apart
+            best_logs = logs
+            best_weights = weights
+            best_pull = pull
         else:
+            # The step was too long: a shorter one starts from the best weights again.
             pace /= 2
-        logs = kept[0] + np.clip(pace * kept[2], -1, 1)
+        logs = best_logs + np.clip(pace * best_pull, -1, 1)
         weights = np.exp(logs - logs.max())
         weights *= total / weights.sum()
-    return kept[1]
+    return best_weights
 
 
 def _index(cells: Integers, places: KeySet, sizes: Sequence[int]) -> Integers:
+    """Return the index of each record in the flattened table of some columns."""
     index = cells[:, places[0]]
     for place in places[1:]:
         index = index * sizes[place] + cells[:, place]
@@ -138,7 +170,9 @@ def _index(cells: Integers, places: KeySet, sizes: Sequence[int]) -> Integers:
 
 
 def pick(pool: Pool, count: int, bits: Bits | None = None) -> Integers:
-    """Return so many whole records: systematic sampling, each as often as its weight says, up to one.
+    """Return so many whole records by systematic sampling.
+
+    Each is taken as often as its weight says, up to one.
 
     >>> import numpy as np
     >>> from discreet.synthetic.records import Pool, pick
@@ -149,9 +183,9 @@ def pick(pool: Pool, count: int, bits: Bits | None = None) -> Integers:
         return pool.cells[:0]
     edges = np.cumsum(pool.weights) * (count / pool.weights.sum())
     points = np.arange(count) + _fractions(1, bits)[0] * (1 - 1e-9)
-    return np.asarray(
-        pool.cells[np.minimum(np.searchsorted(edges, points, side="right"), len(edges) - 1)]
-    )
+    found = np.searchsorted(edges, points, side="right")
+    # Rounding may put the last point beyond the last edge.
+    return np.asarray(pool.cells[np.minimum(found, len(edges) - 1)])
 
 
 def table_of(

@@ -22,14 +22,14 @@ from ..query.bounds.relation_facts import (
     unit_of,
 )
 from ..workloads import StrategyNorms
+from ..workloads.workload import KeySet
 from .attribute import Attribute, attribute_of
 
-KeySet: TypeAlias = tuple[int, ...]
 WorkloadWords: TypeAlias = Literal["pairs", "ones"] | Sequence[Sequence[str]]
 
 
 class SynthesisWords(TypedDict, total=False):
-    """What may be said beside the table and the spend."""
+    """Options of a synthesis beside the table and the spend."""
 
     columns: Iterable[str] | None
     workload: WorkloadWords
@@ -40,14 +40,15 @@ class SynthesisWords(TypedDict, total=False):
 MAX_COLUMNS = 44
 MAX_CELLS = 4_000_000
 SIZE_SUPPOSED = 10_000
-"""How many rows are supposed where neither the call nor the schema says; it decides only what is worth measuring."""
+"""Rows assumed where neither call nor schema says; it only decides what is worth measuring."""
 
 
 @frozen
 class SyntheticRequest:
-    """Rows, the cells of their columns, and what is asked: all pairs, single columns, or just some sets of them.
+    """Rows, the cells of their columns, and the sets of columns whose tables are asked.
 
-    `given`: the sets were said by name, and are measured as they are; else the planner chooses among the pairs.
+    `given`: the sets were named by the caller and are all measured. Otherwise the planner chooses
+    among the pairs. `change` is the most that one unit moves a table.
     """
 
     rows: Relation
@@ -59,8 +60,18 @@ class SyntheticRequest:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many cells each column has."""
-        return tuple(one.size for one in self.attributes)
+        """The number of cells of each column."""
+        return tuple(attribute.size for attribute in self.attributes)
+
+    @property
+    def singles(self) -> list[KeySet]:
+        """The sets of one column."""
+        return [one for one in self.sets if len(one) == 1]
+
+    @property
+    def pairs(self) -> list[KeySet]:
+        """The sets of two columns."""
+        return [one for one in self.sets if len(one) == 2]
 
 
 def read_request(
@@ -70,30 +81,41 @@ def read_request(
     bins: Mapping[str, int] | None = None,
     size: int | None = None,
 ) -> SyntheticRequest:
-    """Read what is asked about rows.
+    """Read a request about rows.
 
-    Refuses unknown columns, free text, tables too large to release, and people of whom several rows would count.
+    Refuses: unknown columns, free text, tables too large to release, and people of whom several
+        rows would count.
+    Law: tests/synthetic/test_curator_synthesize.py::TestRefusedBeforeTheCharge
     """
     change = _change(rows)
     attributes = _attributes(rows, columns, dict(bins or {}))
-    names = [one.name for one in attributes]
-    sets = _sets(workload, names)
+    sets = _sets(workload, [attribute.name for attribute in attributes])
     _refuse_large(attributes, sets)
+    given = not isinstance(workload, str)
+    return SyntheticRequest(rows, attributes, sets, given, _size(rows, size), change)
+
+
+def _size(rows: Relation, size: int | None) -> int:
+    """Return about how many rows there are, by the call, else by the schema of a single table."""
+    if size is not None:
+        return whole(size, "size", least=1)
     declared = [schema.size for schema in tables_of(rows)]
-    public = declared[0] if len(declared) == 1 and declared[0] is not None else SIZE_SUPPOSED
-    about = public if size is None else whole(size, "size", least=1)
-    return SyntheticRequest(rows, attributes, sets, not isinstance(workload, str), about, change)
+    if len(declared) == 1 and declared[0] is not None:
+        return declared[0]
+    return SIZE_SUPPOSED
 
 
 def _change(rows: Relation) -> StrategyNorms:
-    """Return how much one unit moves any table of the rows."""
+    """Return the largest change of a table of the rows by one unit."""
     unit = unit_of(rows)
     if not isinstance(unit, People):
         return StrategyNorms(multiplicity(rows), neighbours_of(rows))
-    if person_rows(rows) > 1:
+    max_rows = person_rows(rows)
+    if max_rows > 1:
         raise UnsupportedQuery(
-            f"synthetic records stand for people, and a person may have {person_rows(rows)} rows here; make one row a "
-            f"person first, by COUNT(*) AS visits, MAX(age) AS age … GROUP BY {unit.id}, or declare max_rows=1"
+            "synthetic records stand for people, and a person may have "
+            f"{max_rows} rows here; make one row a person first, "
+            f"by COUNT(*) AS visits, MAX(age) AS age … GROUP BY {unit.id}, or declare max_rows=1"
         )
     return StrategyNorms(1, neighbours_of(rows))
 
@@ -106,19 +128,22 @@ def _attributes(
     unknown = [name for name in (*wanted, *bins) if name not in domains]
     if unknown or len(set(wanted)) < len(wanted):
         raise InvalidArgument(
-            f"columns are named once each, and are some of {', '.join(domains)}; got {', '.join(unknown or wanted)}"
+            f"columns are named once each, and are some of {', '.join(domains)}; "
+            f"got {', '.join(unknown or wanted)}"
         )
     if not 1 <= len(wanted) <= MAX_COLUMNS:
         raise InvalidArgument(
             f"1 to {MAX_COLUMNS} columns can be made together, not {len(wanted)}; name fewer"
         )
-    counts = {
-        name: whole(count, f"bins of {name}", least=1, most=1000) for name, count in bins.items()
-    }
-    return tuple(
-        attribute_of(name, domains[name], nullable=_nullable(rows, name), bins=counts.get(name))
-        for name in wanted
-    )
+    counts = {}
+    for name, count in bins.items():
+        counts[name] = whole(count, f"bins of {name}", least=1, most=1000)
+    attributes = []
+    for name in wanted:
+        nullable = _nullable(rows, name)
+        own = attribute_of(name, domains[name], nullable=nullable, bins=counts.get(name))
+        attributes.append(own)
+    return tuple(attributes)
 
 
 def _names(domains: Mapping[str, object], columns: Iterable[str] | None) -> list[str]:
@@ -132,7 +157,7 @@ def _names(domains: Mapping[str, object], columns: Iterable[str] | None) -> list
 
 
 def _nullable(rows: Relation, name: str) -> bool:
-    """Return whether a column may be NULL; a declared default fills it in, and a number of rows never is."""
+    """Return whether a column may be NULL; one with a default and a count of rows never are."""
     match rows:
         case Scan(schema=schema):
             return schema.column(name)[1].default is None
@@ -148,29 +173,30 @@ def _nullable(rows: Relation, name: str) -> bool:
 
 
 def _sets(workload: object, names: list[str]) -> tuple[KeySet, ...]:
-    singles = [(place,) for place in range(len(names))]
+    places = range(len(names))
+    singles = [(place,) for place in places]
     if workload == "pairs":
-        return (*singles, *combinations(range(len(names)), 2))
+        return (*singles, *combinations(places, 2))
     if workload == "ones":
         return tuple(singles)
     if isinstance(workload, str) or not isinstance(workload, Sequence):
         raise InvalidArgument(
-            f'workload is "pairs", "ones" or a list of sets such as [("sex", "region")]; got {workload!r}'
+            'workload is "pairs", "ones" or a list of sets such as [("sex", "region")]; '
+            f"got {workload!r}"
         )
     found = {_set(one, names) for one in workload}
     if not found:
         raise InvalidArgument("workload names no set of columns; say at least one, or pairs")
+    # Single columns are always measured: pairs are started from them.
     return tuple(sorted(found | set(singles), key=lambda one: (len(one), one)))
 
 
 def _set(one: object, names: list[str]) -> KeySet:
+    """Read one set of the workload: a name, or one or two different names."""
     several = (one,) if isinstance(one, str) else one
     listed = list(several) if isinstance(several, Iterable) else []
-    if (
-        not 1 <= len(listed) <= 2
-        or len(set(listed)) < len(listed)
-        or any(name not in names for name in listed)
-    ):
+    distinct = len(set(listed)) == len(listed)
+    if not 1 <= len(listed) <= 2 or not distinct or any(name not in names for name in listed):
         raise InvalidArgument(
             f"a set of the workload is one or two of the columns {', '.join(names)}; got {one!r}"
         )
@@ -180,8 +206,9 @@ def _set(one: object, names: list[str]) -> KeySet:
 def _refuse_large(attributes: Sequence[Attribute], sets: Sequence[KeySet]) -> None:
     cells = sum(math.prod(attributes[place].size for place in one) for one in sets)
     if cells > MAX_CELLS:
-        widest = max(attributes, key=lambda one: one.size)
+        widest = max(attributes, key=lambda attribute: attribute.size)
         raise InvalidArgument(
-            f"the tables have {cells:,} cells in all, and at most {MAX_CELLS:,} are released; {widest.name} alone has "
-            f"{widest.size:,}: use fewer columns, a coarser list, or wider bins of numbers"
+            f"the tables have {cells:,} cells in all, and at most {MAX_CELLS:,} are released; "
+            f"{widest.name} alone has {widest.size:,}: "
+            "use fewer columns, a coarser list, or wider bins of numbers"
         )

@@ -1,6 +1,7 @@
-"""Synthetic tables as JSON: the public cells of each column and the noisy whole numbers; nothing in it is private.
+"""JSON format of synthetic tables: the public cells of each column and the noisy integers.
 
-The format only grows: ledgers hold it. All that is shown is made anew from it, by the rules of the day.
+Nothing in it is private. The format only grows, since ledgers hold it. Everything that is shown is
+computed from it anew.
 """
 
 from __future__ import annotations
@@ -19,31 +20,32 @@ VERSION = 1
 
 
 def measured_to_json(measured: Measured) -> dict[str, object]:
-    """Return what was released as plain values."""
-    blocks = zip(measured.sets, measured.grids, measured.variances, measured.noisy, strict=True)
-    return {
-        "synthetic": VERSION,
-        "columns": [_column_to_json(one) for one in measured.attributes],
-        "blocks": [
-            {"of": list(part), "grid": grid, "variance": repr(variance), "noisy": noisy.tolist()}
-            for part, grid, variance, noisy in blocks
-        ],
-    }
+    """Return the released numbers as plain values."""
+    blocks = []
+    numbers = zip(measured.sets, measured.grids, measured.variances, measured.noisy, strict=True)
+    for part, grid, variance, noisy in numbers:
+        # The text of a float reads back to the same bits.
+        block = {"of": list(part), "grid": grid, "variance": repr(variance)}
+        blocks.append(block | {"noisy": noisy.tolist()})
+    columns = [_column_to_json(attribute) for attribute in measured.attributes]
+    return {"synthetic": VERSION, "columns": columns, "blocks": blocks}
 
 
-def measured_from_json(data: Any) -> Measured:  # noqa: ANN401 whatever JSON holds
-    """Read what `measured_to_json` wrote.
+def measured_from_json(data: Any) -> Measured:  # noqa: ANN401 any value of JSON
+    """Read the value that `measured_to_json` wrote.
 
-    Refuses other values.
+    Refuses: other values, by `InvalidArgument`.
+    Law: tests/synthetic/test_tables.py::TestJson
     """
     try:
+        # Version 1 is the only one; another raises KeyError.
         blocks = {VERSION: data["blocks"]}[data["synthetic"]]
         return Measured(
-            tuple(_column_from_json(one) for one in data["columns"]),
+            tuple(_column_from_json(column) for column in data["columns"]),
             tuple(tuple(block["of"]) for block in blocks),
             tuple(int(block["grid"]) for block in blocks),
             tuple(float(block["variance"]) for block in blocks),
-            tuple(_whole(block["noisy"]) for block in blocks),
+            tuple(_integers(block["noisy"]) for block in blocks),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InvalidArgument(
@@ -51,24 +53,25 @@ def measured_from_json(data: Any) -> Measured:  # noqa: ANN401 whatever JSON hol
         ) from None
 
 
-def _whole(values: list[int]) -> Any:  # noqa: ANN401 64 bits, or Python's own integers
-    wide = max(map(abs, values), default=0) >= 2**62
-    return np.array(values, dtype=object if wide else np.int64)
+def _integers(values: list[int]) -> Any:  # noqa: ANN401 64 bits, or Python's own integers
+    is_wide = max(map(abs, values), default=0) >= 2**62
+    return np.array(values, dtype=object if is_wide else np.int64)
 
 
-def _column_to_json(one: Attribute) -> dict[str, object]:
+def _column_to_json(attribute: Attribute) -> dict[str, object]:
     return {
-        "name": one.name,
-        "values": None if one.values is None else list(one.values),
-        "edges": None if one.edges is None else list(one.edges),
-        "step": str(one.step),
-        "time": one.time,
-        "null": one.null,
+        "name": attribute.name,
+        "values": None if attribute.values is None else list(attribute.values),
+        "edges": None if attribute.edges is None else list(attribute.edges),
+        "step": str(attribute.step),
+        "time": attribute.time,
+        "null": attribute.null,
     }
 
 
 def _column_from_json(data: dict[str, Any]) -> Attribute:
-    values, edges = data["values"], data["edges"]
+    values = data["values"]
+    edges = data["edges"]
     return Attribute(
         str(data["name"]),
         None if values is None else tuple(values),
@@ -87,10 +90,11 @@ def synthetic_to_json(made: Synthetic) -> str:
 def synthetic_from_json(text: str) -> Synthetic:
     """Read a synthetic table that `synthetic_to_json` wrote.
 
-    Refuses other text.
+    Refuses: other text, by `InvalidArgument`.
     """
     try:
         data = json.loads(text)
     except ValueError:
+        # Refused below, with the text for every other value.
         data = None
     return Synthetic(measured_from_json(data))

@@ -1,13 +1,14 @@
-"""Synthetic records from a data frame, in SDV's manner: make one with a schema, fit, sample."""
+"""Synthesizer of records from a data frame, in SDV's manner: make one with a schema, fit, sample."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
-from .. import engines  # its stores are imported when one is touched
+# The package, not its stores: each is imported on first use.
+from .. import engines
 from ..data.schema import Schema
 from ..data.unit import People
 from ..errors import InvalidArgument
@@ -22,40 +23,48 @@ from .synthetic import Measured, Synthetic
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
 
+# Sentinel default of `ledger`: None means "release without a ledger" and must be written out.
 REQUIRED_LEDGER: Any = type("REQUIRED_LEDGER", (), {"__repr__": lambda _: "REQUIRED_LEDGER"})()
 
 
 def measured_of(plan: SyntheticPlan, noisy: tuple[Any, ...]) -> Measured:
-    """Return what was released, with all that is needed to read it without the plan."""
-    grids, variances = [one.grid for one in plan.measured], [one.variance for one in plan.measured]
-    return Measured(plan.request.attributes, plan.sets, tuple(grids), tuple(variances), noisy)
+    """Return the released numbers, with all facts needed to read them without the plan."""
+    grids = tuple(one.grid for one in plan.measured)
+    variances = tuple(one.variance for one in plan.measured)
+    return Measured(plan.request.attributes, plan.sets, grids, variances, noisy)
 
 
 def warn_if_hopeless(plan: SyntheticPlan) -> None:
     """Warn, before the charge, of a spend for which noise would drown the tables."""
     if plan.hopeless:
         warnings.warn(
-            f"noise would drown tables of about {plan.request.size:,} rows (expected total variation "
-            f"{plan.expected:.2f}); spend more, use fewer columns or wider bins, or say size= if there are more rows",
+            f"noise would drown tables of about {plan.request.size:,} rows "
+            f"(expected total variation {plan.expected:.2f}); "
+            "spend more, use fewer columns or wider bins, or say size= if there are more rows",
             stacklevel=4,
         )
 
 
 class Synthesizer:
-    """Make synthetic records of a declared table: `Synthesizer(schema, spend).fit(frame, ledger=ledger).sample(1_000)`.
+    """Maker of synthetic records of a declared table.
 
-    Bounds, values and bins come from the schema, never from the frame. `fit` charges the ledger before a row is read;
-    every call is a charge of its own. `synthetic_` is what was released; `sample` and all else are free.
+    `Synthesizer(schema, spend).fit(frame, ledger=ledger).sample(1_000)` is all that is needed.
+    Bounds, values and bins come from the schema, never from the frame. `synthetic_` holds the
+    released tables; `sample` and all else are free.
 
     >>> import discreet as dp
-    >>> people = dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"]), "works": dp.Boolean()}, size=400)
+    >>> columns = {"sex": dp.Category(["f", "m"]), "works": dp.Boolean()}
+    >>> people = dp.Schema("people", dp.Rows(), columns, size=400)
     >>> frame = [{"sex": "fm"[i % 2], "works": i % 3 == 0} for i in range(400)]
     >>> synth = dp.synthetic.Synthesizer(people, dp.ApproxDP(1, "1e-6"))
-    >>> made = synth.fit(frame, ledger=dp.open_ledger(":memory:", dp.ApproxDP(2, "1e-5"))).synthetic_
+    >>> ledger = dp.open_ledger(":memory:", dp.ApproxDP(2, "1e-5"))
+    >>> made = synth.fit(frame, ledger=ledger).synthetic_
     >>> len(made.records(7)["sex"]), sorted(made.table("sex").to_dict())
     (7, ['n', 'n_high', 'n_low', 'sex'])
 
-    Refuses pure ε, tables of several rows a person, and all that `curator.synthesize` refuses.
+    Guarantee: `fit` charges the ledger before a row is read; every call is a charge of its own.
+    Refuses: pure ε, tables of several rows a person, and all that `curator.synthesize` refuses.
+    Law: tests/synthetic/test_records.py::TestSdvsManner
     """
 
     def __init__(
@@ -72,19 +81,23 @@ class Synthesizer:
             raise InvalidArgument(
                 "a synthesizer needs a schema: values, bounds and bins are declared, never read"
             )
-        self.schema, self.spend = schema.ready(), spend
+        self.schema = schema.ready()
+        self.spend = spend
         if isinstance(self.schema.unit, People):
             raise InvalidArgument(
-                f"{schema.name} has people as units; make records through a curator: curator.synthesize(…)"
+                f"{schema.name} has people as units; "
+                "make records through a curator: curator.synthesize(…)"
             )
         self.request = read_request(Scan(self.schema), columns, workload, bins, size)
         self.synthetic_: Synthetic | None = None
 
     def plan(self, ledger: Ledger | None = None) -> SyntheticPlan:
-        """Return what would be measured, with which noise, to fit a ledger; nothing is read. It shows itself."""
-        return plan_synthetic(
-            self.request, self.spend, None if ledger is None else ledger.terms.filter
-        )
+        """Return the tables to measure and their noise, to fit a ledger; reads nothing.
+
+        `print` it.
+        """
+        terms = None if ledger is None else ledger.terms.filter
+        return plan_synthetic(self.request, self.spend, terms)
 
     def fit(
         self,
@@ -94,43 +107,54 @@ class Synthesizer:
         who: str = "analyst",
         why: str = "",
     ) -> Self:
-        """Charge the ledger, then release tables of a data frame, a file or rows; `ledger=None` keeps no count."""
+        """Charge the ledger, then release tables of a data frame, a file or rows.
+
+        `ledger=None` releases without a record and warns.
+
+        Refuses: a missing ledger, by `InvalidArgument`.
+        """
         if ledger is REQUIRED_LEDGER:
             raise InvalidArgument(
-                "fit needs a ledger, which is charged before a row is read: fit(frame, ledger=ledger), or "
-                "curator.synthesize(…); ledger=None makes records without one, and nothing is recorded"
+                "fit needs a ledger, which is charged before a row is read: "
+                "fit(frame, ledger=ledger), or curator.synthesize(…); "
+                "ledger=None makes records without one, and nothing is recorded"
             )
-        plan, store = self.plan(ledger), _store(self.schema.name, frame)
-        with store if isinstance(store, nullcontext) else closing(store) as engine:
+        plan = self.plan(ledger)
+        with _store(self.schema.name, frame) as engine:
             engine.check(self.schema)
             warn_if_hopeless(plan)
             entry = None
+            # The charge comes before the tables: a crash in between loses budget, never privacy.
             if ledger is None:
                 warnings.warn(
                     "nothing is recorded: this synthesis is not in any ledger", stacklevel=2
                 )
             else:
-                entry = ledger.charge(
-                    plan.event, who=who, why=why or f"synthesize {self.schema.name}"
-                )
+                reason = why or f"synthesize {self.schema.name}"
+                entry = ledger.charge(plan.event, who=who, why=reason)
             noisy = measure(plan, engine)
         self.synthetic_ = Synthetic(measured_of(plan, noisy), str(plan), entry)
         return self
 
     def sample(self, rows: int | None = None) -> pd.DataFrame:
-        """Return whole records as a pandas data frame; about as many as there are rows if not said."""
+        """Return whole records as a pandas data frame, by default about as many as rows."""
         if self.synthetic_ is None:
             raise InvalidArgument("this Synthesizer has not been fitted yet; call fit")
         return self.synthetic_.to_pandas(rows)
 
 
-def _store(name: str, frame: Any) -> Any:  # noqa: ANN401 an engine, or one that needs no closing
+def _store(name: str, frame: Any) -> Any:  # noqa: ANN401 a context that gives an engine
+    """Return a context with an engine over rows, columns or a data frame; DuckDB is closed after it.
+
+    Refuses: columns of different lengths, by `InvalidArgument`.
+    """
     if isinstance(frame, Mapping):
         if len({len(column) for column in frame.values()}) > 1:
             raise InvalidArgument(
                 "the columns have different lengths; each needs one cell for every row"
             )
-        frame = [dict(zip(frame, row, strict=True)) for row in zip(*frame.values(), strict=True)]
+        rows = zip(*frame.values(), strict=True)
+        frame = [dict(zip(frame, row, strict=True)) for row in rows]
     if isinstance(frame, list | tuple):
         return nullcontext(engines.Memory({name: frame}))
     return engines.DuckDB({name: frame})

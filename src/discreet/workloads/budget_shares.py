@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..frozen import frozen
-from .workload import KeySet, Tables
+from .workload import KeySet, Tables, cells_beyond
 
 Floats = NDArray[np.float64]
 _STEPS = 2000
@@ -35,9 +35,12 @@ _STARTS = 8
 
 def cell_factor(sizes: Sequence[int], asked: KeySet, part: KeySet) -> float:
     """Return the variance in a cell of `asked` by noise of variance 1 in component `part`."""
-    kept = math.prod((sizes[place] - 1) / sizes[place] for place in part)
-    spread = math.prod(sizes[place] for place in asked if place not in part)
-    return kept / spread**2
+    return component_price(sizes, part) / cells_beyond(sizes, asked, part) ** 2
+
+
+def component_price(sizes: Sequence[int], part: KeySet) -> float:
+    """Return p_A = ∏(n − 1)/n: the price of noise of variance 1 in one component."""
+    return math.prod((sizes[place] - 1) / sizes[place] for place in part)
 
 
 def energies(workload: Tables) -> Floats:
@@ -60,22 +63,31 @@ def table_gains(
         held = set(table)
         for column, part in enumerate(parts):
             if held.issuperset(part):
-                added = math.prod(sizes[place] for place in table if place not in part)
-                gains[row, column] = 1 / added
+                gains[row, column] = 1 / cells_beyond(sizes, table, part)
     return gains
 
 
 def nested(sizes: Sequence[int], shares: Sequence[float]) -> tuple[Floats, Floats]:
     """Return gains and energies of nested levels of so many nodes, with equally many children."""
-    counts = np.asarray(sizes, dtype=float)
-    fresh = np.diff(counts, prepend=0.0) / counts
-    # Entry (k, l) is the ratio of level l to level k; a level knows those above it only.
-    ratio = counts[None, :] / counts[:, None]
-    below = np.tril(np.ones((len(counts), len(counts))))
-    gains = ratio * below
+    gains = level_ratios(sizes)
     weights = np.asarray(shares)[:, None]
-    energy = (weights * ratio**2 * below).sum(axis=0) * fresh
+    energy = (weights * gains**2).sum(axis=0) * fresh_parts(sizes)
     return gains, energy
+
+
+def level_ratios(sizes: Sequence[float]) -> Floats:
+    """Return n_l/n_d for l ≤ d, else 0: the part of a contrast of level l in a node of level d.
+
+    A level knows only those above it.
+    """
+    counts = np.asarray(sizes, dtype=np.float64)
+    return np.asarray(np.tril(counts[None, :] / counts[:, None]))
+
+
+def fresh_parts(sizes: Sequence[float]) -> Floats:
+    """Return by level the part of its nodes' contrasts that no level above tells: 1 − n_(l−1)/n_l."""
+    counts = np.asarray(sizes, dtype=np.float64)
+    return np.asarray(np.diff(counts, prepend=0.0) / counts)
 
 
 @frozen

@@ -32,7 +32,7 @@ from ..mechanisms.laws import discrete_gaussian as theta
 from ..mechanisms.laws import discrete_laplace as two_sided
 from ..mechanisms.laws.error_bound import read_beta
 from ..privacy.measures import ZCDP, GaussianDP, PureDP
-from .budget_shares import nested
+from .budget_shares import fresh_parts, nested
 from .fixed_point import dense_optimum, line_bound
 from .matrix import RAISED, gram_of, matrix_strategies
 from .nested import NestedTables, best_nested, nested_bound
@@ -141,8 +141,7 @@ def _tree_bound(tree: Hierarchy) -> float:
     sizes = np.cumprod([1, *kept]).astype(float)
     weights = sizes / np.array(tree.sizes) / len(sizes)
     _, energy = nested(sizes.tolist(), weights.tolist())
-    fresh = np.diff(sizes, prepend=0.0) / sizes
-    return float(np.sqrt(fresh * energy).sum()) ** 2
+    return float(np.sqrt(fresh_parts(sizes.tolist()) * energy).sum()) ** 2
 
 
 @lru_cache(maxsize=64)

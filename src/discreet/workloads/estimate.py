@@ -13,7 +13,7 @@ margins are exact. All of this is post-processing of released numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -22,13 +22,11 @@ from numpy.typing import NDArray
 
 from ..frozen import frozen
 from .budget_shares import Floats, cell_factor
-from .strategy_norms import Integers, largest, widened
-from .workload import KeySet, maximal_sets
+from .strategy_norms import MAX_SUM, Integers, fits_64_bits, largest, widened
+from .workload import KeySet, cells_of, maximal_sets, shape_of
 
 STEP = 2**20
 """Estimates are whole multiples of 1/STEP."""
-# Sums below this bound cannot overflow 64 bits, with two bits to spare.
-_MAX_SUM = 2**61
 
 
 @frozen(eq=False)
@@ -44,8 +42,10 @@ class ExactTable:
         if self.numerators.dtype != object:
             return np.asarray(self.numerators / self.denominator, dtype=np.float64)
         # Python integers may exceed floats: each fraction is formed exactly before it is rounded.
-        exact = [Fraction(int(numerator), self.denominator) for numerator in self.numerators.flat]
-        return np.array([float(one) for one in exact]).reshape(self.numerators.shape)
+        rounded = []
+        for numerator in self.numerators.flat:
+            rounded.append(float(Fraction(int(numerator), self.denominator)))
+        return np.array(rounded).reshape(self.numerators.shape)
 
     def sum(self, axes: tuple[int, ...]) -> ExactTable:
         """Return the sums over some axes, exactly."""
@@ -65,7 +65,7 @@ def to_steps(values: Floats) -> Integers:
     Rounding happens after the noise was added, so that privacy does not depend on it.
     """
     rounded = np.rint(np.asarray(values, dtype=np.float64) * STEP)
-    if float(np.abs(rounded).max(initial=0.0)) < _MAX_SUM:
+    if float(np.abs(rounded).max(initial=0.0)) < MAX_SUM:
         return np.asarray(rounded, dtype=np.int64)
     wide = np.array([int(value) for value in rounded.ravel().tolist()], dtype=object)
     return wide.reshape(rounded.shape)
@@ -82,7 +82,7 @@ def contrast(table: NDArray[np.int64]) -> NDArray[np.int64] | NDArray[np.object_
     found: NDArray[Any] = table
     # Along an axis of n values a number grows by at most 2n: beyond 64 bits use Python integers.
     growth = math.prod(2 * size for size in table.shape)
-    if largest(table) * growth >= _MAX_SUM:
+    if not fits_64_bits(table, growth):
         found = table.astype(object)
     for axis, size in enumerate(table.shape):
         found = found * size - found.sum(axis=axis, keepdims=True)
@@ -112,7 +112,7 @@ def covers(sizes: Sequence[int], sets: Sequence[KeySet], most: int) -> tuple[Key
     left = set(maximal_sets(sets))
     covering: list[KeySet] = []
     while left:
-        first = max(left, key=lambda keys: (_cells(sizes, keys), keys))
+        first = max(left, key=lambda keys: (cells_of(sizes, keys), keys))
         joined = set(first)
         added = _next_key(sizes, left, joined, most)
         while added is not None:
@@ -123,10 +123,6 @@ def covers(sizes: Sequence[int], sets: Sequence[KeySet], most: int) -> tuple[Key
     return tuple(covering)
 
 
-def _cells(sizes: Sequence[int], keys: Iterable[int]) -> int:
-    return math.prod(sizes[place] for place in keys)
-
-
 def _next_key(
     sizes: Sequence[int], left: set[KeySet], joined: set[int], max_cells: int
 ) -> int | None:
@@ -134,7 +130,7 @@ def _next_key(
 
     Of equals the key with the fewest values is taken, then the first.
     """
-    max_size = max_cells // _cells(sizes, joined)
+    max_size = max_cells // cells_of(sizes, joined)
     best: int | None = None
     best_rank = (0, 0)
     for place, size in enumerate(sizes):
@@ -179,7 +175,7 @@ class ComponentEstimate:
     def table(self, asked: Sequence[int]) -> ExactTable:
         """Return the table of a set of keys."""
         keys = tuple(sorted(asked))
-        shape = tuple(self.sizes[place] for place in keys)
+        shape = shape_of(self.sizes, keys)
         total: NDArray[np.object_] | NDArray[np.int64] = np.zeros(shape, dtype=np.int64)
         for part, noisy in self.parts.items():
             if set(keys).issuperset(part):
@@ -199,6 +195,6 @@ def _add(
     total: NDArray[np.int64] | NDArray[np.object_], more: NDArray[np.int64] | NDArray[np.object_]
 ) -> NDArray[np.int64] | NDArray[np.object_]:
     # Sums that may overflow 64 bits are formed with Python integers.
-    if object not in (total.dtype, more.dtype) and largest(total) + largest(more) < _MAX_SUM:
+    if object not in (total.dtype, more.dtype) and largest(total) + largest(more) < MAX_SUM:
         return np.asarray(total + more)
     return np.asarray(total.astype(object) + more.astype(object))

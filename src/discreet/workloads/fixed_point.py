@@ -63,10 +63,15 @@ def _bracket(matrix: Floats, dual: Floats) -> GaussianOptimum:
     total = float(halves.sum())
     square_root = (vectors * halves) @ vectors.T
     plan = square_root / np.outer(root, root) / total
+    return _scaled_optimum(plan, total, 1e-9)
+
+
+def _scaled_optimum(plan: Floats, total: float, rounding: float) -> GaussianOptimum:
+    """Return X scaled down to columns of at most 1, for tr S = `total`."""
     most = float(np.diagonal(plan).max())
-    # tr(G·X⁻¹) = (tr S)² before X is scaled down to columns of at most 1. The bound is rounded
-    # down by more than the error of the floats.
-    return GaussianOptimum(plan / most, total**2 * most, total**2 * (1 - 1e-9))
+    # tr(G·X⁻¹) = (tr S)² before X is scaled. The bound is rounded down by more than the error of
+    # the floats.
+    return GaussianOptimum(plan / most, total**2 * most, total**2 * (1 - rounding))
 
 
 def dense_optimum(matrix: Floats, *, gap: float = GAP) -> GaussianOptimum:
@@ -96,7 +101,7 @@ def line_dual(line: RunningTotals, start: Floats, gap: float) -> Floats:
     middle, beside = inverse_gram(line)
     dual = start / start.sum()
     for _ in range(_ROUNDS):
-        diagonal = _root_diagonal(middle / dual, beside / np.sqrt(dual[1:] * dual[:-1]))
+        diagonal = _root_diagonal(*_scaled(middle, beside, dual))
         total = float(diagonal.sum())
         # The ratio is the diagonal of X; it is 1 everywhere at the optimum.
         ratio = diagonal / (dual * total)
@@ -159,7 +164,12 @@ def _scaled_inverse(line: RunningTotals) -> tuple[Floats, Floats, Floats]:
     """Return the dual weights u of running totals, and both diagonals of T = U^−½·G⁻¹·U^−½."""
     dual = _best_dual(line.size, line.ranges)
     middle, beside = inverse_gram(line)
-    return dual, middle / dual, beside / np.sqrt(dual[1:] * dual[:-1])
+    return dual, *_scaled(middle, beside, dual)
+
+
+def _scaled(middle: Floats, beside: Floats, dual: Floats) -> tuple[Floats, Floats]:
+    """Return both diagonals of U^−½·T·U^−½ from those of T."""
+    return middle / dual, beside / np.sqrt(dual[1:] * dual[:-1])
 
 
 @lru_cache(maxsize=64)
@@ -189,6 +199,4 @@ def line_optimum(size: int, *, ranges: bool) -> GaussianOptimum:
     values, vectors = eigh_tridiagonal(middle, beside)
     total = float((1 / np.sqrt(values)).sum())
     rows = vectors * values**-0.25 / np.sqrt(dual * total)[:, None]
-    plan = rows @ rows.T
-    most = float(np.diagonal(plan).max())
-    return GaussianOptimum(plan / most, total**2 * most, total**2 * (1 - _EIGENVALUE_ERROR))
+    return _scaled_optimum(rows @ rows.T, total, _EIGENVALUE_ERROR)

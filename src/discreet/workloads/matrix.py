@@ -18,15 +18,13 @@ from .fixed_point import dense_optimum, line_optimum
 from .pidentity import dense_sums, line_sums
 from .range_gram import gram_diagonal, gram_times, upper_inverse
 from .strategy_noise import Measurement
-from .strategy_norms import Block, Integers, block_of, largest, widened
+from .strategy_norms import Block, Integers, block_of, fits_64_bits, largest, widened
 from .workload import Counts, RunningTotals
 
 # Entries of a rounded strategy are at most this large.
 _GRID = 2**12
 # Largest rounding error of W·A⁺·A: a larger difference from W is a bias.
 _MAX_BIAS = 1e-6
-# Sums below this bound cannot overflow 64 bits, with two bits to spare.
-_MAX_SUM = 2**61
 # Rows of weights that are computed at once: bounded by memory.
 _ROWS = 256
 RAISED = 1e-8
@@ -51,8 +49,45 @@ class CellEstimate:
         return np.asarray(np.cumsum(widened(self.cells)))
 
 
+class _OneBlock:
+    """Common part of both strategies: one block with the whole budget, one estimate of cells."""
+
+    __slots__ = ()
+
+    workload: RunningTotals | Counts
+    factors: Floats
+
+    @property
+    def shares(self) -> tuple[Fraction, ...]:
+        """Share of the one block: all of the budget."""
+        return (Fraction(1),)
+
+    def set_variances(self, variances: Sequence[float]) -> tuple[float, ...]:
+        """Return the mean variance of all sums asked."""
+        return (float(self.factors.mean()) * variances[0],)
+
+    def asked_factors(self: MatrixStrategy | SumsStrategy) -> Floats:  # type: ignore[misc]
+        """Return the variance of each count, or each running total, at noise of variance 1."""
+        workload = self.workload
+        if not isinstance(workload, RunningTotals) or not workload.ranges:
+            return self.factors
+        # Of ranges only the mean is stored: the factors of the running totals follow from weights.
+        return np.concatenate([(rows**2).sum(axis=1) for rows in asked_weights(self)])
+
+    def estimate(
+        self: MatrixStrategy | SumsStrategy,  # type: ignore[misc]
+        noisy: Sequence[Integers],
+        measured: Sequence[Measurement],
+    ) -> CellEstimate:
+        """Return the least-squares estimate from the released numbers."""
+        [released] = noisy
+        [one] = measured
+        read = np.asarray(released / one.grid, dtype=np.float64)
+        return CellEstimate(to_steps(self.solve(read)), self, one.variance)
+
+
 @frozen(eq=False)
-class MatrixStrategy:
+class MatrixStrategy(_OneBlock):
     """Strategy that measures a whole matrix times the cells; `solver` is its pseudo-inverse.
 
     `factors` are the variances of each count or prefix at noise of variance 1; for ranges, their
@@ -71,11 +106,6 @@ class MatrixStrategy:
         return (block_of(self.name, self.matrix),)
 
     @property
-    def shares(self) -> tuple[Fraction, ...]:
-        """Share of the one block: all of the budget."""
-        return (Fraction(1),)
-
-    @property
     def alone(self) -> bool:
         """Whether every released number is an answer by itself."""
         return len(self.matrix) == 1
@@ -84,28 +114,17 @@ class MatrixStrategy:
         """Return the exact whole numbers A·x."""
         return (_product(self.matrix, cells),)
 
-    def set_variances(self, variances: Sequence[float]) -> tuple[float, ...]:
-        """Return the mean variance of all sums asked."""
-        return (float(self.factors.mean()) * variances[0],)
-
-    def asked_factors(self) -> Floats:
-        """Return the variance of each count, or each running total, at noise of variance 1."""
-        return _asked_factors(self)
-
     def weights(self, rows: Floats) -> Floats:
         """Return the weight of each released number in each of these sums of cells."""
         return np.asarray(rows @ self.solver)
 
-    def estimate(self, noisy: Sequence[Integers], measured: Sequence[Measurement]) -> CellEstimate:
-        """Return the least-squares estimate from the released numbers."""
-        [released] = noisy
-        [one] = measured
-        read = np.asarray(released / one.grid, dtype=np.float64)
-        return CellEstimate(to_steps(self.solver @ read), self, one.variance)
+    def solve(self, read: Floats) -> Floats:
+        """Return the estimated cells from the released numbers, in the unit of the totals."""
+        return np.asarray(self.solver @ read)
 
 
 @frozen(eq=False)
-class SumsStrategy:
+class SumsStrategy(_OneBlock):
     """Strategy of ordered cells: every cell times a whole number, and a few whole weighted sums.
 
     `own` are the factors of the cells, `sums` the rows B of the sums. With C = B/own and
@@ -131,30 +150,17 @@ class SumsStrategy:
         return (Block(self.name, rows, l1, square, linf, touched, 2 * square),)
 
     @property
-    def shares(self) -> tuple[Fraction, ...]:
-        """Share of the one block: all of the budget."""
-        return (Fraction(1),)
-
-    @property
     def alone(self) -> bool:
         """Whether every released number is an answer by itself."""
         return len(self.own) == 1
 
     def measure(self, cells: Integers) -> tuple[Integers, ...]:
         """Return the exact whole numbers A·x."""
-        if cells.dtype == object or largest(cells) * largest(self.own) >= _MAX_SUM:
-            own = self.own.astype(object) * cells.astype(object)
-        else:
+        if fits_64_bits(cells, largest(self.own)):
             own = self.own * cells
+        else:
+            own = self.own.astype(object) * cells.astype(object)
         return (np.concatenate([own, _product(self.sums, cells)]),)
-
-    def set_variances(self, variances: Sequence[float]) -> tuple[float, ...]:
-        """Return the mean variance of all sums asked."""
-        return (float(self.factors.mean()) * variances[0],)
-
-    def asked_factors(self) -> Floats:
-        """Return the variance of each count, or each running total, at noise of variance 1."""
-        return _asked_factors(self)
 
     def weights(self, rows: Floats) -> Floats:
         """Return the weight of each released number in each of these sums of cells."""
@@ -162,16 +168,12 @@ class SumsStrategy:
         pulled = scaled @ self.scaled.T @ self.inner
         return np.hstack([scaled - pulled @ self.scaled, pulled])
 
-    def estimate(self, noisy: Sequence[Integers], measured: Sequence[Measurement]) -> CellEstimate:
-        """Return the least-squares estimate from the released numbers."""
-        [released] = noisy
-        [one] = measured
-        read = np.asarray(released / one.grid, dtype=np.float64)
+    def solve(self, read: Floats) -> Floats:
+        """Return the estimated cells from the released numbers, in the unit of the totals."""
         own = read[: len(self.own)]
         sums = read[len(self.own) :]
         pulled = self.inner @ (sums - self.scaled @ own)
-        cells = (own + self.scaled.T @ pulled) / self.own
-        return CellEstimate(to_steps(cells), self, one.variance)
+        return np.asarray((own + self.scaled.T @ pulled) / self.own)
 
 
 def asked_weights(strategy: MatrixStrategy | SumsStrategy) -> Iterator[Floats]:
@@ -194,18 +196,10 @@ def asked_weights(strategy: MatrixStrategy | SumsStrategy) -> Iterator[Floats]:
             yield totals
 
 
-def _asked_factors(strategy: MatrixStrategy | SumsStrategy) -> Floats:
-    workload = strategy.workload
-    if not isinstance(workload, RunningTotals) or not workload.ranges:
-        return strategy.factors
-    # Of ranges only the mean is stored: the factors of the running totals follow from weights.
-    return np.concatenate([(rows**2).sum(axis=1) for rows in asked_weights(strategy)])
-
-
 def _product(rows: Integers, cells: Integers) -> Integers:
     """Return whole rows times whole cells, exactly."""
     max_row_sum = int(np.abs(rows).sum(axis=1).max(initial=0))
-    if cells.dtype != object and largest(cells) * max_row_sum < _MAX_SUM:
+    if fits_64_bits(cells, max_row_sum):
         return np.asarray(rows @ cells)
     return np.asarray(rows.astype(object) @ cells.astype(object))
 

@@ -19,15 +19,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
 from ..frozen import frozen
-from .budget_shares import Floats, energies
+from .budget_shares import Floats, component_price, energies
 from .estimate import ComponentEstimate, cell_variance, contrast, sum_to, to_steps
 from .strategy_noise import Measurement, shares_of
 from .strategy_norms import Block, Integers
-from .workload import KeySet, Tables
+from .workload import KeySet, Tables, shape_of
 
 
 def residual_block(sizes: Sequence[int]) -> Block:
@@ -63,9 +64,41 @@ def _roots(workload: Tables) -> Floats:
     return np.asarray(np.sqrt(np.array(prices) * energies(workload)))
 
 
-def component_price(sizes: Sequence[int], part: KeySet) -> float:
-    """Return p_A = ∏(n − 1)/n: the price of noise of variance 1 in one component."""
-    return math.prod((sizes[place] - 1) / sizes[place] for place in part)
+def contrasts_of(
+    parts: Sequence[KeySet], tables: Mapping[KeySet, Integers]
+) -> tuple[Integers, ...]:
+    """Return the whole contrasts of every set of keys, each as one row of numbers."""
+    contrasts = []
+    for part in parts:
+        contrasts.append(np.asarray(contrast(sum_to(tables, part)).ravel()))
+    return tuple(contrasts)
+
+
+def component_variances(
+    sizes: Sequence[int], parts: Sequence[KeySet], variances: Sequence[float]
+) -> dict[KeySet, float]:
+    """Return σ_A² of every component from the variances of the noise on its contrasts."""
+    components: dict[KeySet, float] = {}
+    for part, variance in zip(parts, variances, strict=True):
+        # Contrasts are ∏n times the component.
+        components[part] = variance / math.prod(shape_of(sizes, part)) ** 2
+    return components
+
+
+def component_estimate(
+    sizes: tuple[int, ...],
+    parts: Sequence[KeySet],
+    noisy: Sequence[Integers],
+    grids: Sequence[int],
+    variances: Sequence[float],
+) -> ComponentEstimate:
+    """Return the least-squares estimate from noisy contrasts, each in multiples of 1/grid."""
+    components: dict[KeySet, Integers] = {}
+    for part, released, grid in zip(parts, noisy, grids, strict=True):
+        shape = shape_of(sizes, part)
+        # Floats from here on: this is post-processing of released numbers.
+        components[part] = to_steps(released.reshape(shape) / (grid * math.prod(shape)))
+    return ComponentEstimate(sizes, components, component_variances(sizes, parts, variances))
 
 
 @frozen
@@ -74,10 +107,9 @@ class ResidualStrategy:
 
     workload: Tables
 
-    @property
-    def name(self) -> str:
-        """Name of the strategy in a plan."""
-        return "residuals"
+    name: ClassVar[str] = "residuals"
+    # Released numbers are always combined: none is an answer by itself.
+    alone: ClassVar[bool] = False
 
     @property
     def parts(self) -> tuple[KeySet, ...]:
@@ -87,33 +119,21 @@ class ResidualStrategy:
     @property
     def blocks(self) -> tuple[Block, ...]:
         """Blocks that noise is added to."""
-        return tuple(residual_block(self._shape(part)) for part in self.parts)
+        sizes = self.workload.sizes
+        return tuple(residual_block(shape_of(sizes, part)) for part in self.parts)
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
         """Share of the budget of each block."""
         return shares_of(_roots(self.workload).tolist())
 
-    @property
-    def alone(self) -> bool:
-        """Whether every released number is an answer by itself."""
-        return False
-
     def measure(self, totals: Mapping[KeySet, Integers]) -> tuple[Integers, ...]:
         """Return the exact whole numbers of every block."""
-        tables = [contrast(sum_to(totals, part)) for part in self.parts]
-        return tuple(np.asarray(table.ravel()) for table in tables)
-
-    def _shape(self, part: KeySet) -> tuple[int, ...]:
-        return tuple(self.workload.sizes[place] for place in part)
+        return contrasts_of(self.parts, totals)
 
     def component_variances(self, variances: Sequence[float]) -> dict[KeySet, float]:
         """Return σ_A² of every component from the variances of the noise on the blocks."""
-        components: dict[KeySet, float] = {}
-        for part, variance in zip(self.parts, variances, strict=True):
-            # Contrasts are ∏n times the component.
-            components[part] = variance / math.prod(self._shape(part)) ** 2
-        return components
+        return component_variances(self.workload.sizes, self.parts, variances)
 
     def set_variances(self, variances: Sequence[float]) -> tuple[float, ...]:
         """Return the variance of one cell of every set that is asked."""
@@ -125,10 +145,6 @@ class ResidualStrategy:
         self, noisy: Sequence[Integers], measured: Sequence[Measurement]
     ) -> ComponentEstimate:
         """Return the least-squares estimate from the released numbers."""
-        parts: dict[KeySet, Integers] = {}
-        for part, released, one in zip(self.parts, noisy, measured, strict=True):
-            shape = self._shape(part)
-            # Floats from here on: this is post-processing of released numbers.
-            parts[part] = to_steps(released.reshape(shape) / (one.grid * math.prod(shape)))
-        variances = self.component_variances([one.variance for one in measured])
-        return ComponentEstimate(self.workload.sizes, parts, variances)
+        grids = [one.grid for one in measured]
+        variances = [one.variance for one in measured]
+        return component_estimate(self.workload.sizes, self.parts, noisy, grids, variances)

@@ -29,7 +29,7 @@ from ..noise.geometric import MAX_SCALE
 from ..privacy.events import Event
 from ..privacy.measures import ZCDP, GaussianDP, PureDP
 from ..privacy.pricing.gdp import price_gdp
-from .strategy_norms import Block, Integers, StrategyNorms, largest
+from .strategy_norms import Block, Integers, StrategyNorms, fits_64_bits
 
 NoiseBudget: TypeAlias = PureDP | ZCDP | GaussianDP
 """A budget whose amount is divided exactly: ε, ρ or μ²."""
@@ -45,8 +45,6 @@ LAPLACE_GRID = 2**8
 _SHARE_STEPS = 2**40
 # Keeps precisions, which are 1 over a variance, finite.
 _MIN_VARIANCE = 1e-100
-# Sums below this bound cannot overflow 64 bits, with two bits to spare.
-_MAX_SUM = 2**61
 # A discrete Gaussian of σ ≥ 2^13 costs at most this factor above the continuous one.
 _DISCRETE_COST = 1 + Fraction(1, 2**27)
 
@@ -87,7 +85,7 @@ class Measurement:
         """
         zeros = np.zeros(exact.size, dtype=np.int64)
         noise = np.asarray(self.mechanism.release(zeros, bits=bits))
-        if exact.dtype != object and largest(exact) * self.grid < _MAX_SUM:
+        if fits_64_bits(exact, self.grid):
             return np.asarray(exact * self.grid + noise)
         return np.asarray(exact.astype(object) * self.grid + noise.astype(object))
 

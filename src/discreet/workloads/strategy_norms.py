@@ -28,8 +28,8 @@ Integers = NDArray[np.int64]
 # Entries and rows below these bounds keep sums of squares of a column within 64 bits.
 _MAX_ENTRY = 2**20
 _MAX_ROWS = 2**22
-# Sums below this bound cannot overflow 64 bits, with two bits to spare.
-_MAX_SUM = 2**61
+MAX_SUM = 2**61
+"""Sums below this bound cannot overflow 64 bits, with two bits to spare."""
 
 
 @frozen
@@ -110,6 +110,13 @@ class Block:
         return Sensitivity(l1, squared_l2, linf * size, change.neighbours, changed)
 
 
+def cell_block(name: str, rows: int) -> Block:
+    """Return the norms of a table as it is: a unit lies in one of its cells."""
+    # Under replace a unit may leave one cell and enter another, if there is another.
+    pair = 2 if rows > 1 else 1
+    return Block(name, rows, 1, 1, 1, 1, pair)
+
+
 def largest(values: Integers | NDArray[np.object_]) -> int:
     """Return the largest size among whole numbers, as a Python integer; 0 if there are none.
 
@@ -132,8 +139,14 @@ def widened(values: Integers) -> Integers:
     >>> int(widened(np.array([2**62, 2**62])).sum()) == 2**63
     True
     """
-    is_wide = values.dtype == object or largest(values) * max(1, values.size) >= _MAX_SUM
-    return values.astype(object) if is_wide else values
+    if fits_64_bits(values, max(1, values.size)):
+        return values
+    return values.astype(object)
+
+
+def fits_64_bits(values: Integers | NDArray[np.object_], factor: int) -> bool:
+    """Return whether whole numbers times a factor, or sums of so many, stay within 64 bits."""
+    return values.dtype != object and largest(values) * factor < MAX_SUM
 
 
 def block_of(name: str, matrix: Integers) -> Block:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from ..frozen import frozen
 from .budget_shares import Floats, best_shares, nested
 from .estimate import to_steps
 from .strategy_noise import Measurement, shares_of
-from .strategy_norms import Block, Integers, widened
+from .strategy_norms import Block, Integers, cell_block, widened
 from .workload import Hierarchy
 
 _MIN_LEAF_SHARE = 1e-6
@@ -62,10 +62,9 @@ class LevelStrategy:
     weights: tuple[float, ...]
     groups: int = 1
 
-    @property
-    def name(self) -> str:
-        """Name of the strategy in a plan."""
-        return "weighted levels"
+    name: ClassVar[str] = "weighted levels"
+    # Levels are always combined: no released number is an answer by itself.
+    alone: ClassVar[bool] = False
 
     @property
     def depths(self) -> tuple[int, ...]:
@@ -77,21 +76,13 @@ class LevelStrategy:
         """Blocks that noise is added to: a unit lies in one node of each level."""
         blocks: list[Block] = []
         for depth in self.depths:
-            rows = self.workload.sizes[depth] * self.groups
-            # Under replace a unit may leave one node and enter another, if there is another.
-            pair = 2 if rows > 1 else 1
-            blocks.append(Block("level", rows, 1, 1, 1, 1, pair))
+            blocks.append(cell_block("level", self.workload.sizes[depth] * self.groups))
         return tuple(blocks)
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
         """Share of the budget of each block."""
         return shares_of([self.weights[depth] for depth in self.depths])
-
-    @property
-    def alone(self) -> bool:
-        """Whether each released number is an answer by itself: never, as levels are combined."""
-        return False
 
     def measure(self, leaves: Integers) -> tuple[Integers, ...]:
         """Return the exact whole numbers of every block."""

@@ -18,8 +18,8 @@ from ..frozen import frozen
 from .budget_shares import Floats, best_shares, cell_factor, energies, table_gains
 from .estimate import ComponentEstimate, sum_to, to_steps
 from .strategy_noise import Measurement, shares_of
-from .strategy_norms import Block, Integers
-from .workload import KeySet, Tables
+from .strategy_norms import Block, Integers, cell_block
+from .workload import KeySet, Tables, cells_beyond, cells_of, shape_of
 
 # A histogram of more cells is not considered beside the tables asked.
 _MAX_FINEST = 1_000_000
@@ -39,10 +39,7 @@ class TableStrategy:
         """Blocks that noise is added to: a unit lies in one cell of each table."""
         blocks: list[Block] = []
         for part in self.parts:
-            rows = math.prod(self._shape(part))
-            # Under replace a unit may leave one cell and enter another, if there is another.
-            pair = 2 if rows > 1 else 1
-            blocks.append(Block("table", rows, 1, 1, 1, 1, pair))
+            blocks.append(cell_block("table", cells_of(self.workload.sizes, part)))
         return tuple(blocks)
 
     @property
@@ -54,9 +51,6 @@ class TableStrategy:
     def alone(self) -> bool:
         """Whether every released number is an answer by itself."""
         return self.parts == self.workload.sets and len(self.parts) == 1
-
-    def _shape(self, part: KeySet) -> tuple[int, ...]:
-        return tuple(self.workload.sizes[place] for place in part)
 
     def measure(self, totals: Mapping[KeySet, Integers]) -> tuple[Integers, ...]:
         """Return the exact whole numbers of every block."""
@@ -94,7 +88,7 @@ class TableStrategy:
         precisions = self._precisions([one.variance for one in measured])
         tables: list[Floats] = []
         for keys, released, one in zip(self.parts, noisy, measured, strict=True):
-            table = released.reshape(self._shape(keys)) / one.grid
+            table = released.reshape(shape_of(self.workload.sizes, keys)) / one.grid
             tables.append(np.asarray(table, dtype=np.float64))
         components: dict[KeySet, Integers] = {}
         for column, part in enumerate(self.workload.closure):
@@ -106,7 +100,7 @@ class TableStrategy:
 
     def _average(self, part: KeySet, tables: Sequence[Floats], precisions: Floats) -> Floats:
         """Return one component as the average of the tables that know it, by their precisions."""
-        average = np.zeros(self._shape(part))
+        average = np.zeros(shape_of(self.workload.sizes, part))
         total = precisions.sum()
         for keys, table, precision in zip(self.parts, tables, precisions, strict=True):
             if precision:
@@ -132,7 +126,7 @@ class TableStrategy:
         scales: list[Floats] = []
         for row, (table, one) in enumerate(zip(self.parts, measured, strict=True)):
             shared = [key for key in table if key in asked and sizes[key] > 1]
-            others = math.prod(sizes[key] for key in table if key not in shared)
+            others = cells_beyond(sizes, table, tuple(shared))
             known = dict(zip(self.workload.closure, fractions[row].tolist(), strict=True))
             agreeing = _subsets(shared)
             own = [_weight(sizes, asked, known, keys) for keys in agreeing]
@@ -164,8 +158,7 @@ def _weight(
     for part, fraction in fractions.items():
         if fraction and set(asked).issuperset(part):
             contrasts = math.prod(float(key in agreeing) - 1 / sizes[key] for key in part)
-            spread = math.prod(sizes[key] for key in asked if key not in part)
-            total += fraction * contrasts / spread
+            total += fraction * contrasts / cells_beyond(sizes, asked, part)
     return total
 
 
@@ -182,7 +175,7 @@ def best_tables(workload: Tables, *, laplace: bool) -> TableStrategy:
     """Return the tables, of all subsets of those asked, and the shares of least squared error."""
     parts = list(workload.closure)
     all_keys = _union(parts)
-    cells = math.prod(workload.sizes[key] for key in all_keys)
+    cells = cells_of(workload.sizes, all_keys)
     if all_keys not in parts and cells <= _MAX_FINEST and len(workload.maximal) > 1:
         parts.append(all_keys)
     return _best(workload, "weighted tables", parts, laplace=laplace)

@@ -64,7 +64,7 @@ class Tables:
         asked = tuple(_key_set(key_set, len(exact)) for key_set in sets)
         if not asked or len(asked) > MAX_SETS or len(set(asked)) < len(asked):
             raise InvalidArgument(f"a workload has 1 to {MAX_SETS:,} sets of keys, each once")
-        worst = max(_cells(exact, key_set) for key_set in asked)
+        worst = max(cells_of(exact, key_set) for key_set in asked)
         if worst > MAX_CELLS:
             raise InvalidArgument(
                 f"a table of {worst:,} cells is asked, and at most {MAX_CELLS:,} are kept; "
@@ -75,7 +75,7 @@ class Tables:
     @property
     def cells(self) -> tuple[int, ...]:
         """Number of cells of each set."""
-        return tuple(_cells(self.sizes, key_set) for key_set in self.sets)
+        return tuple(cells_of(self.sizes, key_set) for key_set in self.sets)
 
     @property
     def closure(self) -> tuple[KeySet, ...]:
@@ -98,8 +98,19 @@ class Tables:
         return tuple(count / total for count in counts)
 
 
-def _cells(sizes: Sequence[int], key_set: KeySet) -> int:
-    return math.prod(sizes[place] for place in key_set)
+def shape_of(sizes: Sequence[int], keys: Iterable[int]) -> tuple[int, ...]:
+    """Return the shape of the table of some keys: the number of values of each."""
+    return tuple(sizes[place] for place in keys)
+
+
+def cells_of(sizes: Sequence[int], keys: Iterable[int]) -> int:
+    """Return the number of cells of the table of some keys."""
+    return math.prod(shape_of(sizes, keys))
+
+
+def cells_beyond(sizes: Sequence[int], keys: Iterable[int], part: KeySet) -> int:
+    """Return the number of cells of a table of `keys` that are added up to one cell of `part`."""
+    return cells_of(sizes, [key for key in keys if key not in part])
 
 
 def subsets_of(sets: Sequence[KeySet], sizes: Sequence[int]) -> tuple[KeySet, ...]:

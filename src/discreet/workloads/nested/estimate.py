@@ -19,7 +19,7 @@ from ..budget_shares import Floats, cell_factor
 from ..estimate import STEP, ExactTable
 from ..project import whole_parts, whole_rows
 from ..strategy_norms import Integers, largest
-from ..workload import KeySet
+from ..workload import KeySet, shape_of
 from .workload import NestedTables
 
 # Contrasts below this bound, and sums of two of them, fit into 64 bits.
@@ -42,23 +42,19 @@ class NestedEstimate:
     def table(self, depth: int, keys: KeySet) -> ExactTable:
         """Return one set: an axis for the nodes of the level, and one for each key."""
         sizes = self.workload.sizes
-        shape = tuple(sizes[place] for place in keys)
+        shape = shape_of(sizes, keys)
         total = np.zeros((self.workload.tree.sizes[depth], *shape), dtype=np.int64)
         for part, levels in self.levels.items():
             if set(keys).issuperset(part):
                 # An axis of length 1 spreads the component evenly over a key that it lacks.
                 spread = tuple(sizes[place] if place in part else 1 for place in keys)
-                own = beside(levels[depth].reshape(-1, *(sizes[place] for place in part)))
+                own = beside(levels[depth].reshape(-1, *shape_of(sizes, part)))
                 total = total + own.reshape(-1, *spread)
         return ExactTable(np.asarray(total), STEP * math.prod(shape))
 
     def variance(self, depth: int, keys: KeySet) -> Floats:
         """Return the variance of a cell by node: all cells of one node have the same."""
-        found = np.zeros(self.workload.tree.sizes[depth])
-        for part, levels in self.variances.items():
-            if set(keys).issuperset(part):
-                found = found + levels[depth] * cell_factor(self.workload.sizes, keys, part)
-        return found
+        return node_variance(self.workload, self.variances, depth, keys)
 
     def wanted(self) -> list[Floats]:
         """Return every level by all keys at once, the root first.
@@ -70,7 +66,7 @@ class NestedEstimate:
         cells = math.prod(sizes)
         found = [np.zeros((count, *sizes)) for count in tree.sizes]
         for part, levels in self.levels.items():
-            shape = tuple(sizes[place] for place in part)
+            shape = shape_of(sizes, part)
             spread = tuple(size if place in part else 1 for place, size in enumerate(sizes))
             near = np.zeros(0)
             for depth in range(len(found)):
@@ -83,6 +79,20 @@ class NestedEstimate:
                     near = (near / children)[parents]
                 found[depth] = found[depth] + near
         return [level.reshape(len(level), cells) for level in found]
+
+
+def node_variance(
+    workload: NestedTables,
+    variances: Mapping[KeySet, tuple[Floats, ...]],
+    depth: int,
+    keys: KeySet,
+) -> Floats:
+    """Return the variance of a cell of one set by node, from the variances of all components."""
+    found = np.zeros(workload.tree.sizes[depth])
+    for part, levels in variances.items():
+        if set(keys).issuperset(part):
+            found = found + levels[depth] * cell_factor(workload.sizes, keys, part)
+    return found
 
 
 def beside(table: Integers) -> Integers:

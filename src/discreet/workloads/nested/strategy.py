@@ -16,19 +16,20 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
 from ...frozen import frozen, replace
-from ..budget_shares import Floats, best_shares, cell_factor
+from ..budget_shares import Floats, best_shares, component_price, level_ratios
 from ..estimate import to_steps
-from ..residual import component_price, residual_block
+from ..residual import residual_block
 from ..strategy_noise import Measurement, shares_of
-from ..strategy_norms import Block, Integers
+from ..strategy_norms import Block, Integers, cell_block
 from ..tree import LevelStrategy, least_squares, level_sums
-from ..workload import Hierarchy, KeySet
-from .estimate import NestedEstimate, beside
-from .workload import LevelSet, NestedTables, level_energies, level_ratios
+from ..workload import Hierarchy, KeySet, cells_beyond, cells_of, shape_of
+from .estimate import NestedEstimate, beside, node_variance
+from .workload import LevelSet, NestedTables, level_energies
 
 # Share of a component that is asked but got no share: it is measured all the same.
 _MIN_SHARE = 1e-6
@@ -51,6 +52,9 @@ class NestedStrategy:
     weights: tuple[float, ...]
     contrasts: bool
 
+    # Levels are always combined: no released number is an answer by itself.
+    alone: ClassVar[bool] = False
+
     @property
     def name(self) -> str:
         """Name of the strategy in a plan."""
@@ -62,29 +66,19 @@ class NestedStrategy:
         return tuple(self._block(depth, keys) for depth, keys in self.parts)
 
     def _block(self, depth: int, keys: KeySet) -> Block:
-        sizes = self._shape(keys)
+        sizes = shape_of(self.workload.sizes, keys)
         rows = self.workload.tree.sizes[depth] * math.prod(sizes)
         if not self.contrasts or not keys:
-            # Under replace a unit may leave one cell and enter another, if there is another.
-            pair = 2 if rows > 1 else 1
-            return Block("level", rows, 1, 1, 1, 1, pair)
+            return cell_block("level", rows)
         one = residual_block(sizes)
         # Two units in different nodes have orthogonal contrasts: twice the square.
         pair = max(one.pair, 2 * one.square)
         return replace(one, name="contrasts of a level", rows=rows, pair=pair)
 
-    def _shape(self, keys: KeySet) -> tuple[int, ...]:
-        return tuple(self.workload.sizes[place] for place in keys)
-
     @property
     def shares(self) -> tuple[Fraction, ...]:
         """Share of the budget of each block."""
         return shares_of(self.weights)
-
-    @property
-    def alone(self) -> bool:
-        """Whether each released number is an answer by itself: never, as levels are combined."""
-        return False
 
     def measure(self, leaves: Integers) -> tuple[Integers, ...]:
         """Return the exact whole numbers of every block.
@@ -111,9 +105,9 @@ class NestedStrategy:
                 if not _knows(keys, part, contrasts=self.contrasts):
                     continue
                 if self.contrasts:
-                    precision = math.prod(self._shape(part)) ** 2 / variances[place]
+                    precision = cells_of(self.workload.sizes, part) ** 2 / variances[place]
                 else:
-                    added = _cells_beyond(self.workload.sizes, keys, part)
+                    added = cells_beyond(self.workload.sizes, keys, part)
                     precision = 1 / (variances[place] * added)
                 found[part].setdefault(depth, []).append((place, precision))
         return found
@@ -127,7 +121,7 @@ class NestedStrategy:
         if last < len(tree.parents):
             tree = Hierarchy(tree.parents[:last])
         flags = tuple(1.0 if depth in depths else 0.0 for depth in range(last + 1))
-        return LevelStrategy(tree, flags, math.prod(self._shape(part)))
+        return LevelStrategy(tree, flags, cells_of(self.workload.sizes, part))
 
     def node_variances(self, variances: Sequence[float]) -> dict[KeySet, tuple[Floats, ...]]:
         """Return the variance of every component in every node, the root first."""
@@ -151,11 +145,7 @@ class NestedStrategy:
         nodes = self.node_variances(variances)
         found: list[Floats] = []
         for depth, keys in self.workload.sets:
-            total = np.zeros(1)
-            for part, levels in nodes.items():
-                if set(keys).issuperset(part):
-                    total = total + levels[depth] * cell_factor(self.workload.sizes, keys, part)
-            found.append(np.sqrt(total))
+            found.append(np.sqrt(node_variance(self.workload, nodes, depth, keys)))
         return tuple(found)
 
     def set_variances(self, variances: Sequence[float]) -> tuple[float, ...]:
@@ -204,7 +194,7 @@ class NestedStrategy:
 
     def read(self, place: int, released: Integers | Floats, grid: int) -> Floats:
         """Return one block as a table: an axis for the nodes, and one for each of its keys."""
-        shape = self._shape(self.parts[place][1])
+        shape = shape_of(self.workload.sizes, self.parts[place][1])
         # Contrasts are ∏n times the component.
         steps = grid * math.prod(shape) if self.contrasts else grid
         return np.asarray(released / steps, dtype=np.float64).reshape(-1, *shape)
@@ -276,21 +266,15 @@ def _float_table(
 ) -> Floats:
     """Return one set in floats: `NestedEstimate.table` without rounding."""
     sizes = workload.sizes
-    shape = tuple(sizes[place] for place in keys)
-    total = np.zeros((workload.tree.sizes[depth], *shape))
+    total = np.zeros((workload.tree.sizes[depth], *shape_of(sizes, keys)))
     for part, levels in trees.items():
         if set(keys).issuperset(part):
-            own = levels[depth].reshape(-1, *(sizes[place] for place in part))
+            own = levels[depth].reshape(-1, *shape_of(sizes, part))
             for axis in range(1, own.ndim):
                 own = own - own.mean(axis=axis, keepdims=True)
             spread = tuple(sizes[place] if place in part else 1 for place in keys)
-            total = total + own.reshape(-1, *spread) / _cells_beyond(sizes, keys, part)
+            total = total + own.reshape(-1, *spread) / cells_beyond(sizes, keys, part)
     return total
-
-
-def _cells_beyond(sizes: Sequence[int], keys: KeySet, part: KeySet) -> int:
-    """Return the number of cells of a table of `keys` that are added up to one cell of `part`."""
-    return math.prod(sizes[key] for key in keys if key not in part)
 
 
 def _knows(keys: KeySet, part: KeySet, *, contrasts: bool) -> bool:
@@ -360,5 +344,5 @@ def _gains(workload: NestedTables, parts: Sequence[LevelSet], *, contrasts: bool
             if contrasts:
                 found[row, :, column] = ratio[depth] / component_price(sizes, part)
             else:
-                found[row, :, column] = ratio[depth] / _cells_beyond(sizes, keys, part)
+                found[row, :, column] = ratio[depth] / cells_beyond(sizes, keys, part)
     return found.reshape(len(parts), -1)

@@ -17,9 +17,8 @@ import numpy as np
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...frozen import field, fill, frozen
-from ..budget_shares import Floats, cell_factor
-from ..residual import component_price
-from ..workload import MAX_CELLS, MAX_SETS, Hierarchy, KeySet, subsets_of
+from ..budget_shares import Floats, cell_factor, component_price, fresh_parts, level_ratios
+from ..workload import MAX_CELLS, MAX_SETS, Hierarchy, KeySet, cells_of, subsets_of
 
 LevelSet = tuple[int, KeySet]
 """A depth of the tree, and the keys beside it by place."""
@@ -73,8 +72,7 @@ class NestedTables:
         """Number of cells of each set."""
         counts: list[int] = []
         for depth, keys in self.sets:
-            by_keys = math.prod(self.sizes[place] for place in keys)
-            counts.append(self.tree.sizes[depth] * by_keys)
+            counts.append(self.tree.sizes[depth] * cells_of(self.sizes, keys))
         return tuple(counts)
 
     @property
@@ -90,18 +88,11 @@ class NestedTables:
         return max(depth for depth, keys in self.sets if set(keys).issuperset(part))
 
 
-def level_ratios(counts: Sequence[float]) -> Floats:
-    """Return n_l/n_d for l ≤ d, else 0: the part of a contrast of level l in a node of level d."""
-    sizes = np.asarray(counts, dtype=np.float64)
-    return np.asarray(np.tril(sizes[None, :] / sizes[:, None]))
-
-
 def level_energies(
     workload: NestedTables, counts: Sequence[float], weights: Sequence[float]
 ) -> Floats:
     """Return by level and set of keys the contribution of noise of variance 1 to the error."""
-    sizes = np.asarray(counts, dtype=np.float64)
-    fresh = np.diff(sizes, prepend=0.0) / np.asarray(counts)
+    fresh = fresh_parts(counts)
     ratio = level_ratios(counts)
     parts = workload.closure
     found = np.zeros((len(counts), len(parts)))
@@ -127,6 +118,5 @@ def nested_bound(workload: NestedTables) -> float:
     depths = [depth for depth, _ in workload.sets]
     weights = [kept[depth] / tree.sizes[depth] / count for depth in depths]
     energy = level_energies(workload, kept.tolist(), weights)
-    fresh = np.diff(kept, prepend=0.0) / kept
     prices = [component_price(workload.sizes, part) for part in workload.closure]
-    return float(np.sqrt(energy * np.outer(fresh, prices)).sum()) ** 2
+    return float(np.sqrt(energy * np.outer(fresh_parts(kept.tolist()), prices)).sum()) ** 2
