@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from curator.cases import COUNT, MEAN, PEOPLE, curator, plan_otherwise
-from discreet.curator.answer_key import key_name, prints_of, terms_of
+from discreet.curator.answer_key import key_of as answer_key_of
+from discreet.curator.answer_key import questions_of
 from discreet.ledger import failpoints as steps
 from discreet.plan.asked.terms import Terms
 
@@ -20,7 +21,7 @@ SUM = "SELECT SUM(age) AS s FROM people"
 
 
 def key_of(plans, terms):
-    return key_name(prints_of(plans), terms_of(plans, terms))
+    return answer_key_of(questions_of(plans), terms).text
 
 
 def key(question, **how):

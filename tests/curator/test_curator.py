@@ -11,7 +11,7 @@ import pytest
 
 import discreet as dp
 from curator.cases import COUNT, MEAN, PEOPLE, ROWS, VISITS, WARDS, curator, opened
-from discreet.curator.answer_key import event_of, key_name, prints_of, terms_of
+from discreet.curator.answer_key import event_of, key_of, questions_of
 from discreet.ledger import failpoints as steps
 from discreet.plan.asked.terms import Terms
 from discreet.query import count
@@ -366,7 +366,7 @@ class TestAStoredAnswerOfAnotherForm:
     def test_is_not_shown(self, body):
         asked = curator()
         plans = {"": asked.plan(COUNT, spend=dp.PureDP(1))}
-        key = key_name(prints_of(plans), terms_of(plans, Terms(spend=dp.PureDP(1))))
+        key = key_of(questions_of(plans), Terms(spend=dp.PureDP(1))).text
         charge = asked.ledger.charge(event_of(plans), who="analyst", key=key)
         asked.ledger.finish(charge, body)
         with pytest.raises(dp.LedgerCorrupt, match="a form that this release does not know"):

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from .. import answer as room
 from .. import workloads
 from ..arithmetic.rational import Number
-from ..frozen import field, frozen, replace
+from ..frozen import field, frozen
 from ..plan.plan import Plan
 from ..query.algebra.expression import Expression, Field, fields_of
 from ..query.algebra.tree import Finish, Question
@@ -37,7 +38,7 @@ from .computed.thresholded_keys import keys_shown_by
 from .computed.window_intervals import TableLaw, reads_rows
 from .confidence import read_level
 from .export import plain
-from .provenance import Provenance
+from .provenance import Late, LatePlan, Provenance
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -77,7 +78,7 @@ class Answer:
     @classmethod
     def of(
         cls,
-        plan: Plan | Provenance,
+        plan: Plan | Provenance | LatePlan,
         keys: Sequence[KeyValues],
         estimates: Sequence[dict[str, NoisyValue]],
         *,
@@ -86,6 +87,7 @@ class Answer:
         """Finish a table of estimates: HAVING, ORDER BY, LIMIT and the columns, all on noisy values.
 
         `candidates` is the number of keys among which rows are picked, by default that of `keys`.
+        A `LatePlan` is made when somebody reads `plan`.
         """
         question = plan.question
         finish = question.finish
@@ -123,21 +125,46 @@ class Answer:
             tuple(columns),
             tuple(rows),
             tuple(column_types),
-            plan,
+            # The property `plan` reads a LatePlan, so that callers see a plan in any case.
+            cast("Plan", plan),
             tuple(shown_keys),
             tuple(shown_estimates),
             candidates=picked_from,
             every=every,
         )
 
-    def with_receipt(self, receipt: object, caption: str = "") -> Answer:
+    def with_receipt(self, receipt: object, caption: str | Late[str] = "") -> Answer:
         """Return the same answer with the ledger's receipt; the caption is shown below the table."""
-        return replace(self, receipt=receipt, caption=caption)
+        # Not `replace`, which reads every field: a plan that is made later must not be made here.
+        return Answer(
+            self.columns,
+            self.rows,
+            self.sorts,
+            cast("Plan", _PLAN.__get__(self)),
+            self.keys,
+            self.estimates,
+            receipt,
+            cast("str", caption),
+            self.candidates,
+            self.every,
+        )
+
+    @property
+    def question(self) -> Question:
+        """The question that was asked; known without a plan."""
+        made_by: Plan | Provenance | LatePlan = _PLAN.__get__(self)
+        return made_by.question
+
+    @property
+    def level(self) -> Fraction:
+        """The confidence level that was asked for; known without a plan."""
+        made_by: Plan | Provenance | LatePlan = _PLAN.__get__(self)
+        return made_by.level
 
     @property
     def noisy(self) -> tuple[str, ...]:
         """The columns that are made from statistics; the others are keys, and exact."""
-        question = self.plan.question
+        question = self.question
         names = {name for name, _ in question.statistics}
         columns = question.finish.columns
         return tuple(name for name, made in columns if fields_of(made) & names)
@@ -205,7 +232,7 @@ class Answer:
         """
         noisy = self.noisy
         made = []
-        for name, expression in self.plan.question.finish.columns:
+        for name, expression in self.question.finish.columns:
             if name in noisy:
                 made.append((name, expression))
         among = max(self.candidates, 1)
@@ -250,7 +277,11 @@ class Answer:
     def law(self) -> TableLaw:
         """The noisy table that the rows come from, with the law of its noise."""
         keys, rows = self.every or (self.keys, self.estimates)
-        return TableLaw(self.plan.question, keys, rows, keys_shown_by(self.plan))
+        shown_by = None
+        # Public keys are shown in any case, so the plan need not be read for them.
+        if any(key.values is None for key in self.question.keys):
+            shown_by = keys_shown_by(self.plan)
+        return TableLaw(self.question, keys, rows, shown_by)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -304,6 +335,31 @@ class Answer:
         A key with an order gives a line with a band, other keys bars, two keys small multiples.
         """
         return text.plot.plot(self, column, level, title)
+
+
+_PLAN: Any = Answer.plan
+_CAPTION: Any = Answer.caption
+
+
+def _late_property(slot: Any, text: str) -> property:  # noqa: ANN401 a slot has no public type
+    """Return a property that reads a slot, and makes a `Late` value that it holds.
+
+    Setting goes to the slot, as unpickling needs it; the class itself refuses to set fields.
+    """
+
+    def read(answer: Answer) -> object:
+        value = slot.__get__(answer)
+        if isinstance(value, Late):
+            return value.read()
+        return value
+
+    return property(read, slot.__set__, doc=text)
+
+
+# A stored answer is found without a plan. So these two fields may hold a `Late` value, which is made when
+# somebody reads the field; comparing and pickling answers read it too.
+Answer.plan = _late_property(_PLAN, "The plan that made the answer, or its provenance.")
+Answer.caption = _late_property(_CAPTION, "The text below the table.")
 
 
 def picks_by_noise(question: Question) -> bool:

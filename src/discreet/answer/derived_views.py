@@ -38,7 +38,7 @@ def one_set(answer: Answer, names: tuple[str, ...]) -> Answer:
 
     Refuses: with InvalidArgument a set that was not asked.
     """
-    question = answer.plan.question
+    question = answer.question
     keys = [key.name for key in question.keys]
     asked: tuple[int, ...] | None = None
     if all(name in keys for name in names):
@@ -88,7 +88,7 @@ def _held(key: KeyValues) -> tuple[int, ...]:
 
 def _running(answer: Answer) -> tuple[list[Fraction], list[SetEstimate]]:
     """Return the values of the key in order, with the running totals."""
-    question = answer.plan.question
+    question = answer.question
     if not question.running:
         raise InvalidArgument(
             "ranges and quantiles follow from running totals; ask Table(…).cumulative('age')"

@@ -36,7 +36,7 @@ from ..statistics.laws.noise_sum import Additive
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.total import NoisyTotal
 from .answer import Answer
-from .provenance import Provenance
+from .provenance import LatePlan, Provenance
 from .stored_mechanism import MechanismList, mechanism_from_json, mechanism_to_json, read_object
 
 VERSION = 1
@@ -78,7 +78,7 @@ def answer_to_json(answer: Answer) -> Json:
     return written
 
 
-def answer_from_json(data: object, plan: Plan | Provenance) -> Answer:
+def answer_from_json(data: object, plan: Plan | Provenance | LatePlan) -> Answer:
     """Read an answer written by `answer_to_json`, as the answer to the plan's question.
 
     Only the question is needed to read it; the plan tells how the answer was made.

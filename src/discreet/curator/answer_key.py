@@ -16,7 +16,7 @@ answers: whatever changes what an answer *means* is in the key, and what changes
     size                            if errors of several totals are balanced for it (means and the like)
 
 Keys of the first format, of release 0.1.0, hash the planned events instead of the terms: see
-`legacy_answers`.
+`stored_answer`.
 
 Guarantee: keys are stored in ledgers, so a key of one format never changes.
 Law: tests/curator/test_answer_key.py, tests/ledger/test_before_0_2_0.py
@@ -26,11 +26,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import TypeAlias
 
 from ..arithmetic.canonical import hash_json
 from ..arithmetic.rational import rational
 from ..data.columns.keys import KeyValue
 from ..errors import InvalidArgument
+from ..frozen import field, frozen
 from ..ledger import Parts
 from ..ledger.stores.store import SECOND_FORMAT
 from ..mechanisms.reading.budget import read_budget
@@ -50,12 +52,15 @@ from ..query.algebra.tree import (
     Covariance,
     Mean,
     Quantile,
+    Question,
     Statistic,
     Variance,
 )
 from ..query.text.question import describe, fingerprint
 from .part import part_of
 
+Questions: TypeAlias = Mapping[str, Question]
+"""Questions by name; a single question has the empty name."""
 FORMAT = 2
 """Format of the text behind a key. Ledgers keep keys, so it changes only with a new number."""
 COUNTS = (Count, CountOf, CountPeople, CountDistinct)
@@ -92,34 +97,59 @@ def event_apart(plans: Mapping[str, Plan]) -> Event:
     return _as_one(events)
 
 
+@frozen
+class AnswerKey:
+    """Key of questions on their terms, with what it is the hash of.
+
+    `prints` are the fingerprints of the questions by name, `said` the terms as `terms_of` writes them.
+    """
+
+    text: str
+    prints: Mapping[str, str] = field(hash=False)
+    said: Json = field(hash=False)
+
+
+def key_of(questions: Questions, terms: Terms) -> AnswerKey:
+    """Return the key of questions on their terms; no plan is needed."""
+    prints = prints_of(questions)
+    said = terms_of(questions, terms)
+    return AnswerKey(key_name(prints, said), prints, said)
+
+
 def key_name(prints: Mapping[str, str], said: Json) -> str:
     """Return the key of questions with these fingerprints on these terms, as `terms_of` writes them."""
     text = {"key": FORMAT, "asked": dict(prints), "terms": said}
     return SECOND_FORMAT + hash_json(text)
 
 
-def prints_of(plans: Mapping[str, Plan]) -> dict[str, str]:
+def questions_of(plans: Mapping[str, Plan]) -> dict[str, Question]:
+    """Return the questions of plans, by name."""
+    return {name: plan.question for name, plan in plans.items()}
+
+
+def prints_of(questions: Questions) -> dict[str, str]:
     """Return the fingerprints of the questions, by name."""
-    return {name: fingerprint(plan.question) for name, plan in plans.items()}
+    return {name: fingerprint(question) for name, question in questions.items()}
 
 
-def texts_of(plans: Mapping[str, Plan]) -> dict[str, str]:
+def texts_of(questions: Questions) -> dict[str, str]:
     """Return the questions as SQL, by name."""
-    return {name: describe(plan.question) for name, plan in plans.items()}
+    return {name: describe(question) for name, question in questions.items()}
 
 
-def terms_of(plans: Mapping[str, Plan], terms: Terms) -> Json:
+def terms_of(questions: Questions, terms: Terms) -> Json:
     """Write the terms that change what an answer means, by the table above, as plain JSON types."""
     statistics: list[Statistic] = []
-    for plan in plans.values():
-        statistics += [statistic for _, statistic in plan.question.statistics]
+    for question in questions.values():
+        for _, statistic in question.statistics:
+            statistics.append(statistic)
     has_quantiles = _any(statistics, (Quantile,))
     said: Json = {}
     if terms.spend is not None:
         said["spend"] = measure_to_json(read_budget(terms.spend))
     if terms.error is not None:
-        said["error"] = {name: _errors(plan, name, terms) for name, plan in plans.items()}
-    weights = _weights(plans, terms)
+        said["error"] = {name: _errors(one, name, terms) for name, one in questions.items()}
+    weights = _weights(questions, terms)
     if weights:
         said["weights"] = weights
     if terms.size is not None and _any(statistics, _SEVERAL):
@@ -135,23 +165,23 @@ def terms_of(plans: Mapping[str, Plan], terms: Terms) -> Json:
     return said
 
 
-def _errors(plan: Plan, name: str, terms: Terms) -> list[str]:
+def _errors(question: Question, name: str, terms: Terms) -> list[str]:
     """Write the error of every statistic, in order; of several questions each may have its own."""
     error = terms.error
     if name and isinstance(error, Mapping):
         error = error[name]
     # The planner has read the errors before, so their type is right.
-    errors = read_errors(plan.question, error)  # type: ignore[arg-type]
+    errors = read_errors(question, error)  # type: ignore[arg-type]
     return [str(one) for one in errors]
 
 
-def _weights(plans: Mapping[str, Plan], terms: Terms) -> dict[str, str]:
+def _weights(questions: Questions, terms: Terms) -> dict[str, str]:
     """Write the part of a spend of each statistic, or of each question; nothing if the parts are equal."""
-    names = list(plans)
+    names = list(questions)
     columns = {}
     if names == [""]:
         # One question: its statistics have the weights, by their own names or those of shown columns.
-        question = plans[""].question
+        question = questions[""]
         names = [name for name, _ in question.statistics]
         for column, made in question.finish.columns:
             if isinstance(made, Field):
@@ -202,9 +232,9 @@ def old_key_of(plans: Mapping[str, Plan], level: float, *, nonnegative: bool) ->
     return hash_json(text)
 
 
-def part_of_all(plans: Mapping[str, Plan], parts: Parts | None) -> KeyValue | None:
+def part_of_all(questions: Questions, parts: Parts | None) -> KeyValue | None:
     """Return the one part that all questions touch; None if there is no such part."""
-    touched = [part_of(plan.question, parts) for plan in plans.values()]
+    touched = [part_of(question, parts) for question in questions.values()]
     if not touched:
         return None
     first = touched[0]

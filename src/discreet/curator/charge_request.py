@@ -10,65 +10,59 @@ whichever plan made them. Everything here follows from the ledger, the question 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from ..frozen import field, frozen, replace
+from ..frozen import field, frozen
 from ..ledger.charge_order import ChargeOrder
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
-from ..plan.planner import Planner
+from ..plan.planner import PlanRequest
 from ..privacy.measures import ApproxDP, Measure
-from .answer_key import (
-    event_of,
-    key_name,
-    part_of_all,
-    prints_of,
-    question_name,
-    terms_of,
-    texts_of,
-)
+from .answer_key import AnswerKey, event_of, part_of_all, question_name, questions_of, texts_of
 from .context import CuratorContext
-from .legacy_answers import fits_terms
+from .stored_answer import fits_terms
 
 
 @frozen
 class Priced:
-    """An order with its price now in the ledger's measure, and the questions by name.
-
-    `texts` are the questions as SQL, `prints` their fingerprints.
-    """
+    """An order with its price now in the ledger's measure, and the questions as SQL by name."""
 
     order: ChargeOrder
     price: Measure
     texts: Mapping[str, str] = field(hash=False)
-    prints: Mapping[str, str] = field(hash=False)
 
 
 def order_of(
-    plans: Mapping[str, Plan], terms: Terms, stand: CuratorContext, *, who: str, why: str = ""
+    plans: Mapping[str, Plan],
+    terms: Terms,
+    key: AnswerKey,
+    stand: CuratorContext,
+    *,
+    who: str,
+    why: str = "",
 ) -> Priced:
     """Return the order that charges a ledger for plans. Nothing is charged.
 
     Refuses: plans that release nothing, and events that the ledger cannot price.
     """
     ledger = stand.ledger
+    questions = questions_of(plans)
     event = event_of(plans)
-    part = part_of_all(plans, ledger.terms.parts)
+    part = part_of_all(questions, ledger.terms.parts)
     price = ledger.price(event, part=part)
-    prints = prints_of(plans)
-    texts = texts_of(plans)
+    texts = texts_of(questions)
     order = ChargeOrder(
         who,
         why,
-        question_name(prints),
-        key_name(prints, terms_of(plans, terms)),
+        question_name(key.prints),
+        key.text,
         event,
         part,
         fits_terms(plans, terms, price),
         text=_text_for_steward(texts),
         apart=not stand.share_questions,
     )
-    return Priced(order, price, texts, prints)
+    return Priced(order, price, texts)
 
 
 def _text_for_steward(texts: Mapping[str, str]) -> str:
@@ -82,30 +76,22 @@ def _text_for_steward(texts: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def plan_to_fit(
-    stand: CuratorContext, terms: Terms, who: str, make: Callable[[Planner], dict[str, Plan]]
-) -> dict[str, Plan]:
+def plan_to_fit(stand: CuratorContext, request: PlanRequest, who: str) -> dict[str, Plan]:
     """Return plans that fit now, if there are some; else those under the filter as it was opened."""
     ledger = stand.ledger
-    plans = make(stand.planner)
+    opened = ledger.terms.filter
+    plans = request.plans(opened)
+    spend = request.terms.spend
     # Only an (ε, δ) filter that also adds up ε admits Gaussian noise where Laplace noise no longer fits.
-    if not isinstance(terms.spend, ApproxDP) or not ledger.terms.filter.adds:
+    if not isinstance(spend, ApproxDP) or not opened.adds:
         return plans
-    part = part_of_all(plans, ledger.terms.parts)
+    part = part_of_all(request.questions, ledger.terms.parts)
     left = ledger.left(who, part)
-    if _fit(stand, plans, who):
+    if ledger.admits(event_of(plans), who=who, part=part):
         return plans
-    if not isinstance(left, ApproxDP) or terms.spend.epsilon > left.epsilon:
+    if not isinstance(left, ApproxDP) or spend.epsilon > left.epsilon:
         return plans
-    planner_now = replace(stand.planner, filter=ledger.filter(who, part))
-    plans_now = make(planner_now)
-    if _fit(stand, plans_now, who):
+    plans_now = request.plans(ledger.filter(who, part))
+    if ledger.admits(event_of(plans_now), who=who, part=part):
         return plans_now
     return plans
-
-
-def _fit(stand: CuratorContext, plans: dict[str, Plan], who: str) -> bool:
-    """Return whether the ledger would admit these plans now."""
-    event = event_of(plans)
-    part = part_of_all(plans, stand.ledger.terms.parts)
-    return stand.ledger.admits(event, who=who, part=part)

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable, Mapping
 from ..data.schema import Schema
 from ..engines.base import Engine, keeps_all_rows
 from ..errors import InvalidArgument, SchemaMismatch
-from ..frozen import field, frozen
+from ..frozen import field, frozen, replace
 from ..ledger import Ledger
 from ..noise import Bits, CheckedBits
-from ..plan.planner import Planner
+from ..plan.planner import Planner, RecentQuestions
 from ..privacy.neighbours import Neighbours
 
+MAX_REMEMBERED = 64
+"""Analysts whose last questions one process remembers."""
 _ENGINE = ("tally", "explain", "check", "public_values")
 
 
@@ -47,6 +49,8 @@ class CuratorContext:
     known: dict[tuple[str, ...], tuple[object, ...]] = field(default_factory=dict)
     control: RunControl | None = field(default=None, compare=False, repr=False)
     """How a run is stopped; None if nobody can stop it."""
+    recent: dict[str, RecentQuestions] = field(default_factory=dict, compare=False, repr=False)
+    """By analyst: the last questions that were read from SQL."""
 
     def public_values(self, table: str, *columns: str) -> tuple[object, ...]:
         """List the distinct values of a public table's column, or the distinct tuples of several."""
@@ -61,6 +65,18 @@ class CuratorContext:
         """The planner of these tables, under the ledger's filter as it was opened."""
         rows_public = keeps_all_rows(self.engine)
         return Planner(self.schemas, self.ledger.terms.filter, self.public_values, rows_public)
+
+    def planner_for(self, who: str) -> Planner:
+        """Return the planner, which does not parse again what this analyst has asked lately.
+
+        Each analyst has a cache of their own: nobody learns from the time of an answer whether a
+        colleague has asked the same (timing side channel).
+        """
+        if who not in self.recent and len(self.recent) >= MAX_REMEMBERED:
+            # Whoever comes later is served without a cache.
+            return self.planner
+        recent = self.recent.setdefault(who, RecentQuestions())
+        return replace(self.planner, recent=recent)
 
     @property
     def bits(self) -> Bits | None:

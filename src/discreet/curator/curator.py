@@ -22,22 +22,22 @@ from ..engines.base import Engine
 from ..errors import InvalidArgument
 from ..frozen import field, fill, frozen, replace
 from ..ledger import History, Ledger
-from ..ledger.names import read_who
-from ..plan.asked.terms import TermOptions, Terms
+from ..ledger.names import read_text, read_who
+from ..plan.asked.terms import TermOptions
 from ..plan.plan import Plan
-from ..plan.planner import Planner, QuestionLike
+from ..plan.planner import PlanRequest, QuestionLike
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from . import verbs
-from .answers import read_answers
+from .answer_key import AnswerKey, key_of
 from .charge_request import order_of, plan_to_fit
 from .context import CuratorContext, RunControl, read_context
 from .explain import explain_plan, store_texts
 from .explanation import Explanation
 from .history import history_of
-from .pay import Locks, Work, pay
+from .pay import Locks, Work, find_paid, pay
 from .signing import Signer
-from .stored_answer import Body, facts_of, write_body
+from .stored_answer import Body, facts_of, read_answers, write_body
 
 if TYPE_CHECKING:
     # Most questions need none of these packages: `verbs` loads them when they are used.
@@ -174,9 +174,9 @@ class Curator:
         **terms: Unpack[TermOptions],
     ) -> Answer:
         """Answer a question built in Python, or SQL; all else as `sql` does."""
-        read = self.stand.planner.terms(spend, **terms)
-        plans = self._plans(question, read)
-        answers = self._answers(plans, read, why)
+        planner = self.stand.planner_for(self.who)
+        read = planner.terms(spend, **terms)
+        answers = self._answers(planner.request(question, read), why)
         return answers[""]
 
     def release(
@@ -191,14 +191,9 @@ class Curator:
 
         `weights` divides the spend among the questions.
         """
-        read = self.stand.planner.terms(spend, **terms)
-
-        def make(planner: Planner) -> dict[str, Plan]:
-            workload = planner.workload(questions, read)
-            return dict(workload.plans)
-
-        plans = plan_to_fit(self.stand, read, self.who, make)
-        return self._answers(plans, read, why)
+        planner = self.stand.planner_for(self.who)
+        read = planner.terms(spend, **terms)
+        return self._answers(planner.request_several(questions, read), why)
 
     def plan(
         self,
@@ -228,8 +223,9 @@ class Curator:
 
         Refuses: all that `sql` refuses, except a lack of budget, which the explanation tells.
         """
-        read = self.stand.planner.terms(spend, **terms)
-        plans = self._plans(question, read)
+        planner = self.stand.planner_for(self.who)
+        read = planner.terms(spend, **terms)
+        plans = plan_to_fit(self.stand, planner.request(question, read), self.who)
         return explain_plan(self.stand, plans[""], read, self.who)
 
     def rehearse(
@@ -339,18 +335,44 @@ class Curator:
         warn_estimate_cut()
         return self.estimate_truncation(*arguments, **options)
 
-    def _plans(self, question: QuestionLike, terms: Terms) -> dict[str, Plan]:
-        """Plan one question, which has the empty name."""
+    def _answers(self, request: PlanRequest, why: str) -> dict[str, Answer]:
+        """Return the stored answers of a request; else plan it, charge for it, run it and store it."""
+        key = key_of(request.questions, request.terms)
+        stored = self._stored_answers(request, key, why)
+        if stored is not None:
+            return stored
+        plans = plan_to_fit(self.stand, request, self.who)
+        return self._paid_answers(request, key, plans, why)
 
-        def make(planner: Planner) -> dict[str, Plan]:
-            return {"": planner.plan(question, terms)}
+    def _stored_answers(
+        self, request: PlanRequest, key: AnswerKey, why: str
+    ) -> dict[str, Answer] | None:
+        """Return the answers that this asker has paid for under a key, before anything is planned.
 
-        return plan_to_fit(self.stand, terms, self.who, make)
+        An answer that only others have paid for is not among them. It is planned, priced and held back
+        like a new question, so that nobody learns from the time it takes (timing side channel).
+        """
+        stand = self.stand
+        apart = not stand.share_questions
+        paid = find_paid(self.ledger, self.who, key.text, apart=apart, pause=stand.pause)
+        if paid is None:
+            return None
+        # Refused as for a new question, although nothing is written here.
+        read_text(why, "why")
+        opened = self.ledger.terms.filter
 
-    def _answers(self, plans: dict[str, Plan], terms: Terms, why: str) -> dict[str, Answer]:
+        def plan() -> dict[str, Plan]:
+            return request.plans(opened)
+
+        return read_answers(request, plan, paid, opened, self.signer)
+
+    def _paid_answers(
+        self, request: PlanRequest, key: AnswerKey, plans: dict[str, Plan], why: str
+    ) -> dict[str, Answer]:
         """Charge for plans, run them and store their answers, or return the stored answers."""
         stand = self.stand
-        priced = order_of(plans, terms, stand, who=self.who, why=why)
+        terms = request.terms
+        priced = order_of(plans, terms, key, stand, who=self.who, why=why)
         # Answers made here, by their stored text: if that text is the one that is released, they need
         # not be read back from it.
         made_here: dict[str, dict[str, Answer]] = {}
@@ -369,7 +391,7 @@ class Curator:
                 bits=stand.bits,
             )
             written = {name: answer_to_json(answer) for name, answer in answers.items()}
-            facts = facts_of(plans, terms, priced.texts, priced.prints)
+            facts = facts_of(plans, terms, priced.texts, key.prints)
             text = write_body(Body(priced.price, written, facts))
             made_here[text] = answers
             return text
@@ -378,8 +400,8 @@ class Curator:
         paid = pay(self.ledger, priced.order, work, self.locks)
         # Another process may have stored first: then the text is not ours and has to be read.
         fresh = made_here.get(paid.body, {})
-        rules = self.ledger.terms.filter
-        return read_answers(plans, terms, paid, rules, self.signer, fresh=fresh)
+        opened = self.ledger.terms.filter
+        return read_answers(request, lambda: plans, paid, opened, self.signer, fresh=fresh)
 
 
 def warn_estimate_cut() -> None:

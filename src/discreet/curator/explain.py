@@ -21,6 +21,7 @@ from ..query.algebra.tree import Relation
 from ..query.bounds.contribution_bounds import row_share, weight_of
 from ..query.text.question import describe
 from ..statistics.releases.set_totals import SetsRelease
+from .answer_key import key_of, questions_of
 from .charge_request import order_of
 from .context import CuratorContext
 from .explanation import Explanation
@@ -29,7 +30,9 @@ from .explanation import Explanation
 def explain_plan(stand: CuratorContext, plan: Plan, terms: Terms, who: str) -> Explanation:
     """Return the effects and the cost of a plan; nothing is charged."""
     ledger = stand.ledger
-    priced = order_of({"": plan}, terms, stand, who=who)
+    plans = {"": plan}
+    key = key_of(questions_of(plans), terms)
+    priced = order_of(plans, terms, key, stand, who=who)
     event = priced.order.event
     part = priced.order.part
     known = ledger.find(priced.order)

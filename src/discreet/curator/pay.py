@@ -102,7 +102,7 @@ def pay(ledger: Ledger, order: ChargeOrder, work: Work, locks: Locks) -> Paid:
     with locks.of(order.key):
         known = ledger.find(order)
         if known is not None and known.body is not None:
-            _hold_back(ledger, known, work)
+            _hold_back(ledger, known, work.pause)
             return Paid(known.entry, known.body, again=True)
         # What only the store can refuse is refused before the charge.
         work.check()
@@ -121,8 +121,23 @@ def pay(ledger: Ledger, order: ChargeOrder, work: Work, locks: Locks) -> Paid:
             # Read back what the ledger holds: the first answer that was stored, perhaps not ours.
             settled = _settle(ledger, order, ledger.find(order))
         if not ran_here:
-            _hold_back(ledger, settled, work)
+            _hold_back(ledger, settled, work.pause)
         return Paid(settled.entry, settled.body)
+
+
+def find_paid(
+    ledger: Ledger, who: str, key: str, *, apart: bool, pause: Callable[[float], object]
+) -> Paid | None:
+    """Return the stored answer of a key that this asker has paid for; None if `pay` has to decide.
+
+    It is the answer that `pay` would return for an order of this key: nothing is charged, nothing run.
+    No event is needed to find it, and so no plan.
+    """
+    known = ledger.find_paid(who, key, apart=apart)
+    if known is None or known.body is None:
+        return None
+    _hold_back(ledger, known, pause)
+    return Paid(known.entry, known.body, again=True)
 
 
 def _settle(ledger: Ledger, order: ChargeOrder, known: Settlement | None) -> Settlement:
@@ -147,7 +162,7 @@ def _settle(ledger: Ledger, order: ChargeOrder, known: Settlement | None) -> Set
     return settled
 
 
-def _hold_back(ledger: Ledger, settled: Settlement, work: Work) -> None:
+def _hold_back(ledger: Ledger, settled: Settlement, pause: Callable[[float], object]) -> None:
     """Wait as long as the first asker did, if this asker must not know that there was one."""
     if settled.own is None:
         return
@@ -160,7 +175,7 @@ def _hold_back(ledger: Ledger, settled: Settlement, work: Work) -> None:
     if not seconds:
         return
     try:
-        work.pause(seconds)
+        pause(seconds)
     except Cancelled:
         # Stopping here must look like stopping a run: same message, and the charge is used up.
         problem = failure()

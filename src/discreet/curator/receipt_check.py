@@ -21,10 +21,9 @@ from ..arithmetic.canonical import canonical_json, hash_json
 from ..errors import ClaimRefuted, DiscreetError, InvalidArgument
 from ..privacy.events.json import from_json, measure_from_json
 from .answer_key import question_name
-from .answers import receipt_of
 from .receipt import VERSION, Receipt, ReceiptQuestion
 from .signing import check_signature, read_key
-from .stored_answer import BodyFacts, Said, read_body
+from .stored_answer import BodyFacts, Said, read_body, receipt_of
 
 if TYPE_CHECKING:
     from ..ledger import Ledger

@@ -1,32 +1,89 @@
-"""Stored text of an answer (JSON): the answers, their price, and every fact that a receipt states.
+"""Stored answers: their text in the ledger (JSON), and how they are given again with a receipt.
 
-Version 2 can be read without a plan. Version 1, of release 0.1.0, holds the price and the answers alone.
-It is read for ever, and suggested bounds are still written in it.
+The text holds the answers, their price, and every fact that a receipt states. Version 2 can be read
+without a plan. Version 1, of release 0.1.0, holds the price and the answers alone. It is read for ever,
+and suggested bounds are still written in it.
+
+A stored answer whose facts are known is given again without planning its question. Its plan is made when
+somebody reads it (`answer.provenance`). It is then today's plan if that has the same event and the same
+contribution bounds; else, or if today's planner refuses the question, the plan as it was told then.
+
+**Answers of release 0.1.0.** Their keys hash the planned events, so a better planner does not find them by
+their key. They are found by the question's fingerprint, and taken if nothing that the ledger knows speaks
+against it (`fits_terms`):
+
+    quantiles    drawn with an interval at the asked level  stands in the answer
+    counts       moved to 0 or above if that is asked for   stands in the answer
+    noise        the same events as planned today, or as would be planned with totals of its own for every statistic;
+                 or, for a spend without weights, the same price: what the old answer took is the spend itself, or what
+                 today's plan would take
+
+The spend itself was not stored, nor were weights and sizes. So a question with an error or with weights
+gets an old answer only if the noise is the very same. A question without weights may get an answer for
+the same spend that was divided by weights then. Its intervals say how exact it is.
 
 Guarantee: a text that was written once is read by every later release.
-Law: tests/ledger/test_before_0_2_0.py, tests/ledger/test_0_1_0.py
+Law: tests/ledger/test_before_0_2_0.py, tests/ledger/test_0_1_0.py, tests/curator/test_stored.py
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import cache
 
+from ..answer.answer import Answer
+from ..answer.provenance import Late, LatePlan, Provenance
+from ..answer.stored import answer_from_json
 from ..answer.stored_mechanism import read_object
-from ..arithmetic.canonical import canonical_json
+from ..arithmetic.canonical import canonical_json, hash_json
+from ..arithmetic.rational import rational
 from ..errors import DiscreetError, LedgerCorrupt
 from ..frozen import field, frozen
+from ..ledger import Entry
+from ..ledger.charge_order import Fits
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
+from ..plan.planner import PlanRequest
+from ..plan.text.plan import share_text, truncation_text
 from ..privacy.events import Event
-from ..privacy.events.json import Json, measure_from_json, measure_to_json
-from ..privacy.measures import Measure
+from ..privacy.events.json import (
+    Json,
+    from_json,
+    measure_from_json,
+    measure_to_json,
+    read_amount,
+    to_json,
+)
+from ..privacy.filters.filter import Filter
+from ..privacy.measures import Measure, RenyiDP
+from ..privacy.price_text import price_of_promise
+from ..query.algebra.tally import Free
 from ..query.bounds.relation_facts import tables_of
-from .answer_key import shares_of, terms_of
+from .answer_key import (
+    COUNTS,
+    Questions,
+    event_apart,
+    event_of,
+    old_key_of,
+    prints_of,
+    questions_of,
+    shares_of,
+    terms_of,
+    texts_of,
+)
+from .pay import Paid
+from .receipt import Receipt, ReceiptQuestion
+from .signing import Signer
 
 _SAID = {"text", "fingerprint", "plan", "shares"}
 _FACTS = {"terms", "neighbours", "tables", "asked"}
 _FIELDS = {1: {"body", "price", "answers"}, 2: {"body", "price", "answers"} | _FACTS}
+_EVERY_ROW = share_text(Free())
+_NEAR = Fraction(1, 10**9)
+"""Prices that differ by less differ in the last digit of a floating-point bound."""
+_LEVELS = (0.95, 0.9, 0.99, 0.8, 0.5)
 
 
 @frozen
@@ -72,7 +129,9 @@ def facts_of(
         events += plan.events
     # All tables of a curator declare one neighbour relation, so the first event has it.
     neighbours = events[0].neighbours
-    return BodyFacts(terms_of(plans, terms), neighbours, dict(sorted(versions.items())), asked)
+    return BodyFacts(
+        terms_of(questions_of(plans), terms), neighbours, dict(sorted(versions.items())), asked
+    )
 
 
 def write_body(body: Body) -> str:
@@ -135,3 +194,257 @@ def _read_said(one: Json) -> Said:
         raise TypeError
     share_texts = tuple(map(str, shares))
     return Said(str(one["text"]), str(one["fingerprint"]), str(one["plan"]), share_texts)
+
+
+def read_answers(
+    request: PlanRequest,
+    plan: Callable[[], Mapping[str, Plan]],
+    paid: Paid,
+    opened: Filter,
+    signer: Signer | None,
+    *,
+    fresh: Mapping[str, Answer] | None = None,
+) -> dict[str, Answer]:
+    """Return the answers that a ledger holds, each with the receipt of their one charge.
+
+    `plan` plans the request; it is called when somebody reads the plan of an answer. `fresh` are answers
+    that were written just now as the very text that the ledger holds. They need not be parsed again.
+    """
+    questions = request.questions
+    terms = request.terms
+    promise = opened.promise()
+    charge = paid.entry
+    body = read_body(paid.body)
+    facts = body.facts
+    if facts is None:
+        # Release 0.1.0 stored no facts: they are those of today's question.
+        facts = facts_of(plan(), terms, texts_of(questions), prints_of(questions))
+    receipt = receipt_of(charge, body, facts, promise)
+    if signer is not None:
+        receipt = receipt.signed(signer)
+    price = body.price
+    if opened.adds:
+        price = opened.stated(from_json(charge.event))
+    caption = f"{price_of_promise(price, promise)}, entry {charge.number} of the ledger"
+    if paid.again:
+        caption = f"{again_words(dict(receipt.tables))}; it cost {caption}"
+
+    @cache
+    def made() -> Mapping[str, Plan | Provenance]:
+        # One planning for all answers of a release.
+        return _how_made(questions, terms, plan, charge, body)
+
+    told = {}
+    for name, question in questions.items():
+        known = (fresh or {}).get(name)
+        if known is not None:
+            told[name] = known.with_receipt(receipt, _caption(caption, known.plan))
+            continue
+        late = LatePlan(question, _level(terms), _made_of(made, name))
+        answer = answer_from_json(body.answers[name], late)
+        told[name] = answer.with_receipt(receipt, _late_caption(caption, late, facts.asked[name]))
+    return told
+
+
+def _level(terms: Terms) -> Fraction:
+    """Return the confidence level as a plan has it."""
+    return rational(terms.level, "level")
+
+
+def _made_of(
+    made: Callable[[], Mapping[str, Plan | Provenance]], name: str
+) -> Callable[[], Plan | Provenance]:
+    """Return the function that makes the plan of one answer."""
+    return lambda: made()[name]
+
+
+def again_words(versions: Mapping[str, str]) -> str:
+    """Return the caption of a stored answer: the version of its data, and that it was free.
+
+    >>> from discreet.curator.stored_answer import again_words
+    >>> again_words({"people": "1"})
+    'answered before, data version 1, nothing spent'
+    >>> again_words({"people": "1", "visits": "march"})
+    'answered before, people version 1, visits version march, nothing spent'
+    """
+    names = list(versions)
+    if len(names) == 1:
+        names = ["data"]
+    pairs = zip(names, versions.values(), strict=True)
+    data = ", ".join(f"{name} version {version}" for name, version in pairs)
+    return f"answered before, {data}, nothing spent"
+
+
+def _caption(caption: str, made: Plan | Provenance) -> str:
+    """Return the caption, with a note on rows that a person's cap may have truncated."""
+    if not isinstance(made, Plan):
+        return caption
+    cut = truncation_text(made)
+    if not cut:
+        return caption
+    return f"{caption}; {cut}"
+
+
+def _late_caption(caption: str, late: LatePlan, said: Said) -> str | Late[str]:
+    """Return the same caption, made when it is read if it depends on the plan."""
+    # Where every row counts nothing is truncated, whichever plan it is.
+    if all(share == _EVERY_ROW for share in said.shares):
+        return caption
+    return Late(lambda: _caption(caption, late.read()))
+
+
+def _how_made(
+    questions: Questions,
+    terms: Terms,
+    plan: Callable[[], Mapping[str, Plan]],
+    charge: Entry,
+    body: Body,
+) -> Mapping[str, Plan | Provenance]:
+    """Return today's plans if they made the answers; else the plans as they were told then."""
+    try:
+        plans = plan()
+        if _is_how_made(plans, terms, charge, body):
+            return plans
+    except DiscreetError:
+        # Today's planner refuses the question. Its answer was paid for, so it is given all the same.
+        pass
+    if body.facts is None:
+        text = f"planned by release 0.1.0, charged as {from_json(charge.event)}"
+        texts = dict.fromkeys(questions, text)
+    else:
+        texts = {name: said.plan for name, said in body.facts.asked.items()}
+    level = _level(terms)
+    made = {}
+    for name, question in questions.items():
+        made[name] = Provenance(question, level, texts[name])
+    return made
+
+
+def _is_how_made(plans: Mapping[str, Plan], terms: Terms, charge: Entry, body: Body) -> bool:
+    """Return whether the answers of a charge were made by these plans."""
+    if body.facts is None:
+        return same_plan(charge, plans, terms)
+    return _planned_alike(plans, charge, body.facts)
+
+
+def _planned_alike(plans: Mapping[str, Plan], charge: Entry, facts: BodyFacts) -> bool:
+    """Return whether today's plans have the event and the contribution bounds of a charge."""
+    if charge.event != to_json(event_of(plans)):
+        return False
+    shares_then = {name: list(said.shares) for name, said in facts.asked.items()}
+    shares_now = {name: shares_of(plan) for name, plan in plans.items()}
+    return shares_then == shares_now
+
+
+def receipt_of(charge: Entry, body: Body, facts: BodyFacts, promise: Measure) -> Receipt:
+    """Return the receipt of a charge."""
+    event = from_json(charge.event)
+    asked = []
+    for name, said in facts.asked.items():
+        answer_hash = hash_json(body.answers[name])
+        asked.append(ReceiptQuestion(name, said.text, said.fingerprint, answer_hash))
+    return Receipt(
+        number=charge.number,
+        charge=charge.hash,
+        time=charge.time,
+        who=charge.who,
+        why=charge.why,
+        part=charge.part,
+        stored_as=charge.key,
+        event=event,
+        price=body.price,
+        promise=promise,
+        neighbours=event.neighbours,
+        tables=tuple(facts.tables.items()),
+        asked=tuple(asked),
+    )
+
+
+def fits_terms(plans: Mapping[str, Plan], terms: Terms, price: Measure) -> Fits:
+    """Return the rule for answers with a key of the first format; `price` is that of today's plan."""
+
+    def fits(charge: Entry, text: str) -> bool:
+        body = read_body(text)
+        said = terms_of(questions_of(plans), terms)
+        if body.facts is not None:
+            # An old pending charge that a newer release ran: its terms are known.
+            return body.facts.terms == said
+        if body.answers.keys() != plans.keys():
+            return False
+        for name, plan in plans.items():
+            if not _same_style(body.answers[name], plan, terms):
+                return False
+        if charge.event in (to_json(event_of(plans)), to_json(event_apart(plans))):
+            return True
+        # Other noise for the same price is the same question, unless weights divide it otherwise.
+        return "weights" not in said and fits_price(body.price, terms.spend, price)
+
+    return fits
+
+
+def fits_price(old: Measure, spend: Measure | None, price: Measure) -> bool:
+    """Return whether an old answer cost the spend itself, or the price of today's plan.
+
+    >>> from discreet import ApproxDP, PureDP
+    >>> from discreet.curator.stored_answer import fits_price
+    >>> fits_price(PureDP(1), PureDP(1), PureDP("9/10")), fits_price(PureDP(1), PureDP(2), PureDP(2))
+    (True, False)
+    >>> fits_price(PureDP(1), ApproxDP(1, 0.25), PureDP(1)), fits_price(PureDP(1), None, PureDP(1))
+    (True, False)
+    """
+    if spend is None:
+        return False
+    return _near(old, spend) or _near(old, price)
+
+
+def _near(one: Measure, other: Measure) -> bool:
+    """Return whether two prices are equal up to the last digits of a floating-point bound."""
+    if one == other:
+        return True
+    if type(one) is not type(other) or isinstance(one, RenyiDP):
+        return False
+    texts = measure_to_json(one)
+    for name, other_text in measure_to_json(other).items():
+        if not _is_amount(texts[name]):
+            continue
+        a = read_amount(texts[name], "a price")
+        b = read_amount(other_text, "a price")
+        if abs(a - b) > _NEAR * max(a, b):
+            return False
+    return True
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, str) and value[:1].isdigit()
+
+
+def _same_style(answer: object, plan: Plan, terms: Terms) -> bool:
+    """Return whether quantiles were drawn at the asked level, and counts moved to 0 as is asked."""
+    if not isinstance(answer, dict):
+        return True
+    counts = {name for name, statistic in plan.question.statistics if isinstance(statistic, COUNTS)}
+    for row in answer.get("estimates", ()):
+        for name, estimate in row.items():
+            if estimate["estimate"] == "place":
+                # The interval of a quantile is fixed when it is drawn.
+                same_level = float(estimate["level"]) == terms.level
+                if not same_level or not terms.intervals:
+                    return False
+            if name in counts:
+                moved = estimate["low"] is not None
+                if moved != terms.nonnegative:
+                    return False
+    return True
+
+
+def same_plan(charge: Entry, plans: Mapping[str, Plan], terms: Terms) -> bool:
+    """Return whether an answer of 0.1.0 was planned as it is today.
+
+    The key of the answer tells, for the usual levels: a hash cannot be read, only tried.
+    """
+    if charge.event != to_json(event_of(plans)):
+        return False
+    for level in (terms.level, *_LEVELS):
+        if charge.key == old_key_of(plans, level, nonnegative=terms.nonnegative):
+            return True
+    return False

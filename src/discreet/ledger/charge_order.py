@@ -163,14 +163,49 @@ def settlement_for_asker(
     if settlement is None or not order.apart or settlement.charge.who == order.who:
         return settlement
     entries = read_found(snapshot.found)
+    own = _again_of(order.who, settlement.charge, entries)
+    if own is None:
+        return None
+    return replace(settlement, own=own)
+
+
+def _again_of(who: str, charge: Entry, entries: Sequence[EntryWithBody]) -> Entry | None:
+    """Return the `again` by which a person has paid for the charge of another person."""
     for entry, _ in entries:
-        repeats = entry.kind == "again" and entry.refers == settlement.charge.number
-        if not repeats or entry.who != order.who:
+        repeats = entry.kind == "again" and entry.refers == charge.number
+        if not repeats or entry.who != who:
             continue
         # An `again` that was stopped has ended; the person must ask, and pay, anew.
         if closing_of(entry.number, entries) is None:
-            return replace(settlement, own=entry)
+            return entry
     return None
+
+
+def find_paid(who: str, key: str, snapshot: Snapshot, *, apart: bool) -> Settlement | None:
+    """Return the answer that `find_answer` would return for this key, if no event is needed for it.
+
+    That is the first answer under the key of an order; for an order apart the first that this
+    person has paid for. It comes before all others, whatever event would be charged today.
+
+    Refuses: an answer that is not the one its entry vouches for, with LedgerCorrupt.
+    """
+    entries = read_found(snapshot.found)
+    paid_by_asker = _paid_by(who, entries)
+    ended: dict[int, tuple[Entry, EntryWithBody]] = {}
+    for charge, end in _charges(entries):
+        if charge.key != key or end is None or end[0].kind != "answer":
+            continue
+        if apart and charge.number not in paid_by_asker:
+            continue
+        if not is_behind(end, snapshot):
+            ended[end[0].number] = (charge, end)
+    if not ended:
+        return None
+    charge, (answer, body) = ended[min(ended)]
+    own = None
+    if apart and charge.who != who:
+        own = _again_of(who, charge, entries)
+    return Settlement(charge, check_body(answer, body), own=own, ended=answer.time)
 
 
 def find_answer(order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:

@@ -27,6 +27,7 @@ from .charge_order import (
     Settlement,
     decide_order,
     entry_of,
+    find_paid,
     find_settlement,
     lookup_of,
     pending_charge,
@@ -151,6 +152,23 @@ class Ledger:
         snapshot = self._store.read(names_for(order.who), lookup_of(order))
         settlement = self._find(order, snapshot)
         return settlement_for_asker(order, settlement, snapshot)
+
+    def find_paid(self, who: str, key: str, *, apart: bool) -> Settlement | None:
+        """Return the stored answer of a key that a person may read again, whatever its event.
+
+        It is the answer that `find` returns for an order of this key. `apart` is that of the order:
+        then only answers count that this person has paid for. None if there is no such answer, and
+        for a person without an allowance, whom `find` refuses.
+        """
+        snapshot = self._store.read(names_for(who), Lookup(key))
+        if not snapshot.found:
+            return None
+        books = self._sums.books(snapshot, who)
+        try:
+            books.allowances.of(books.who, books.terms.filter)
+        except NotAllowed:
+            return None
+        return find_paid(who, key, snapshot, apart=apart)
 
     def settle(self, order: ChargeOrder) -> Settlement:
         """Find the settlement of an order, or charge it, in one transaction: one charge for all.

@@ -7,14 +7,16 @@ with the remaining budget), and the values of public tables.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
+from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias, Unpack, assert_never
 
 from .. import query
 from ..arithmetic.rational import Number
 from ..data.schema import Schema
 from ..errors import DiscreetError, InvalidArgument, SchemaMismatch
-from ..frozen import frozen, replace
+from ..frozen import field, frozen, replace
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..query.algebra.tree import (
@@ -35,7 +37,7 @@ from .asked.checked_question import CheckedQuestion, check_question
 from .asked.spend import read_spend
 from .asked.terms import TermOptions, Terms, read_terms
 from .plan import Plan
-from .question import check_whole, plan_checked
+from .question import check_terms, check_whole, plan_checked
 
 if TYPE_CHECKING:
     from .several.tradeoff import Tradeoff
@@ -44,18 +46,87 @@ if TYPE_CHECKING:
 QuestionLike: TypeAlias = str | Question
 """A question as a curator takes it: SQL, or built from a Table."""
 
+RECENT_QUESTIONS = 64
+"""Questions that an analyst's planner remembers; one may list 100,000 keys."""
+
 # Errors that reading a tree of an unknown form may raise; each is refused as an invalid question.
 _MALFORMED = (TypeError, AssertionError, ValueError, LookupError, AttributeError)
 
 
+class RecentQuestions:
+    """Bounded cache of questions that were read from SQL texts.
+
+    A question follows from its text, the declared tables and the values of public tables, which all stay
+    the same for one curator. So a text that was read before need not be parsed and checked again.
+
+    Guarantee: no entry depends on private data, and only sound questions are kept.
+    """
+
+    __slots__ = ("_lock", "_questions")
+
+    def __init__(self) -> None:
+        # Several threads ask one curator, and finding moves an entry.
+        self._lock = Lock()
+        self._questions: OrderedDict[str, Question] = OrderedDict()
+
+    def find(self, text: str) -> Question | None:
+        """Return the question of a text, if it was read lately."""
+        with self._lock:
+            known = self._questions.get(text)
+            if known is not None:
+                self._questions.move_to_end(text)
+            return known
+
+    def keep(self, text: str, question: Question) -> None:
+        """Keep the question of a text; the one that was not asked for longest is dropped."""
+        with self._lock:
+            self._questions[text] = question
+            self._questions.move_to_end(text)
+            if len(self._questions) > RECENT_QUESTIONS:
+                self._questions.popitem(last=False)
+
+
+@frozen(eq=False)
+class PlanRequest:
+    """Questions by name, read and checked with their terms, but not planned yet.
+
+    A single question has the empty name. `several` says that the questions share one spend. All that
+    names a stored answer is here, so it is found before anything is planned.
+    """
+
+    checked: Mapping[str, CheckedQuestion]
+    terms: Terms
+    several: bool = False
+
+    @property
+    def questions(self) -> dict[str, Question]:
+        """The questions by name."""
+        return {name: one.question for name, one in self.checked.items()}
+
+    def plans(self, under: Filter) -> dict[str, Plan]:
+        """Plan the questions for a filter.
+
+        Refuses: questions without any possible plan.
+        """
+        if self.several:
+            workload = several.workload.workload_of(self.checked, self.terms, under=under)
+            return dict(workload.plans)
+        plan = plan_checked(self.checked[""], self.terms, under=under)
+        return {"": check_whole(plan, self.terms)}
+
+
 @frozen
 class Planner:
-    """Plans questions about declared tables under a filter."""
+    """Plans questions about declared tables under a filter.
+
+    `recent` keeps the last questions that were read from SQL, so that a repeated text is parsed once.
+    """
 
     schemas: Mapping[str, Schema]
     filter: Filter
     public_values: PublicValues
     rows_public: bool = False
+    recent: RecentQuestions | None = field(default=None, compare=False, repr=False)
 
     def terms(self, spend: Measure | Number | None = None, **words: Unpack[TermOptions]) -> Terms:
         """Read the terms of a question; a number is an ε if the filter's budget is a pure ε."""
@@ -73,8 +144,7 @@ class Planner:
         """
         if isinstance(asked, str):
             # `parse` checks the question, so it is not checked again here.
-            parsed = query.parse(asked, self.schemas, self.public_values)
-            return CheckedQuestion(parsed, self.public_values, self.rows_public)
+            return CheckedQuestion(self._parse(asked), self.public_values, self.rows_public)
         if isinstance(asked, query.Table):
             raise InvalidArgument(
                 "a table is no question yet; end it with count(), mean('age') or aggregate(…)"
@@ -84,6 +154,16 @@ class Planner:
                 f"a question is SQL text or built from a Table, got {type(asked).__name__}"
             )
         return self._check_tree(asked)
+
+    def _parse(self, text: str) -> Question:
+        """Read SQL, or find the question that the same text was read as before."""
+        known = None if self.recent is None else self.recent.find(text)
+        if known is not None:
+            return known
+        parsed = query.parse(text, self.schemas, self.public_values)
+        if self.recent is not None:
+            self.recent.keep(text, parsed)
+        return parsed
 
     def _check_tree(self, asked: Question) -> CheckedQuestion:
         try:
@@ -104,6 +184,23 @@ class Planner:
                     f"build it on curator.table({schema.name!r}), or ask in SQL"
                 )
         return replace(checked, rows_public=self.rows_public)
+
+    def request(self, asked: object, terms: Terms) -> PlanRequest:
+        """Read one question and its terms.
+
+        Refuses: what planning refuses about the terms. The same is refused for a question whose
+        answer is stored, which is not planned.
+        """
+        checked = self.question(asked)
+        check_terms(checked, terms, under=self.filter)
+        return PlanRequest({"": checked}, terms)
+
+    def request_several(self, questions: object, terms: Terms) -> PlanRequest:
+        """Read several questions by name and their terms; refuses as `request` does."""
+        named = _check_names(questions)
+        checked = {name: self.question(asked) for name, asked in named.items()}
+        several.workload.check_terms(list(checked), terms)
+        return PlanRequest(checked, terms, several=True)
 
     def plan(self, asked: object, terms: Terms) -> Plan:
         """Plan one question."""

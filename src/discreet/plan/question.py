@@ -12,7 +12,7 @@ from ..query.bounds.keys import PublicValues
 from ..query.bounds.missing_keys import absent_keys, table_parts
 from ..query.bounds.wide_sets import MAX_FINEST_CELLS, is_wide
 from .asked.checked_question import CheckedQuestion, check_question
-from .asked.options import read_asked
+from .asked.options import QuestionOptions, read_asked
 from .asked.terms import TermOptions, Terms, read_terms
 from .choose import choose
 from .plan import Plan
@@ -59,9 +59,17 @@ def plan_question(
 
 def plan_checked(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) -> Plan:
     """Plan a question that was checked; see `plan_question`."""
+    return choose(checked.question, check_terms(checked, terms, under=under))
+
+
+def check_terms(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) -> QuestionOptions:
+    """Read the terms of a question for its statistics; nothing is planned.
+
+    Refuses: terms that do not belong to the question, and post-processing that cannot be computed.
+    """
     if terms.whole or terms.nonnegative:
         _check_post_processing(checked, terms)
-    return choose(checked.question, read_asked(checked, terms, under=under))
+    return read_asked(checked, terms, under=under)
 
 
 def _check_post_processing(checked: CheckedQuestion, terms: Terms) -> None:

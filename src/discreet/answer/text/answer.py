@@ -83,7 +83,7 @@ def _below(seen: DisplayFacts, faint: str) -> str:
     They are the caption, an unusual level, how rows were picked, and which rows and columns tell nothing.
     """
     answer = seen.answer
-    level = answer.plan.level
+    level = answer.level
     unusual_level = ""
     if level != Fraction(95, 100) and answer.noisy:
         unusual_level = f"intervals at level {float(level):g}"
@@ -108,7 +108,7 @@ def _below(seen: DisplayFacts, faint: str) -> str:
 def _unbounded(seen: DisplayFacts) -> Iterator[str]:
     """Yield the columns that have no interval in any row, and why."""
     answer = seen.answer
-    question = answer.plan.question
+    question = answer.question
     if not seen.intervals:
         return
     for name, expression in question.finish.columns:

@@ -43,9 +43,9 @@ class DisplayFacts:
 
 def display_facts_of(answer: Answer, level: float | None = None) -> DisplayFacts:
     """Work out the facts of an answer that all its displays need."""
-    confidence = float(answer.plan.level) if level is None else level
+    confidence = float(answer.level) if level is None else level
     intervals = answer.interval(confidence)
-    digits = digits_of(answer.plan.question)
+    digits = digits_of(answer.question)
     return DisplayFacts(answer, intervals, digits, _faint(answer, intervals))
 
 
@@ -100,7 +100,7 @@ def ordered_keys(question: Question) -> frozenset[str]:
 
 def _faint(answer: Answer, intervals: tuple[dict[str, Interval], ...]) -> frozenset[int]:
     """Return the rows of which no judged statistic tells anything."""
-    widths = _judged_widths(answer.plan.question)
+    widths = _judged_widths(answer.question)
     if not widths:
         return frozenset()
     # A row is faint unless some column tells something in it.

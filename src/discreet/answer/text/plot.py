@@ -77,7 +77,7 @@ def plot(
     ordered: frozenset[str] = frozenset()
     # A line through rows that noise picked would suggest values of the keys between them.
     if not answer.candidates:
-        ordered = ordered_keys(answer.plan.question)
+        ordered = ordered_keys(answer.question)
     default_title = f"{name} by {', '.join(keys)}" if keys else name
     drawing = _Drawing(name, keys, ordered, level, title or default_title)
     marks = []

@@ -31,13 +31,12 @@ from ...query.bounds.relation_facts import columns_of, tables_of
 from ...query.sql.parse import parse_rows
 from ...query.text.question import describe, fingerprint
 from ..answer_key import key_name
-from ..answers import receipt_of
 from ..context import CuratorContext
 from ..explain import check_rows
 from ..pay import Locks, Work, pay
 from ..receipt import Receipt
 from ..signing import Signer
-from ..stored_answer import Body, BodyFacts, Said, read_body, write_body
+from ..stored_answer import Body, BodyFacts, Said, read_body, receipt_of, write_body
 
 Model = TypeVar("Model", bound=Estimator)
 

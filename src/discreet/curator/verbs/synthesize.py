@@ -26,10 +26,9 @@ from ...synthetic.request import SynthesisWords, read_request
 from ...synthetic.stored import measured_from_json, measured_to_json
 from ...synthetic.synthesizer import measured_of, warn_if_hopeless
 from ...synthetic.synthetic import Synthetic
-from ..answers import receipt_of
 from ..explain import check_rows
 from ..pay import Work, pay
-from ..stored_answer import Body, BodyFacts, Said, read_body, write_body
+from ..stored_answer import Body, BodyFacts, Said, read_body, receipt_of, write_body
 from .learn import Learner, charge_order_of, count_of
 
 

@@ -117,14 +117,9 @@ def workload_of(
     questions: Mapping[str, CheckedQuestion], terms: Terms, *, under: Filter | None
 ) -> Workload:
     """Plan questions that were checked; see `plan_workload`."""
-    if (terms.spend is None) == (terms.error is None):
-        raise InvalidArgument("give spend= or error=, exactly one: the planner finds the other")
+    check_terms(list(questions), terms)
     if terms.spend is not None:
         return _spending(questions, terms.spend, terms, under)
-    if terms.weights:
-        raise InvalidArgument(
-            "weights divide a spend; with error= every question has its own, so leave them out"
-        )
     errors = _errors(list(questions), terms.error)
     workloads: list[Workload] = []
     for tables in _groupings(questions, terms):
@@ -132,6 +127,24 @@ def workload_of(
         if workload is not None:
             workloads.append(workload)
     return min(workloads, key=lambda workload: amount_of(workload.spend))
+
+
+def check_terms(names: Sequence[str], terms: Terms) -> None:
+    """Check the terms of several questions; nothing is planned.
+
+    Refuses: both or neither of spend and error, weights beside errors, and weights or errors of
+    other questions (InvalidArgument).
+    """
+    if (terms.spend is None) == (terms.error is None):
+        raise InvalidArgument("give spend= or error=, exactly one: the planner finds the other")
+    if terms.spend is not None:
+        _weights(names, terms.weights or {})
+        return
+    if terms.weights:
+        raise InvalidArgument(
+            "weights divide a spend; with error= every question has its own, so leave them out"
+        )
+    _errors(names, terms.error)
 
 
 def _events(plans: Sequence[tuple[str, Plan]]) -> list[Event]:
