@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 
 import discreet as dp
-from discreet.plan.proportional_split import routes
+from discreet.plan.budget_allocation import routes
 from discreet.query.algebra.tree import Scan
 from discreet.synthetic.measure import contrasts_of, exact_tables
 from discreet.synthetic.plan import plan_synthetic

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from answer.cases import REGIONS, Remembered, question, relation, visits
 from discreet.answer import answer_question, run_plan
 from discreet.answer.answer import Answer
+from discreet.answer.ask import gather
 from discreet.answer.computed.interval_arithmetic import box_of
 from discreet.answer.suggest import plan_bounds
-from discreet.answer.tally_batch import gather
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Geometric
 from discreet.plan import plan_question

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from discreet.answer import ask, run_plan
-from discreet.answer.fresh_noise import draw
+from discreet.answer.ask import draw
 from discreet.engines.memory.engine import Memory
 from discreet.mechanisms.selection.quantile_interval import (
     IntervalSelection,

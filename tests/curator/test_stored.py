@@ -17,10 +17,11 @@ from discreet.answer.stored import (
     answer_from_json,
     answer_to_json,
     estimates_from_json,
+    mechanism_from_json,
+    mechanism_to_json,
     scalar_from_json,
     scalar_to_json,
 )
-from discreet.answer.stored_mechanism import mechanism_from_json, mechanism_to_json
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.plan import plan_question
 from discreet.statistics.correlation import CorrelationEstimate

@@ -26,14 +26,14 @@ def forbid_planning(patch):
     def refuse(*_):
         raise Planned
 
-    patch.setattr("discreet.plan.question.choose", refuse)
+    patch.setattr("discreet.plan.choose.choose", refuse)
 
 
 def refuse_planning(patch):
     def refuse(*_):
         raise dp.UnsupportedQuery("not any more")
 
-    patch.setattr("discreet.plan.question.choose", refuse)
+    patch.setattr("discreet.plan.choose.choose", refuse)
 
 
 class TestARepeatedQuestion:

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 import discreet as dp
-from discreet.answer.tally_batch import gather
+from discreet.answer.ask import gather
 from discreet.answer.workload_run import exact_totals
 from discreet.privacy.pricing.pure import price_pure
 from discreet.query.algebra.tally import SHARE_FINENESS

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from answer.cases import REGIONS, UNITS, question, relation
-from discreet.answer.ask import run_plan
-from discreet.answer.tally_batch import gather
+from discreet.answer.ask import gather, run_plan
 from discreet.data import Boolean, Integer, Rows, Schema, Text
 from discreet.errors import InvalidArgument, UnsupportedQuery
 from discreet.mechanisms import (

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 from answer.cases import REGIONS, question, relation
 from discreet.data import Category, Integer, Rows, Schema
 from discreet.plan import plan_question
-from discreet.plan.budget_allocation import divide
+from discreet.plan.budget_allocation import divide, release_of, routes, split
 from discreet.plan.layout import layout_of
-from discreet.plan.mechanism_choice import release_of
-from discreet.plan.proportional_split import routes, split
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from discreet.query.algebra.expression import Field
 from discreet.query.algebra.tally import Free, RowShare

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from answer.cases import question
 from discreet.answer import run_plan
-from discreet.answer.tally_batch import gather
+from discreet.answer.ask import gather
 from discreet.data import Category, Integer, People, Real, Rows, Schema
 from discreet.engines import DuckDB, Memory
 from discreet.errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery

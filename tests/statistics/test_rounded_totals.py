@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.answer import run_plan
-from discreet.answer.tally_batch import gather
+from discreet.answer.ask import gather
 from discreet.statistics.releases.partition import MAX_JOINT, PartitionNeed
 from discreet.statistics.shared_totals import SumWay
 from support.misses import most_misses

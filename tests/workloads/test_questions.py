@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.answer.ask import run_plan
+from discreet.answer.ask import gather, run_plan
 from discreet.answer.stored import answer_from_json, answer_to_json
-from discreet.answer.tally_batch import gather
 from discreet.audit import replay
 from discreet.plan.workload_plan import change_of
 from discreet.statistics.releases.set_totals import CellsNeed, SetsRelease

@@ -11,9 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from .. import answer as room
+from .. import answer as modules
 from .. import workloads
 from ..arithmetic.rational import Number
+from ..errors import InvalidArgument
 from ..frozen import field, frozen
 from ..plan.plan import Plan
 from ..query.algebra.expression import Expression, Field, fields_of
@@ -35,8 +36,7 @@ from ..statistics.releases.set_totals import SetEstimate
 from ..statistics.releases.total import KeyValues
 from . import export, text
 from .computed.thresholded_keys import keys_shown_by
-from .computed.window_intervals import TableLaw, reads_rows
-from .confidence import read_level
+from .computed.window_intervals import TableLaw
 from .export import plain
 from .provenance import Late, LatePlan, Provenance
 
@@ -114,7 +114,7 @@ class Answer:
         if picks_by_noise(question):
             picked_from = len(keys) if candidates is None else candidates
         every = None
-        if reads_rows(finish):
+        if _reads_rows(finish):
             every = (tuple(keys), tuple(estimates))
         columns = []
         column_types = []
@@ -188,22 +188,22 @@ class Answer:
 
         Refuses: with InvalidArgument a set that was not asked.
         """
-        return room.derived_views.one_set(self, names)
+        return modules.derived_views.one_set(self, names)
 
     def between(self, low: object, high: object, level: float = 0.95) -> Between:
         """Return the count of values in [`low`, `high`] with its confidence interval, for free.
 
         The answer must be of running totals.
         """
-        return room.derived_views.between(self, low, high, level)
+        return modules.derived_views.between(self, low, high, level)
 
     def quantile(self, at: Number) -> Value:
         """Return the quantile `at` by running totals, for free: the least value with that fraction."""
-        return room.derived_views.quantile_of(self, at)
+        return modules.derived_views.quantile_of(self, at)
 
     def measurements(self) -> dict[str, object]:
         """Return the unbiased estimates of a workload and their covariance, as plain values for JSON."""
-        return room.measurements.measurements(self)
+        return modules.measurements.measurements(self)
 
     def interval(
         self, level: float = 0.95, *, joint: bool = False
@@ -358,8 +358,8 @@ def _late_property(slot: Any, text: str) -> property:  # noqa: ANN401 a slot has
 
 # A stored answer is found without a plan. So these two fields may hold a `Late` value, which is made when
 # somebody reads the field; comparing and pickling answers read it too.
-Answer.plan = _late_property(_PLAN, "The plan that made the answer, or its provenance.")
-Answer.caption = _late_property(_CAPTION, "The text below the table.")
+Answer.plan = _late_property(_PLAN, "The plan that made the answer, or its provenance.")  # type: ignore[assignment]
+Answer.caption = _late_property(_CAPTION, "The text below the table.")  # type: ignore[assignment]
 
 
 def picks_by_noise(question: Question) -> bool:
@@ -410,3 +410,30 @@ def _shown(
         source = shown if isinstance(expression, Field) else computed
         values.append(source[name])
     return tuple(values)
+
+
+def _reads_rows(finish: Finish) -> bool:
+    """Return whether a column or order reads other rows than its own, or OFFSET leaves rows out."""
+    if finish.offset > 0:
+        return True
+    for _, expression in finish.columns:
+        if windows_of(expression):
+            return True
+    return any(windows_of(expression) for expression, _ in finish.order)
+
+
+def read_level(level: object) -> float:
+    """Check a confidence level: the probability with which an interval holds, at least.
+
+    `level` is always this probability; `beta` = 1 − level is the failure probability.
+
+    >>> from discreet.answer.answer import read_level
+    >>> read_level(1)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: level must lie between 0 and 1, got 1; 0.95 is usual
+    """
+    # A level of 1 would need an infinite interval; True is an int in Python, but no level.
+    if not isinstance(level, int | float) or isinstance(level, bool) or not 0 < level < 1:
+        raise InvalidArgument(f"level must lie between 0 and 1, got {level}; 0.95 is usual")
+    return float(level)

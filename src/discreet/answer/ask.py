@@ -1,38 +1,60 @@
-"""Run of a paid plan: exact totals from the store, fresh noise, estimates.
+"""Run of a paid plan: exact totals from the store, noise addition, estimates.
 
     plan ─► charge in the ledger ─► keys ─► exact totals ─► noise ─► estimates ─► answer
             (`curator.pay`)         └ partition selection: unknown keys are selected privately
 
-Guarantee: exact totals leave this module only with the plan's noise added.
-Law: tests/plan/test_meaning.py, tests/answer/test_coverage.py
+Tallies are batched (`gather`): needs that differ in their terms only become one query to the store.
+`draw` is the only place where exact totals get fresh noise, one release for all keys. `store_texts` shows
+the queries before anything is paid: a recording engine keeps each tally instead of answering, so
+explanation and run cannot differ.
+
+Guarantee: exact totals leave this module only with the plan's noise added; every number that is returned
+was released by the mechanism of its release.
+Law: tests/plan/test_meaning.py, tests/answer/test_coverage.py, tests/statistics/test_partition.py
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from itertools import chain, islice, product
+from typing import Any, Protocol, TypeAlias
 
-from .. import answer as room
+import numpy as np
+
+from .. import answer as modules
 from ..arithmetic.rational import Number
+from ..engines.base import Engine
 from ..engines.snapshot import one_snapshot
 from ..noise import Bits, uniform
+from ..plan.choose import plan_question
 from ..plan.plan import Plan
-from ..plan.question import plan_question
 from ..plan.thresholded_count import CountSelection
 from ..privacy.measures import Measure
-from ..query.algebra.tally import KeptKeys, Tally
+from ..query.algebra.tally import KeptKeys, Tally, Term, Totals
 from ..query.algebra.tree import Key as KeyColumn
 from ..query.algebra.tree import Question, Relation
 from ..query.bounds.keys import PublicValues, declares_null
 from ..query.domains.domain import Scalar
-from ..statistics.recipe import Drawn, Draws, NoisyValue
-from ..statistics.releases.set_totals import SetsRelease
-from ..statistics.releases.total import KeyValues, NoisyTotal
-from .answer import Answer
-from .confidence import read_level
-from .fresh_noise import draw
-from .tally_batch import TallyBatch, gather
+from ..statistics.laws.noise_sum import Additive
+from ..statistics.recipe import Drawn, Draws, Need, NoisyValue, PlannedRelease
+from ..statistics.releases.choice import ChosenCell, ChosenRelease
+from ..statistics.releases.partition import JointRelease, JointTotals, PartitionNeed
+from ..statistics.releases.quantile_release import PlaceNeed, PlaceRelease
+from ..statistics.releases.set_totals import CellsNeed, SetsRelease
+from ..statistics.releases.total import DistinctNeed, ExactTotals, KeyValues, NoisyTotal, TotalNeed
+from .answer import Answer, read_level
+
+GatheredTotals: TypeAlias = dict[KeyValues, Any]
+"""Totals of one need by key: a number, or a tuple of numbers for a partition. Absent keys are 0."""
+
+
+class TallyBatch(Protocol):
+    """Interface of an engine that an answer uses: exact totals."""
+
+    def tally(self, tally: Tally, /) -> Totals:
+        """Return the exact totals of every key that occurs."""
+        ...
 
 
 def answer_question(
@@ -89,8 +111,8 @@ def run_plan(
     if any(isinstance(release, SetsRelease) for release in plan.releases):
         with one_snapshot(engine):
             # Whole counts are never negative: rounding to whole numbers includes the floor at 0.
-            moves = room.workload_run.Moves(nonnegative or whole, whole)
-            return room.workload_run.run_sets(plan, engine, moves, bits=bits)
+            moves = modules.workload_run.Moves(nonnegative or whole, whole)
+            return modules.workload_run.run_sets(plan, engine, moves, bits=bits)
     # The keys are selected and the totals are taken in one snapshot; estimates need no data.
     with one_snapshot(engine):
         keys, selection_counts = _keys(plan, engine, bits)
@@ -145,7 +167,7 @@ def run_plans(
         joint = id(plan.within)
         if joint not in joint_answers:
             joint_answers[joint] = run_plan(plan.within, engine, **options)
-        answers[name] = room.workload_run.cut_answer(joint_answers[joint], plan)
+        answers[name] = modules.workload_run.cut_answer(joint_answers[joint], plan)
     return answers
 
 
@@ -210,3 +232,166 @@ def _draw_releases(
         release = plan.releases[place]
         drawn[place] = draw(release, exact, keys, level, bits=bits)
     return drawn
+
+
+def frame_of(need: Need | CellsNeed, keys: Sequence[KeyValues]) -> Tally:
+    """Return the tally of a need for some keys and all its cells, without its terms.
+
+    Needs with equal frames are asked for in one query.
+    """
+    frame = replace(need.tally, terms=())
+    if not need.tally.keys:
+        return frame
+    open_cells = isinstance(need, DistinctNeed) and need.cells.open
+    if isinstance(need, PlaceNeed) or open_cells:
+        # Restricted by key alone: which cells have rows is the question itself.
+        only = tuple(keys) if any(keys) else None
+        return replace(frame, only=only)
+    if isinstance(need, CellsNeed) and need.tally.only is not None:
+        # The need restricts its cells itself; the others are never read.
+        return frame
+    if isinstance(need, TotalNeed | PartitionNeed):
+        return replace(frame, only=tuple(keys))
+    cells = tuple((*key, *place) for key, place in product(keys, need.cells.places))
+    return replace(frame, only=cells)
+
+
+def gather(
+    needs: Sequence[Need | CellsNeed], keys: Sequence[KeyValues], store: TallyBatch
+) -> list[GatheredTotals]:
+    """Ask the store for the totals of all needs, in as few queries as possible."""
+    frames = [frame_of(need, keys) for need in needs]
+    # For each frame its terms, and the position of each term in the totals; equal terms are asked once.
+    positions: dict[Tally, dict[Term, int]] = {}
+    for need, frame in zip(needs, frames, strict=True):
+        terms = positions.setdefault(frame, {})
+        for term in need.tally.terms:
+            terms.setdefault(term, len(terms))
+    answered: dict[Tally, Totals] = {}
+    for frame, terms in positions.items():
+        answered[frame] = store.tally(replace(frame, terms=tuple(terms)))
+    gathered = []
+    for need, frame in zip(needs, frames, strict=True):
+        gathered.append(_totals_of(need, answered[frame], positions[frame]))
+    return gathered
+
+
+def _totals_of(
+    need: Need | CellsNeed, totals: Totals, positions: Mapping[Term, int]
+) -> GatheredTotals:
+    """Pick the totals of one need: a number for each key, or several that are released together."""
+    own = [positions[term] for term in need.tally.terms]
+    if isinstance(need, PartitionNeed):
+        together = {}
+        for key, values in totals.items():
+            together[key] = tuple(values[at] for at in own)
+        return together
+    first = own[0]
+    by_key = {key: values[first] for key, values in totals.items()}
+    if isinstance(need, DistinctNeed) and need.cells.open:
+        return need.occurring(by_key)
+    return by_key
+
+
+def add_noise(mechanism: Additive, values: Sequence[int], *, bits: Bits | None = None) -> list[int]:
+    """Add fresh noise to whole numbers of any size."""
+    # Noise is drawn on an array of zeros and added as Python integers: exact totals may exceed 64 bits.
+    zeros = np.zeros(len(values), dtype=np.int64)
+    noise = mechanism.release(zeros, bits=bits)
+    return [value + extra for value, extra in zip(values, noise.tolist(), strict=True)]
+
+
+def choose_cells(
+    release: ChosenRelease,
+    counts: ExactTotals,
+    keys: Sequence[KeyValues],
+    *,
+    bits: Bits | None = None,
+) -> list[int]:
+    """Choose one cell in every key privately, by its scores."""
+    chosen = []
+    for key in keys:
+        scores = np.array(release.need.scores(counts, key))
+        chosen.append(release.mechanism.release(scores, bits=bits))
+    return chosen
+
+
+def draw(
+    release: PlannedRelease,
+    counts: GatheredTotals,
+    keys: Sequence[KeyValues],
+    level: float,
+    *,
+    bits: Bits | None = None,
+) -> Sequence[Drawn]:
+    """Draw one release for all keys."""
+    if isinstance(release, JointRelease):
+        return _draw_joint(release, counts, keys, bits=bits)
+    if isinstance(release, PlaceRelease):
+        by_key = release.need.counts(counts)
+        return [release.draw(by_key.get(key, {}), level, bits=bits) for key in keys]
+    if isinstance(release, ChosenRelease):
+        cells = choose_cells(release, counts, keys, bits=bits)
+        return [ChosenCell(release.need.cells, cell, release.error()) for cell in cells]
+    exact = [release.need.exact(counts, key) for key in keys]
+    noisy = add_noise(release.mechanism, exact, bits=bits)
+    return [NoisyTotal(steps, release.unit, release.mechanism) for steps in noisy]
+
+
+def _draw_joint(
+    release: JointRelease, counts: JointTotals, keys: Sequence[KeyValues], *, bits: Bits | None
+) -> list[tuple[NoisyTotal, ...]]:
+    """Add noise to all totals of all keys at once."""
+    exact = [release.need.exact(counts, key) for key in keys]
+    # One array for all: drawing noise in blocks is much faster than key by key.
+    flat = list(chain.from_iterable(exact))
+    noisy = iter(add_noise(release.mechanism, flat, bits=bits))
+    drawn = []
+    for totals in exact:
+        own = islice(noisy, len(totals))
+        drawn.append(tuple(NoisyTotal(steps, release.unit, release.mechanism) for steps in own))
+    return drawn
+
+
+@dataclass(slots=True)
+class _RecordingEngine:
+    """Engine that keeps the tallies it is asked for, and holds no data."""
+
+    tallies: list[Tally]
+
+    def tally(self, tally: Tally) -> Totals:
+        self.tallies.append(tally)
+        return {}
+
+
+def store_texts(plan: Plan, engine: Engine) -> tuple[str, ...]:
+    """Return the queries that the engine would run for a plan; the first text selects unknown keys.
+
+    Refuses: what the engine would refuse. So it is called before anything is paid for.
+    """
+    return tuple(engine.explain(tally) for tally in _tallies(plan))
+
+
+def _tallies(plan: Plan) -> Sequence[Tally]:
+    """List the tallies of a plan in the order in which they are asked for."""
+    if plan.within is not None:
+        return _tallies(plan.within)
+    tallies: list[Tally] = []
+    if plan.tables:
+        for _, table in plan.tables:
+            tallies.extend(_tallies(table))
+        return tallies
+    recorder = _RecordingEngine(tallies)
+    # The count that selects keys is released by the selection, not by a tally of its own.
+    needs = [release.need for at, release in enumerate(plan.releases) if at != plan.counted]
+    gather(needs, plan.keys or [()], recorder)
+    for release in plan.releases:
+        if isinstance(release, SetsRelease):
+            # The first table is the release's own need, which is recorded above.
+            for counted in release.tables[1:]:
+                gather([counted.need], counted.cells, recorder)
+    if plan.selection is None:
+        return tallies
+    # Which keys will be selected is not known yet, so the tallies are shown for all keys.
+    unrestricted = [replace(tally, only=None) for tally in tallies]
+    return [plan.selection.tally, *unrestricted]

@@ -19,7 +19,7 @@ from ..query.meaning.post_processing import Value
 from ..statistics.releases.set_totals import SetEstimate, SetsRelease
 from ..statistics.releases.total import KeyValues
 from ..workloads.project import isotonic
-from .confidence import read_level
+from .answer import read_level
 
 if TYPE_CHECKING:
     from .answer import Answer

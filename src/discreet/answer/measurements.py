@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InvalidArgument
 from ..plan.plan import Plan
-from ..plan.text.strategy import set_labels
+from ..plan.text.plan import set_labels
 from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
 from ..statistics.recipe import NoisyValue

@@ -15,8 +15,7 @@ from ..data.unit import People
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from ..noise import Bits
-from ..plan.mechanism_choice import choice_of
-from ..plan.proportional_split import routes, split
+from ..plan.budget_allocation import choice_of, routes, split
 from ..privacy.events import Event
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from ..query.algebra.expression import Call, Constant, Expression, Field, Function
@@ -29,8 +28,7 @@ from ..query.bounds.sensitivity import rank_influence
 from ..query.domains.domain import Whole
 from ..query.domains.domain_of import domain_of
 from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
-from .fresh_noise import choose_cells
-from .tally_batch import TallyBatch, gather
+from .ask import TallyBatch, choose_cells, gather
 
 USUAL_TAIL = Fraction(1, 100)
 """Fraction of the rows that is cut at either end if no size is declared; also the most that is cut."""

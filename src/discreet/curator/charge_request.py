@@ -16,7 +16,7 @@ from ..frozen import field, frozen
 from ..ledger.charge_order import ChargeOrder
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
-from ..plan.planner import PlanRequest
+from ..plan.planner import CheckedRequest
 from ..privacy.measures import ApproxDP, Measure
 from .answer_key import AnswerKey, event_of, part_of_all, question_name, questions_of, texts_of
 from .context import CuratorContext
@@ -76,7 +76,7 @@ def _text_for_steward(texts: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def plan_to_fit(stand: CuratorContext, request: PlanRequest, who: str) -> dict[str, Plan]:
+def plan_to_fit(stand: CuratorContext, request: CheckedRequest, who: str) -> dict[str, Plan]:
     """Return plans that fit now, if there are some; else those under the filter as it was opened."""
     ledger = stand.ledger
     opened = ledger.terms.filter

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ..answer.answer import Answer
-from ..answer.ask import run_plan, run_plans
+from ..answer.ask import run_plan, run_plans, store_texts
 from ..answer.stored import answer_to_json
 from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
@@ -25,14 +25,14 @@ from ..ledger import History, Ledger
 from ..ledger.names import read_text, read_who
 from ..plan.asked.terms import TermOptions
 from ..plan.plan import Plan
-from ..plan.planner import PlanRequest, QuestionLike
+from ..plan.planner import CheckedRequest, QuestionLike
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from . import verbs
 from .answer_key import AnswerKey, key_of
 from .charge_request import order_of, plan_to_fit
 from .context import CuratorContext, RunControl, read_context
-from .explain import explain_plan, store_texts
+from .explain import explain_plan
 from .explanation import Explanation
 from .history import history_of
 from .pay import Locks, Work, find_paid, pay
@@ -335,7 +335,7 @@ class Curator:
         warn_estimate_cut()
         return self.estimate_truncation(*arguments, **options)
 
-    def _answers(self, request: PlanRequest, why: str) -> dict[str, Answer]:
+    def _answers(self, request: CheckedRequest, why: str) -> dict[str, Answer]:
         """Return the stored answers of a request; else plan it, charge for it, run it and store it."""
         key = key_of(request.questions, request.terms)
         stored = self._stored_answers(request, key, why)
@@ -345,7 +345,7 @@ class Curator:
         return self._paid_answers(request, key, plans, why)
 
     def _stored_answers(
-        self, request: PlanRequest, key: AnswerKey, why: str
+        self, request: CheckedRequest, key: AnswerKey, why: str
     ) -> dict[str, Answer] | None:
         """Return the answers that this asker has paid for under a key, before anything is planned.
 
@@ -367,7 +367,7 @@ class Curator:
         return read_answers(request, plan, paid, opened, self.signer)
 
     def _paid_answers(
-        self, request: PlanRequest, key: AnswerKey, plans: dict[str, Plan], why: str
+        self, request: CheckedRequest, key: AnswerKey, plans: dict[str, Plan], why: str
     ) -> dict[str, Answer]:
         """Charge for plans, run them and store their answers, or return the stored answers."""
         stand = self.stand

@@ -1,26 +1,21 @@
 """Explanation of a plan before it is paid: its price in the ledger and the queries of the store.
 
-No private data is touched. The queries come from a recording engine: the code that runs a plan asks it
-for totals, and it keeps each tally instead of answering. So explanation and run cannot differ.
+No private data is touched. The queries come from the code that runs a plan (`answer.ask.store_texts`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-
-from ..answer.tally_batch import gather
+from ..answer.ask import store_texts
 from ..engines.base import Engine
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..privacy.events import Event
 from ..privacy.measures import ApproxDP, Measure
 from ..query.algebra.expression import Constant
-from ..query.algebra.tally import Tally, Term, Totals
+from ..query.algebra.tally import Tally, Term
 from ..query.algebra.tree import Relation
 from ..query.bounds.contribution_bounds import row_share, weight_of
 from ..query.text.question import describe
-from ..statistics.releases.set_totals import SetsRelease
 from .answer_key import key_of, questions_of
 from .charge_request import order_of
 from .context import CuratorContext
@@ -69,25 +64,6 @@ def _remaining_after(stand: CuratorContext, event: Event, who: str) -> Measure:
     return ApproxDP(epsilon, delta)
 
 
-@dataclass(slots=True)
-class _RecordingEngine:
-    """Engine that keeps the tallies it is asked for, and holds no data."""
-
-    tallies: list[Tally]
-
-    def tally(self, tally: Tally) -> Totals:
-        self.tallies.append(tally)
-        return {}
-
-
-def store_texts(plan: Plan, engine: Engine) -> tuple[str, ...]:
-    """Return the queries that the engine would run for a plan; the first text selects unknown keys.
-
-    Refuses: what the engine would refuse. So it is called before anything is paid for.
-    """
-    return tuple(engine.explain(tally) for tally in _tallies(plan))
-
-
 def check_rows(rows: Relation, engine: Engine) -> None:
     """Check before the charge that the engine can add up rows.
 
@@ -97,28 +73,3 @@ def check_rows(rows: Relation, engine: Engine) -> None:
     weight = weight_of(1, share)
     count = Term(Constant(True), weight, 0, weight)
     engine.explain(Tally(rows, (), (count,), share))
-
-
-def _tallies(plan: Plan) -> Sequence[Tally]:
-    """List the tallies of a plan in the order in which they are asked for."""
-    if plan.within is not None:
-        return _tallies(plan.within)
-    tallies: list[Tally] = []
-    if plan.tables:
-        for _, table in plan.tables:
-            tallies.extend(_tallies(table))
-        return tallies
-    recorder = _RecordingEngine(tallies)
-    # The count that selects keys is released by the selection, not by a tally of its own.
-    needs = [release.need for at, release in enumerate(plan.releases) if at != plan.counted]
-    gather(needs, plan.keys or [()], recorder)
-    for release in plan.releases:
-        if isinstance(release, SetsRelease):
-            # The first table is the release's own need, which is recorded above.
-            for counted in release.tables[1:]:
-                gather([counted.need], counted.cells, recorder)
-    if plan.selection is None:
-        return tallies
-    # Which keys will be selected is not known yet, so the tallies are shown for all keys.
-    unrestricted = [replace(tally, only=None) for tally in tallies]
-    return [plan.selection.tally, *unrestricted]

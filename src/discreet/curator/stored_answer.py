@@ -35,8 +35,7 @@ from functools import cache
 
 from ..answer.answer import Answer
 from ..answer.provenance import Late, LatePlan, Provenance
-from ..answer.stored import answer_from_json
-from ..answer.stored_mechanism import read_object
+from ..answer.stored import answer_from_json, read_object
 from ..arithmetic.canonical import canonical_json, hash_json
 from ..arithmetic.rational import rational
 from ..errors import DiscreetError, LedgerCorrupt
@@ -45,7 +44,7 @@ from ..ledger import Entry
 from ..ledger.charge_order import Fits
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
-from ..plan.planner import PlanRequest
+from ..plan.planner import CheckedRequest
 from ..plan.text.plan import share_text, truncation_text
 from ..privacy.events import Event
 from ..privacy.events.json import (
@@ -197,7 +196,7 @@ def _read_said(one: Json) -> Said:
 
 
 def read_answers(
-    request: PlanRequest,
+    request: CheckedRequest,
     plan: Callable[[], Mapping[str, Plan]],
     paid: Paid,
     opened: Filter,

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .budget_allocation import routes as routes
+    from .budget_allocation import split as split
+    from .choose import plan_question as plan_question
     from .plan import Plan as Plan
-    from .proportional_split import routes as routes
-    from .proportional_split import split as split
-    from .question import plan_question as plan_question
     from .selection import Selection as Selection
     from .several.tradeoff import Tradeoff as Tradeoff
     from .several.tradeoff import solve_tradeoff as solve_tradeoff
@@ -26,8 +26,8 @@ if not TYPE_CHECKING:
         __name__,
         {
             "plan": "Plan",
-            "question": "plan_question",
-            "proportional_split": "routes split",
+            "choose": "plan_question",
+            "budget_allocation": "routes split",
             "selection": "Selection",
             "several.tradeoff": "Tradeoff solve_tradeoff",
             "several.workload": "Workload plan_workload",

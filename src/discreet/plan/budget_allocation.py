@@ -1,4 +1,9 @@
-"""Budget allocation: divide one budget among the releases of a question.
+"""Budget allocation: divide one budget among the releases of a question, each with its mechanism.
+
+`routes` lists the divisible budgets that keep a promise. `divide` finds the fraction of each release,
+`split` divides a budget by them exactly (proportional split), and `release_of` chooses the mechanism of
+least noise that a fraction of the budget allows. Calibration is a search. Plan after plan asks for the
+same fraction of a budget and the same sensitivity, so calibrated mechanisms are cached.
 
 The allocation minimises Σ wᵢ·ln(errorᵢ). Logarithms are scale-free, so the unit of a column does
 not matter. A statistic of weight 2 may cost the others twice as much as one of weight 1 to become
@@ -18,12 +23,40 @@ noise model fixes the fractions of its releases, as that of quantiles does, they
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, assert_never
 
+from ..arithmetic.rounding import down, fraction_down
+from ..errors import InvalidArgument, UnsupportedQuery
+from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from ..mechanisms.additive.discrete_laplace import Geometric
+from ..mechanisms.reading.allowance import largest_epsilon
+from ..mechanisms.reading.budget import read_budget
+from ..mechanisms.selection.exponential import Exponential
+from ..mechanisms.selection.permute_and_flip import PermuteAndFlip
+from ..mechanisms.sensitivity import Sensitivity
+from ..privacy.filters.filter import Filter
+from ..privacy.filters.remaining import gaussian_of
+from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
+from ..privacy.neighbours import Neighbours
+from ..privacy.pricing.gaussian import mu
+from ..statistics.laws.noise_sum import Additive
+from ..statistics.recipe import Need, PlannedRelease
+from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
+from ..statistics.releases.partition import JointRelease, PartitionNeed
+from ..statistics.releases.quantile_release import PlaceNeed, PlaceRelease
+from ..statistics.releases.total import DistinctNeed, NoisyRelease, TotalNeed
 from .layout import Layout, Use
+
+Divisible = PureDP | ZCDP | GaussianDP
+"""Measures whose amounts add up exactly, also when later questions depend on earlier answers."""
+
+# Filters that add up μ²; the others add up Gaussian noise as ρ = μ²/2.
+_MU_FILTERS = ("gdp", "residue")
+
 
 Amount = TypeVar("Amount", float, Fraction)
 
@@ -36,6 +69,201 @@ _MIN_SQUARE = 1e-24
 _MAX_SIZE = 1e300
 # The search stops once no fraction moves by more than this.
 _SETTLED = 1e-9
+
+
+def routes(spend: Measure) -> tuple[Divisible, ...]:
+    """List the divisible budgets that keep a promise.
+
+    Pure, zCDP and Gaussian budgets are themselves. An (ε, δ) can be spent as pure ε, or as the
+    largest μ whose curve passes under (ε, δ) (Balle, Wang 2018). Which of the two leaves less
+    error depends on the number of totals that a unit touches.
+
+    >>> import discreet as dp
+    >>> from discreet.plan import routes
+    >>> routes(dp.ApproxDP(1, 0))
+    (PureDP(1),)
+    >>> [route.implies(dp.ApproxDP(1, "1e-6")) for route in routes(dp.ApproxDP(1, "1e-6"))]
+    [True, True]
+
+    Guarantee: every route implies the promise `spend`.
+
+    Refuses: a budget of nothing, and Rényi budgets, which are stated at a few orders only
+    (InvalidArgument).
+
+    Law: tests/plan/test_plan.py::TestSplit
+    """
+    budget = read_budget(spend)
+    match budget:
+        case PureDP() | ZCDP() | GaussianDP():
+            return (budget,)
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            gaussian = GaussianDP.of_square(_largest_mu(epsilon, delta) ** 2)
+            if not epsilon:
+                return (gaussian,)
+            return (PureDP(epsilon), gaussian)
+        case _:
+            raise InvalidArgument(
+                "a question spends PureDP, ApproxDP, ZCDP or GaussianDP; restate the Rényi budget"
+            )
+
+
+def routes_under(spend: Measure, under: Filter | None) -> tuple[Divisible, ...]:
+    """List the divisible budgets of a spend that one question could charge to a filter.
+
+    A filter over (ε, δ) may keep a fraction of its δ for leaks. It then has less than the whole
+    (ε, δ) for Gaussian noise. There a spend of all of it, or nearly, means noise of exactly what
+    the filter has. Pure ε fits by its sum.
+
+    >>> import discreet as dp
+    >>> from discreet.plan.budget_allocation import routes_under
+    >>> book = dp.open_filter(dp.ApproxDP(1, "1e-6"), delta="5e-7")
+    >>> [str(route) for route in routes_under(dp.ApproxDP(1, "1e-6"), book)]
+    ['ε = 1', 'μ = 0.229087']
+
+    Refuses: what `routes` refuses.
+    """
+    found = routes(spend)
+    if under is None or not under.adds:
+        return found
+    if not isinstance(spend, ApproxDP) or spend.epsilon > under.terms.epsilon:
+        return found
+    available = gaussian_of(under.left())
+    if available is None or not available.squared:
+        return found
+    return tuple(_capped(route, available, under) for route in found)
+
+
+def _capped(route: Divisible, available: GaussianDP, under: Filter) -> Divisible:
+    """Return Gaussian noise of at most what a filter has, in a measure that the filter adds up."""
+    if not isinstance(route, GaussianDP):
+        return route
+    square = min(route.squared, available.squared)
+    capped = GaussianDP.of_square(square)
+    if under.kind in _MU_FILTERS:
+        return capped
+    return ZCDP(capped.squared / 2)
+
+
+@lru_cache(maxsize=1024)
+def _largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
+    # Every rounding is down: a smaller ε, δ or μ keeps the promise of (ε, δ).
+    float_epsilon = down(float(epsilon))
+    float_delta = down(float(delta))
+    found = math.nextafter(mu(float_epsilon, float_delta), 0.0)
+    return fraction_down(found, 1e-9)
+
+
+def split(budget: Divisible, weights: Sequence[Fraction]) -> list[Divisible]:
+    """Divide a budget in proportion to weights: ε, ρ or μ².
+
+    >>> import discreet as dp
+    >>> from discreet.plan import split
+    >>> from fractions import Fraction
+    >>> split(dp.PureDP(1), [Fraction(1), Fraction(3)])
+    [PureDP(0.25), PureDP(0.75)]
+
+    Guarantee: the amounts are exact fractions and add up to the budget.
+
+    Law: tests/plan/test_plan.py::TestSplit
+    """
+    total = sum(weights)
+    fractions = [weight / total for weight in weights]
+    match budget:
+        case PureDP(epsilon=amount):
+            return [PureDP(amount * fraction) for fraction in fractions]
+        case ZCDP(rho=amount):
+            return [ZCDP(amount * fraction) for fraction in fractions]
+        case GaussianDP(squared=amount):
+            return [GaussianDP.of_square(amount * fraction) for fraction in fractions]
+        case _:
+            assert_never(budget)
+
+
+def release_of(need: Need, budget: Divisible, *, pure: bool = False) -> PlannedRelease:
+    """Choose the mechanism of a release: the least noise that its budget allows.
+
+    `pure` says that the charged filter adds up ε, so that a choice costs its ε and no more.
+
+    >>> from discreet.plan.budget_allocation import release_of
+    >>> from fractions import Fraction
+    >>> from discreet import Boolean, PureDP, Rows, Schema
+    >>> from discreet.query.algebra.expression import Constant
+    >>> from discreet.query.algebra.tally import Free, Tally, Term
+    >>> from discreet.query.algebra.tree import Scan
+    >>> from discreet.query.bounds.sensitivity import influence
+    >>> from discreet.statistics.releases.total import TotalNeed
+    >>> votes = Scan(Schema("votes", Rows(), {"yes": Boolean()}))
+    >>> tally = Tally(votes, (), (Term(Constant(True), 1, 0, 1),), Free())
+    >>> need = TotalNeed(tally, Fraction(1), influence(tally, 0))
+    >>> release_of(need, PureDP("1/2")).mechanism.scale
+    Fraction(2, 1)
+
+    Guarantee: the event of the release fits the budget.
+
+    Refuses: noise beyond 2^50 steps of the grid (UnsupportedQuery).
+
+    Law: tests/plan/test_plan.py::TestPrice
+    """
+    if isinstance(need, PlaceNeed):
+        return PlaceRelease(need, _quantile_epsilon(budget, need))
+    if isinstance(need, ChoiceNeed):
+        return choice_of(need, budget, pure=pure)
+    try:
+        return noisy_release(need, _noise(budget, need.sensitivity))
+    except InvalidArgument:
+        raise UnsupportedQuery(
+            "the noise would exceed 2^50 steps of the grid: "
+            "declare a coarser step or tighter bounds, or spend more"
+        ) from None
+
+
+def noisy_release(
+    need: TotalNeed | DistinctNeed | PartitionNeed, mechanism: Additive
+) -> NoisyRelease | JointRelease:
+    """Return the release of totals with this noise: of one total, or of several together."""
+    if isinstance(need, PartitionNeed):
+        return JointRelease(need, mechanism)
+    return NoisyRelease(need, mechanism)
+
+
+def choice_of(need: ChoiceNeed, budget: Divisible, *, pure: bool = False) -> ChosenRelease:
+    """Choose the mechanism of a choice.
+
+    Permute-and-flip for one mode where ε is added up, else the exponential mechanism, whose
+    tighter prices under other accountants make up for its error.
+    """
+    facts = (need.sensitivity, need.monotone, need.neighbours)
+    if pure and need.alone and need.at is None and isinstance(budget, PureDP):
+        return ChosenRelease(need, _permute_and_flip(budget, *facts))
+    return ChosenRelease(need, _exponential(budget, *facts))
+
+
+@lru_cache(maxsize=4096)
+def _exponential(
+    budget: Divisible, sensitivity: int, monotone: bool, near: Neighbours
+) -> Exponential:
+    return Exponential.spending(budget, sensitivity=sensitivity, monotone=monotone, neighbours=near)
+
+
+@lru_cache(maxsize=4096)
+def _permute_and_flip(
+    budget: PureDP, sensitivity: int, monotone: bool, near: Neighbours
+) -> PermuteAndFlip:
+    return PermuteAndFlip.spending(
+        budget, sensitivity=sensitivity, monotone=monotone, neighbours=near
+    )
+
+
+@lru_cache(maxsize=1024)
+def _quantile_epsilon(budget: Divisible, need: PlaceNeed) -> Fraction:
+    return largest_epsilon(need.event, budget)
+
+
+@lru_cache(maxsize=4096)
+def _noise(budget: Divisible, sensitivity: Sensitivity) -> Additive:
+    if isinstance(budget, PureDP):
+        return Geometric.spending(budget, sensitivity=sensitivity)
+    return DiscreteGaussian.spending(budget, sensitivity=sensitivity)
 
 
 class _Allocation(NamedTuple):

@@ -4,25 +4,37 @@ total             the largest scale whose exact quantile is within the error; a 
 mode              the least ε of the exponential mechanism whose exact bound, in rows, is within the
                   error
 quantiles         the least ε at which the bound on the shown value, in rows, is within the error
-other statistics  several totals, perhaps shared with other statistics: see `joint_error_target`
+other statistics  several totals, perhaps shared with other statistics: `balance`, as follows
+
+**Joint error target.** With s_r the price of total r, ε or ρ, errorᵢ² is near qᵢ²·Σ_r A_ir·s_r^−p (p = 2
+for ε, p = 1 for ρ) with qᵢ a constant of the mixture of noises. Minimising Σs_r under errorᵢ ≤ tᵢ is a
+convex problem. Its optimum is s_r^(p+1) ∝ Σᵢ λᵢA_ir with multipliers λᵢ ≥ 0. They are found by raising λᵢ
+where an error is missed and lowering it where the error is more than met.
+
+Then qᵢ is corrected by the true prediction, and all is repeated until every error is met within a
+factor of 1 − 1e-4. Where that does not converge, all noise is scaled by one factor. So every error
+is met, by the same prediction that the plan shows.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.additive.discrete_laplace import Geometric
 from ..mechanisms.selection.exponential import Exponential
+from ..noise.geometric import MAX_SCALE
+from ..statistics.laws.noise_sum import LEAST_SCALE, IntegerNoise
 from ..statistics.recipe import PlannedRelease
 from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
 from ..statistics.releases.quantile_release import PlaceNeed, PlaceRelease
-from .joint_error_target import ErrorGoal, balance
+from .budget_allocation import noisy_release
 from .layout import Layout, Use
-from .mechanism_choice import noisy_release
 
 UseErrors = Sequence[tuple[Use, Fraction]]
 
@@ -34,6 +46,22 @@ _EPSILON_STEP = 1 + Fraction(1, 10**6)
 _ROUNDING_MARGIN = 1 + Fraction(1, 10**12)
 # Below this bound of the error any option of a mode is near enough.
 _MIN_MISS = 1e-300
+
+
+_ROUNDS = 12
+_STEPS = 200
+# Errors are met within this relative distance: a smaller one costs rounds and saves nothing.
+_TOLERANCE = 1e-4
+# Noise is scaled down by at most this factor before an error counts as unreachable.
+_MIN_FACTOR = 2.0**-40
+# Errors predicted as 0 are raised to error/1e6, so that the ratio stays finite.
+_MAX_SLACK = 1e6
+# Errors are far above this limit; floats end soon below it.
+_MIN_LIMIT = 1e-200
+# Fraction of the step that would be exact for one statistic alone: shared totals overshoot.
+_DAMPING = 0.8
+# Constraints of `least_prices` are met within this relative distance.
+_MET = 1e-6
 
 
 def meet(
@@ -159,3 +187,239 @@ def _mode_epsilon(need: ChoiceNeed, error: Fraction, beta: float) -> Fraction:
         raise InvalidArgument("any choice of a mode is near enough at this level; it needs no data")
     # The miss is c/ε, so the miss at ε = 1 is c.
     return Fraction(miss) / need.steps_per_row / error * _ROUNDING_MARGIN
+
+
+@frozen
+class ErrorGoal:
+    """Conditions under which errors are to be met.
+
+    `layout` has the needs, `size` is the number of rows per key, errors hold with probability
+    1 − `beta`, and `laplace` says whether the noise is geometric.
+    """
+
+    layout: Layout
+    size: int
+    beta: float
+    laplace: bool
+
+    @property
+    def power(self) -> int:
+        """The p of errors² that fall as price^−p."""
+        return 2 if self.laplace else 1
+
+    def slack(self, use: Use, error: float, scales: dict[int, float]) -> float:
+        """Return the factor by which the noise of a statistic may grow; below 1 for a miss."""
+        noises: list[IntegerNoise] = []
+        for place in use.places:
+            noises += self.layout.noises(place, scales[place], laplace=self.laplace)
+        predicted = error / _MAX_SLACK
+        if use.model.law is not None:
+            predicted = max(use.model.law(noises, self.size, self.beta), predicted)
+        if predicted >= use.model.most:
+            # A prediction clipped to the public range does not tell by how much it is missed.
+            return 0.5
+        return error / predicted
+
+
+def balance(
+    goal: ErrorGoal, several: Sequence[tuple[Use, float]], singles: dict[int, Fraction]
+) -> dict[int, Fraction]:
+    """Find the scale of every total; one that is a statistic by itself keeps at most its own.
+
+    `singles` has the largest scales of totals that are statistics by themselves.
+
+    Guarantee: every error in `several` is met, by the prediction that the plan shows.
+
+    Refuses: an error that is missed however small the noise, since rounding and bounds alone
+    exceed it (InvalidArgument).
+
+    Law: tests/plan/test_error_target.py::TestLeast
+    """
+    if not several:
+        return singles
+    power = goal.power
+    squares = [_squares(goal, use) for use, _ in several]
+    places = {place for each in squares for place in each}
+    lengths = {place: goal.layout.length(place, laplace=goal.laplace) for place in places}
+    floors: dict[int, float] = {}
+    for place, scale in singles.items():
+        if place in lengths:
+            floors[place] = (lengths[place] / float(scale)) ** (2 / power)
+    targets = [error * goal.size / 2 for _, error in several]
+    limits = [max(target**2, _MIN_LIMIT) for target in targets]
+    scales: dict[int, float] = {}
+    for _ in range(_ROUNDS):
+        before = scales
+        prices = least_prices(squares, limits, floors, power)
+        scales = {place: lengths[place] / price ** (power / 2) for place, price in prices.items()}
+        if not all(LEAST_SCALE <= scale < math.inf for scale in scales.values()):
+            raise _unreachable(goal, several)
+        slacks = [goal.slack(use, error, scales) for use, error in several]
+        close = max(slacks) < 1 + _TOLERANCE or _is_settled(before, scales)
+        if min(slacks) >= 1 and close:
+            break
+        limits = _corrected(limits, slacks)
+    else:
+        scales = _fitted(goal, several, scales)
+    return _capped(scales, singles)
+
+
+def _is_settled(before: dict[int, float], scales: dict[int, float]) -> bool:
+    """Return whether no scale moved since the last round; False in the first round."""
+    if not before:
+        return False
+    return all(abs(scale - before[place]) < _TOLERANCE * scale for place, scale in scales.items())
+
+
+def _corrected(limits: Sequence[float], slacks: Sequence[float]) -> list[float]:
+    """Return limits corrected by the true predictions: noise grows where an error has slack."""
+    corrected: list[float] = []
+    for limit, slack in zip(limits, slacks, strict=True):
+        # Half of the tolerance is kept as a margin, so that the next round rather meets the error.
+        factor = (slack * (1 - _TOLERANCE / 2)) ** 2
+        corrected.append(max(limit * factor, _MIN_LIMIT))
+    return corrected
+
+
+def _capped(scales: dict[int, float], singles: dict[int, Fraction]) -> dict[int, Fraction]:
+    """Return exact scales, at most those of `singles` and the largest that can be sampled."""
+    capped = dict(singles)
+    for place, scale in scales.items():
+        exact = min(Fraction(scale), Fraction(MAX_SCALE))
+        capped[place] = min(exact, singles.get(place, exact))
+    return capped
+
+
+def _squares(goal: ErrorGoal, use: Use) -> dict[int, float]:
+    """Return A_ir of one statistic, by the places of its totals."""
+    squares: dict[int, float] = {}
+    for coefficient, place in zip(use.model.coefficients, use.places, strict=True):
+        force = goal.layout.force(place, laplace=goal.laplace)
+        squares[place] = (coefficient * force) ** 2
+    return squares
+
+
+def least_prices(
+    squares: Sequence[dict[int, float]],
+    limits: Sequence[float],
+    floors: dict[int, float],
+    power: int,
+) -> dict[int, float]:
+    """Find the least Σs_r with Σ_r A_ir·s_r^−p ≤ limitᵢ and s_r ≥ floor_r.
+
+    >>> from discreet.plan.error_target import least_prices
+    >>> found = least_prices([{0: 1.0, 1: 1.0}], [8.0], {}, 2)
+    >>> round(found[0], 6), round(found[1], 6)
+    (0.5, 0.5)
+
+    Law: tests/plan/test_error_target.py::TestLeastPrices
+    """
+    # A floor s_r ≥ f is the constraint f^p·s_r^−p ≤ 1, of the same form as the others.
+    rows = list(squares)
+    bounds = list(limits)
+    for place, floor in floors.items():
+        rows.append({place: floor**power})
+        bounds.append(1.0)
+    places = sorted({place for each in squares for place in each})
+    multipliers = [1.0 / bound for bound in bounds]
+    exponent = _DAMPING * (power + 1) / power
+    prices: dict[int, float] = {}
+    ratios = [1.0]
+    for _ in range(_STEPS):
+        prices = _stationary_prices(rows, multipliers, places, power)
+        ratios = _ratios(rows, bounds, prices, power)
+        steps = [max(ratio, 1e-3) ** exponent for ratio in ratios]
+        if max(ratios) < 1 + _MET and _is_optimal(steps, multipliers, bounds):
+            break
+        multipliers = [
+            max(multiplier * step, 1e-200)
+            for multiplier, step in zip(multipliers, steps, strict=True)
+        ]
+    # Scaling by the worst ratio makes every constraint hold, wherever the search stopped.
+    factor = max(ratios) ** (1 / power)
+    return {place: price * factor for place, price in prices.items()}
+
+
+def _stationary_prices(
+    rows: Sequence[dict[int, float]],
+    multipliers: Sequence[float],
+    places: Sequence[int],
+    power: int,
+) -> dict[int, float]:
+    """Return s_r = (Σᵢ λᵢA_ir)^(1/(p+1)): the prices at which the Lagrangian is stationary."""
+    exponent = 1 / (power + 1)
+    prices: dict[int, float] = {}
+    for place in places:
+        terms = zip(multipliers, rows, strict=True)
+        pull = sum(multiplier * row.get(place, 0.0) for multiplier, row in terms)
+        prices[place] = pull**exponent
+    return prices
+
+
+def _ratios(
+    rows: Sequence[dict[int, float]],
+    bounds: Sequence[float],
+    prices: dict[int, float],
+    power: int,
+) -> list[float]:
+    """Return by constraint the ratio of its left side to its bound; above 1 if it is violated."""
+    ratios: list[float] = []
+    for row, bound in zip(rows, bounds, strict=True):
+        left = sum(square / prices[place] ** power for place, square in row.items())
+        ratios.append(left / bound)
+    return ratios
+
+
+def _is_optimal(
+    steps: Sequence[float], multipliers: Sequence[float], bounds: Sequence[float]
+) -> bool:
+    """Return whether each constraint is tight or its multiplier is about 0 (complementarity)."""
+    return all(
+        step > 1 - _MET or multiplier * bound < 1e-9
+        for step, multiplier, bound in zip(steps, multipliers, bounds, strict=True)
+    )
+
+
+def _fitted(
+    goal: ErrorGoal, several: Sequence[tuple[Use, float]], scales: dict[int, float]
+) -> dict[int, float]:
+    """Find the largest common factor of the scales with which all errors are met, by bisection.
+
+    Errors of coarse noise jump from step to step, so the rounds of `balance` may not end.
+
+    Refuses: an error that is missed however small the noise (InvalidArgument).
+    """
+
+    def scaled(factor: float) -> dict[int, float]:
+        return {place: scale * factor for place, scale in scales.items()}
+
+    def is_met(factor: float) -> bool:
+        return all(goal.slack(use, error, scaled(factor)) >= 1 for use, error in several)
+
+    # All errors are met at `low`, and some are missed at `high`.
+    low = 1.0
+    high = 2.0
+    while not is_met(low):
+        high = low
+        low = low / 2
+        if low < _MIN_FACTOR:
+            raise _unreachable(goal, several)
+    while is_met(high) and high < 1 / _MIN_FACTOR:
+        low = high
+        high = 2 * high
+    while high - low > _TOLERANCE / 4 * low:
+        middle = (low + high) / 2
+        if is_met(middle):
+            low = middle
+        else:
+            high = middle
+    # The lower end is the safe one: there every error was seen to be met.
+    return scaled(low)
+
+
+def _unreachable(goal: ErrorGoal, several: Sequence[tuple[Use, float]]) -> InvalidArgument:
+    names = " and ".join(f"{use.name} within {error:.6g}" for use, error in several)
+    return InvalidArgument(
+        f"no noise brings {names} at {goal.size:,} rows per key; "
+        "ask for a larger error or give a larger size"
+    )

@@ -2,26 +2,48 @@
 
 Statistics share totals: AVG(x) and COUNT(*) need the number of rows once. A layout lists every need
 once and says by place which needs each statistic uses. Layouts do not depend on the budget.
+
+**Public totals** cost nothing and take no fraction of a budget; statistics made from them become more
+accurate, since the budget goes to the other totals. Under "replace" neighbours the number of rows of a
+complete table is public: neighbours that replace one row for another have the same number of rows. This
+holds only where no values of a row decide whether it counts: no WHERE, no FILTER, no key, no join (a
+replaced row may lose its partner), no union of tables, no share of a person. For people the number of
+people is public, not that of their rows. The store must also hold every record that it was given: a
+store that drops unreadable records has no public number of rows.
+
+Guarantee: a count that is called public is the same for all neighbouring tables.
+
+Law: tests/plan/test_public_totals.py::test_what_a_row_can_decide_is_paid_for
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 from functools import lru_cache
 
+from ..data.unit import Rows
 from ..errors import UnsupportedQuery
-from ..frozen import frozen
-from ..query.algebra.tally import Share
-from ..query.algebra.tree import Question
+from ..frozen import frozen, replace
+from ..mechanisms.additive.discrete_laplace import Geometric
+from ..privacy.neighbours import REPLACE
+from ..query.algebra.expression import Constant
+from ..query.algebra.tally import Free, Share, Tally
+from ..query.algebra.tree import Question, Relation, Scan, Select
 from ..query.bounds.keys import PublicValues
+from ..query.bounds.relation_facts import neighbours_of, unit_of
 from ..statistics.laws.noise_sum import LEAST_SCALE, IntegerNoise
 from ..statistics.recipe import Need, NoiseModel, Recipe
 from ..statistics.releases.basis import basis_of
 from ..statistics.releases.choice import ChoiceNeed
 from ..statistics.releases.partition import PartitionNeed
 from ..statistics.releases.quantile_release import PlaceNeed
+from ..statistics.releases.total import NoisyRelease, TotalNeed
 from ..statistics.shared_totals import SumWay, possible_ways, recipes_of
+
+# At this scale geometric noise differs from 0 with probability 2e-435.
+_NO_NOISE = Fraction(1, 1000)
 
 
 @frozen
@@ -163,3 +185,94 @@ def layout_of(
             places.append(known_places[identity])
         uses.append(Use(name, tuple(places), recipe, recipe.noise_model))
     return Layout(share, tuple(needs), tuple(uses), way)
+
+
+def free_places(layout: Layout) -> tuple[int, ...]:
+    """List the places of totals that are public in a store that holds every record it was given.
+
+    Law: tests/plan/test_public_totals.py::test_what_a_row_can_decide_is_paid_for
+    """
+    places: list[int] = []
+    for place, need in enumerate(layout.needs):
+        if isinstance(need, TotalNeed) and is_public_count(need.tally):
+            places.append(place)
+    return tuple(places)
+
+
+def exact_release(need: Need) -> NoisyRelease:
+    """Return the release of a public total: exact, in the form that all totals have."""
+    if not isinstance(need, TotalNeed):
+        raise TypeError("only totals are public")
+    return NoisyRelease(need, Geometric(_NO_NOISE, need.sensitivity))
+
+
+@frozen
+class PaidLayout:
+    """The needs left to pay for, the weights of their statistics, and their original places."""
+
+    layout: Layout
+    weights: tuple[Fraction, ...]
+    places: tuple[int, ...]
+
+
+def paid_layout(layout: Layout, weights: Sequence[Fraction], free: Sequence[int]) -> PaidLayout:
+    """Leave out the free needs, and the statistics that are made from free needs only."""
+    places = tuple(place for place in range(len(layout.needs)) if place not in free)
+    if not free and all(use.places for use in layout.uses):
+        return PaidLayout(layout, tuple(weights), places)
+    uses: list[Use] = []
+    paid_weights: list[Fraction] = []
+    for use, weight in zip(layout.uses, weights, strict=True):
+        paid = _paid_use(use, places)
+        if paid.places:
+            uses.append(paid)
+            paid_weights.append(weight)
+    needs = tuple(layout.needs[place] for place in places)
+    rest = replace(layout, needs=needs, uses=tuple(uses))
+    return PaidLayout(rest, tuple(paid_weights), places)
+
+
+def _paid_use(use: Use, paid_places: Sequence[int]) -> Use:
+    """Return a statistic with its paid needs only, by their new places."""
+    places: list[int] = []
+    coefficients: list[float] = []
+    for place, coefficient in zip(use.places, use.model.coefficients, strict=False):
+        if place in paid_places:
+            places.append(paid_places.index(place))
+            coefficients.append(coefficient)
+    if len(places) == len(use.places) or use.model.fixed is not None:
+        return replace(use, places=tuple(paid_places.index(place) for place in use.places))
+    model = replace(use.model, coefficients=tuple(coefficients))
+    return replace(use, places=tuple(places), model=model)
+
+
+def is_public_count(tally: Tally) -> bool:
+    """Return whether the one total of a tally is the public number of rows of a table.
+
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.expression import Constant
+    >>> from discreet.query.algebra.tally import Free, Tally, Term
+    >>> from discreet.query.algebra.tree import Scan
+    >>> from discreet.plan.layout import is_public_count
+    >>> def rows(near):
+    ...     votes = dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()}, neighbours=near)
+    ...     return Tally(Scan(votes), (), (Term(Constant(True), 1, 0, 1),), Free())
+    >>> is_public_count(rows("replace")), is_public_count(rows("add-remove"))
+    (True, False)
+    """
+    rows = tally.rows
+    # A share, a key or a FILTER makes the count depend on the values of rows.
+    plain = isinstance(tally.share, Free) and not tally.people
+    everything = not tally.keys and tally.only is None
+    counts_rows = len(tally.terms) == 1 and tally.terms[0].expression == Constant(True)
+    complete = _is_complete(rows) and isinstance(unit_of(rows), Rows)
+    if not (plain and everything and counts_rows and complete):
+        return False
+    return neighbours_of(rows) == REPLACE
+
+
+def _is_complete(relation: Relation) -> bool:
+    """Return whether a relation has exactly the rows of one table; SELECT drops none."""
+    while isinstance(relation, Select):
+        relation = relation.rows
+    return isinstance(relation, Scan)

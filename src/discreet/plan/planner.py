@@ -34,10 +34,9 @@ from ..query.bounds.keys import PublicValues
 from ..query.text.question import fingerprint
 from . import several
 from .asked.checked_question import CheckedQuestion, check_question
-from .asked.spend import read_spend
-from .asked.terms import TermOptions, Terms, read_terms
+from .asked.terms import TermOptions, Terms, read_spend, read_terms
+from .choose import check_terms, check_whole, plan_checked
 from .plan import Plan
-from .question import check_terms, check_whole, plan_checked
 
 if TYPE_CHECKING:
     from .several.tradeoff import Tradeoff
@@ -87,7 +86,7 @@ class RecentQuestions:
 
 
 @frozen(eq=False)
-class PlanRequest:
+class CheckedRequest:
     """Questions by name, read and checked with their terms, but not planned yet.
 
     A single question has the empty name. `several` says that the questions share one spend. All that
@@ -185,7 +184,7 @@ class Planner:
                 )
         return replace(checked, rows_public=self.rows_public)
 
-    def request(self, asked: object, terms: Terms) -> PlanRequest:
+    def request(self, asked: object, terms: Terms) -> CheckedRequest:
         """Read one question and its terms.
 
         Refuses: what planning refuses about the terms. The same is refused for a question whose
@@ -193,14 +192,14 @@ class Planner:
         """
         checked = self.question(asked)
         check_terms(checked, terms, under=self.filter)
-        return PlanRequest({"": checked}, terms)
+        return CheckedRequest({"": checked}, terms)
 
-    def request_several(self, questions: object, terms: Terms) -> PlanRequest:
+    def request_several(self, questions: object, terms: Terms) -> CheckedRequest:
         """Read several questions by name and their terms; refuses as `request` does."""
         named = _check_names(questions)
         checked = {name: self.question(asked) for name, asked in named.items()}
         several.workload.check_terms(list(checked), terms)
-        return PlanRequest(checked, terms, several=True)
+        return CheckedRequest(checked, terms, several=True)
 
     def plan(self, asked: object, terms: Terms) -> Plan:
         """Plan one question."""

@@ -30,7 +30,7 @@ from ..query.algebra.tree import Question
 from ..query.bounds.contribution_bounds import max_groups_of
 from ..query.bounds.relation_facts import multiplicity, neighbours_of, unit_of
 from ..query.domains.domain import Scalar
-from .proportional_split import routes
+from .budget_allocation import routes
 
 Counts = Mapping[tuple[Scalar, ...], int]
 KeyRule = PartitionSelection | LaplaceThreshold | GaussianThreshold

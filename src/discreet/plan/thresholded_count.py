@@ -52,8 +52,8 @@ from ..query.bounds.relation_facts import multiplicity, neighbours_of, unit_of
 from ..query.bounds.sensitivity import influence
 from ..statistics.releases.total import KeyValues, NoisyRelease, TotalNeed
 from ..statistics.shared_totals import SumWay
+from .budget_allocation import Divisible
 from .layout import Layout, Use
-from .proportional_split import Divisible
 
 # The bias of the coin is a multiple of 2^-30, rounded down.
 _COIN_STEPS = 2**30

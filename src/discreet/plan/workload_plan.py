@@ -27,9 +27,9 @@ from ..statistics.recipe import PlannedRelease, Recipe
 from ..statistics.releases.set_totals import CellsNeed, CountedTable, SetsRelease
 from ..statistics.releases.total import TotalNeed
 from .asked import QuestionOptions
+from .budget_allocation import Divisible, routes_under, split
 from .layout import Layout, layout_of
 from .plan import Keys, Plan, first_admitted, public_tuples
-from .proportional_split import Divisible, routes_under, split
 
 
 def workload_shape(question: Question) -> workloads.AnyWorkload:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..answer.tally_batch import TallyBatch
+from ..answer.ask import TallyBatch
 from ..noise.bits import Bits
 from ..query.algebra.expression import Constant
 from ..query.algebra.tally import Tally, Term

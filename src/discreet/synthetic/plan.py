@@ -22,7 +22,7 @@ from fractions import Fraction
 from ..errors import InvalidArgument
 from ..frozen import frozen, replace
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
-from ..plan.proportional_split import routes_under
+from ..plan.budget_allocation import routes_under
 from ..privacy.events import Batch, Event
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import ZCDP, GaussianDP, Measure

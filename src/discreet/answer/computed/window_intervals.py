@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from ...frozen import field, frozen
 from ...query.algebra.expression import Call, Expression, Field, Function, fields_of
-from ...query.algebra.tree import Finish, Mode, Question
+from ...query.algebra.tree import Mode, Question
 from ...query.algebra.windows import operands_outside_windows, window_name, windows_of
 from ...query.meaning.post_processing import (
     NoisyRow,
@@ -37,16 +37,6 @@ from .thresholded_keys import ShownKeys
 _MAX_COMBINED_ROWS = 32
 """Rows whose noise is combined in one law; the time of that law grows with their number."""
 _Ends = tuple[Value, Value] | None
-
-
-def reads_rows(finish: Finish) -> bool:
-    """Return whether a column or order reads other rows than its own, or OFFSET leaves rows out."""
-    if finish.offset > 0:
-        return True
-    for _, expression in finish.columns:
-        if windows_of(expression):
-            return True
-    return any(windows_of(expression) for expression, _ in finish.order)
 
 
 def read_box(ends: _Ends) -> Box | None:

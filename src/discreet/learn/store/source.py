@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...answer.tally_batch import TallyBatch
+from ...answer.ask import TallyBatch
 from ...frozen import frozen
 from ...query.algebra.expression import Constant, Expression, Field
 from ...query.algebra.tally import Free, RowShare, Share, Tally, Term

@@ -27,9 +27,9 @@ from ...query.algebra.tree import Question
 from ...query.bounds.keys import PublicValues
 from ..asked.checked_question import CheckedQuestion, check_question
 from ..asked.terms import TermOptions, Terms, read_terms
+from ..budget_allocation import Divisible, routes
+from ..choose import plan_checked
 from ..plan import Plan
-from ..proportional_split import Divisible, routes
-from ..question import plan_checked
 
 # Beyond this number of queries a question counts as free of charge.
 _MAX_QUERIES = 2**60

@@ -21,10 +21,9 @@ from ...query.bounds.keys import PublicValues
 from ..asked.checked_question import CheckedQuestion, check_question
 from ..asked.options import read_errors
 from ..asked.terms import ExactErrors, TermOptions, Terms, read_terms
-from ..choose import amount_of
+from ..budget_allocation import routes_under, split
+from ..choose import amount_of, plan_checked
 from ..plan import Plan
-from ..proportional_split import routes_under, split
-from ..question import plan_checked
 from ..text.workload import workload_html, workload_text
 from .shared_table import SharedTable, cut_plans, join_questions
 
