@@ -21,7 +21,7 @@ from discreet.mechanisms import Geometric
 from discreet.plan import plan_question
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.algebra.tree import (
+from discreet.query.algebra.statistic import (
     Count,
     CountDistinct,
     CountPeople,

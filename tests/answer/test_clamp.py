@@ -9,8 +9,8 @@ from discreet.answer.ask import answer_question
 from discreet.mechanisms.additive.discrete_laplace import Geometric
 from discreet.privacy.measures import PureDP
 from discreet.query.algebra.expression import Field
+from discreet.query.algebra.statistic import Count, CountDistinct, CountPeople
 from discreet.query.algebra.tally import Free
-from discreet.query.algebra.tree import Count, CountDistinct, CountPeople
 from discreet.query.bounds.relation_facts import columns_of
 from discreet.statistics.catalogue import recipe_of
 from discreet.statistics.recipe import Draws

@@ -10,7 +10,7 @@ from discreet.answer.ask import run_plan
 from discreet.plan import plan_question
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
 from discreet.query.algebra.expression import Call, Field, Function
-from discreet.query.algebra.tree import (
+from discreet.query.algebra.statistic import (
     Correlation,
     Count,
     CountDistinct,

@@ -16,16 +16,16 @@ from discreet.errors import InvalidArgument
 from discreet.plan import plan_question
 from discreet.privacy.measures import ZCDP, PureDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.algebra.tree import (
+from discreet.query.algebra.statistic import (
     Correlation,
     Count,
     CountOf,
     Covariance,
     Mean,
-    Scan,
     Sum,
     Variance,
 )
+from discreet.query.algebra.tree import Scan
 from discreet.query.sql.parse import parse
 from discreet.statistics.shared_totals import SumWay
 from support.misses import most_misses

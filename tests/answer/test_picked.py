@@ -18,7 +18,8 @@ from discreet.plan import plan_question
 from discreet.plan.thresholded_count import CountSelection
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.algebra.tree import Count, CountDistinct, CountOf, Mean, Scan, Sum, Variance
+from discreet.query.algebra.statistic import Count, CountDistinct, CountOf, Mean, Sum, Variance
+from discreet.query.algebra.tree import Scan
 from discreet.query.sql.parse import parse
 from discreet.statistics.releases.total import NoisyTotal, TotalEstimate
 from support.profile import DEEP

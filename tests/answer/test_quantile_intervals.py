@@ -14,7 +14,8 @@ from discreet.data import Integer, Rows, Schema
 from discreet.plan import plan_question
 from discreet.privacy.measures import ZCDP, PureDP
 from discreet.query.algebra.expression import Field
-from discreet.query.algebra.tree import Quantile, Scan
+from discreet.query.algebra.statistic import Quantile
+from discreet.query.algebra.tree import Scan
 from support.profile import DEEP
 
 LEVELS = (0.5, 0.95, 0.99) if DEEP else (0.999,)

@@ -11,7 +11,8 @@ import discreet as dp
 from curator.cases import PEOPLE, VISITS
 from curator.test_refusals import deaf
 from discreet.query.algebra.expression import Constant, Field
-from discreet.query.algebra.tree import Finish, Key, PerPerson, Question, Scan, Sum, Total, Union
+from discreet.query.algebra.statistic import Sum
+from discreet.query.algebra.tree import Finish, Key, PerPerson, Question, Scan, Total, Union
 
 ONE = dp.PureDP(1)
 

@@ -12,16 +12,8 @@ from discreet.answer import answer_question
 from discreet.curator.answer_key import part_of
 from discreet.query import col, count
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.algebra.tree import (
-    Count,
-    Finish,
-    JoinPeople,
-    PerPerson,
-    Question,
-    Scan,
-    Total,
-    Where,
-)
+from discreet.query.algebra.statistic import Count
+from discreet.query.algebra.tree import Finish, JoinPeople, PerPerson, Question, Scan, Total, Where
 
 COLUMNS = {
     "age": dp.Integer(0, 120),

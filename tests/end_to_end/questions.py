@@ -16,23 +16,20 @@ from discreet.errors import DiscreetError
 from discreet.plan import Plan, plan_question
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
 from discreet.query.algebra.expression import Call, Field, Function
-from discreet.query.algebra.tree import (
+from discreet.query.algebra.statistic import (
     Correlation,
     Count,
     CountDistinct,
     CountOf,
     CountPeople,
     Covariance,
-    Finish,
-    Key,
     Mean,
     Mode,
-    Nest,
     Quantile,
-    Question,
     Sum,
     Variance,
 )
+from discreet.query.algebra.tree import Finish, Key, Nest, Question
 from discreet.query.bounds.check import require_sound
 from discreet.query.bounds.keys import public_keys
 from discreet.query.bounds.nested import in_order

@@ -19,7 +19,7 @@ from discreet.plan.error_target import least_prices
 from discreet.privacy.filters.filter import open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.algebra.tree import (
+from discreet.query.algebra.statistic import (
     Correlation,
     Count,
     CountDistinct,
@@ -27,12 +27,10 @@ from discreet.query.algebra.tree import (
     Mean,
     Mode,
     Quantile,
-    Scan,
-    Select,
     Sum,
     Variance,
-    Where,
 )
+from discreet.query.algebra.tree import Scan, Select, Where
 from discreet.statistics.laws.interval_arithmetic import at_least
 from discreet.statistics.releases.choice import ChosenRelease
 from support.profile import examples

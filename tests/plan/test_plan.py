@@ -27,8 +27,7 @@ from discreet.plan.thresholded_count import CountSelection
 from discreet.privacy.calibrate import fits
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.query.algebra.expression import Field
-from discreet.query.algebra.tally import RowShare
-from discreet.query.algebra.tree import (
+from discreet.query.algebra.statistic import (
     Correlation,
     Count,
     CountDistinct,
@@ -36,11 +35,11 @@ from discreet.query.algebra.tree import (
     Mean,
     Mode,
     Quantile,
-    Scan,
     Sum,
-    Union,
     Variance,
 )
+from discreet.query.algebra.tally import RowShare
+from discreet.query.algebra.tree import Scan, Union
 from discreet.statistics.releases.choice import ChoiceNeed
 from discreet.statistics.releases.quantile_release import PlaceNeed, PlaceRelease
 from oracles.tally import Store

@@ -14,8 +14,9 @@ from discreet.plan.budget_allocation import divide, release_of, routes, split
 from discreet.plan.layout import layout_of
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from discreet.query.algebra.expression import Field
+from discreet.query.algebra.statistic import Correlation, Count, Mean, Quantile, Sum, Variance
 from discreet.query.algebra.tally import Free, RowShare
-from discreet.query.algebra.tree import Correlation, Count, Mean, Quantile, Scan, Sum, Variance
+from discreet.query.algebra.tree import Scan
 from support.profile import examples
 
 X, Y = Field("x"), Field("y")

@@ -8,16 +8,16 @@ from discreet.data import Rows, Schema
 from discreet.plan import plan_question
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
 from discreet.query.algebra.expression import Field
-from discreet.query.algebra.tree import (
+from discreet.query.algebra.statistic import (
     Correlation,
     Count,
     Covariance,
     Mean,
     Mode,
     Quantile,
-    Scan,
     Variance,
 )
+from discreet.query.algebra.tree import Scan
 
 X, Y = Field("x"), Field("y")
 ALL = {"n": Count(), "m": Mean(X), "v": Variance(X), "c": Covariance(X, Y), "r": Correlation(X, Y),

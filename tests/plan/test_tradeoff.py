@@ -15,7 +15,7 @@ from discreet.privacy.events import Repeated
 from discreet.privacy.filters.filter import open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.query.algebra.expression import Field
-from discreet.query.algebra.tree import Count, Mean, Sum
+from discreet.query.algebra.statistic import Count, Mean, Sum
 
 X = Field("x")
 COUNT = question(relation(), {"n": Count()})

@@ -9,8 +9,9 @@ import pytest
 import discreet as dp
 from discreet.errors import SchemaMismatch, UnboundedSensitivity, UnsupportedQuery
 from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.statistic import Count
 from discreet.query.algebra.tally import Free, GroupShare, KeptKeys, Tally, Term
-from discreet.query.algebra.tree import Count, Finish, Question, Scan, Where
+from discreet.query.algebra.tree import Finish, Question, Scan, Where
 from discreet.query.bounds.check import require_sound
 from discreet.query.bounds.sensitivity import influence, joint_influence
 from discreet.query.bounds.time_keys import list_starts, narrowed_columns

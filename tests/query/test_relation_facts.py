@@ -11,19 +11,15 @@ from discreet.errors import InvalidArgument, UnboundedSensitivity, UnsupportedQu
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.joins import public_columns, with_unique_columns
 from discreet.query.algebra.names import require_unique_names, unused_name
+from discreet.query.algebra.statistic import Count, CountPeople, Mean, Quantile, Sum
 from discreet.query.algebra.tree import (
-    Count,
-    CountPeople,
     Finish,
     JoinPeople,
     JoinPublic,
-    Mean,
     PerPerson,
-    Quantile,
     Question,
     Scan,
     Select,
-    Sum,
     Total,
     Union,
     Where,

@@ -9,28 +9,30 @@ import pytest
 from discreet.errors import SchemaMismatch
 from discreet.query import parse
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.algebra.tree import (
+from discreet.query.algebra.statistic import (
     Correlation,
     Count,
     CountDistinct,
     CountOf,
     CountPeople,
     Covariance,
+    Mean,
+    Mode,
+    Quantile,
+    Sum,
+    Variance,
+)
+from discreet.query.algebra.tree import (
     Finish,
     JoinPeople,
     JoinPublic,
     Key,
-    Mean,
-    Mode,
     PerPerson,
-    Quantile,
     Question,
     Scan,
     Select,
-    Sum,
     Total,
     Union,
-    Variance,
     Where,
 )
 from discreet.query.bounds.relation_facts import columns_of

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from discreet.data import Boolean, Category, Integer, People, Real, Rows, Schema, Text
 from discreet.errors import UnsupportedQuery
 from discreet.query.algebra.expression import Field
-from discreet.query.algebra.tally import Free, RowShare, Term
-from discreet.query.algebra.tree import (
+from discreet.query.algebra.statistic import (
     Correlation,
     Count,
     CountDistinct,
@@ -21,10 +20,11 @@ from discreet.query.algebra.tree import (
     Mean,
     Mode,
     Quantile,
-    Scan,
     Sum,
     Variance,
 )
+from discreet.query.algebra.tally import Free, RowShare, Term
+from discreet.query.algebra.tree import Scan
 from discreet.query.bounds.relation_facts import columns_of
 from discreet.statistics.catalogue import recipe_of
 from discreet.statistics.releases.addend import middle_of, range_of

@@ -20,17 +20,17 @@ from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.plan import plan_question
 from discreet.privacy.measures import ZCDP, PureDP
 from discreet.query.algebra.expression import Constant, Field
-from discreet.query.algebra.tally import Free, GroupShare, RowShare
-from discreet.query.algebra.tree import (
+from discreet.query.algebra.statistic import (
     Correlation,
     Count,
     CountOf,
     Covariance,
     Mean,
-    Scan,
     Sum,
     Variance,
 )
+from discreet.query.algebra.tally import Free, GroupShare, RowShare
+from discreet.query.algebra.tree import Scan
 from discreet.query.bounds.relation_facts import columns_of
 from discreet.statistics.laws.joint_error import (
     JointLines,

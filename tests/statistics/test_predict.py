@@ -13,18 +13,18 @@ from discreet.errors import InvalidArgument
 from discreet.plan import plan_question
 from discreet.privacy.measures import ZCDP, PureDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.algebra.tally import Free
-from discreet.query.algebra.tree import (
+from discreet.query.algebra.statistic import (
     Correlation,
     Count,
     Covariance,
     Mean,
     Mode,
     Quantile,
-    Scan,
     Sum,
     Variance,
 )
+from discreet.query.algebra.tally import Free
+from discreet.query.algebra.tree import Scan
 from discreet.query.bounds.relation_facts import columns_of
 from discreet.statistics.catalogue import recipe_of
 from discreet.statistics.correlation import correlation_error

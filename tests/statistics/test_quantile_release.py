@@ -13,7 +13,7 @@ from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.plan import plan_question
 from discreet.privacy.pricing.pure import price_pure
 from discreet.query.algebra.expression import Field
-from discreet.query.algebra.tree import Mode, Quantile
+from discreet.query.algebra.statistic import Mode, Quantile
 from discreet.statistics.releases.quantile_release import PlaceRelease
 
 X = Field("x")

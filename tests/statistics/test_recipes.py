@@ -9,8 +9,7 @@ import pytest
 from answer.cases import relation
 from discreet import Geometric
 from discreet.query.algebra.expression import Field
-from discreet.query.algebra.tally import Free
-from discreet.query.algebra.tree import (
+from discreet.query.algebra.statistic import (
     Correlation,
     Count,
     CountDistinct,
@@ -24,6 +23,7 @@ from discreet.query.algebra.tree import (
     Sum,
     Variance,
 )
+from discreet.query.algebra.tally import Free
 from discreet.query.bounds.relation_facts import columns_of
 from discreet.statistics.catalogue import list_estimates, recipe_of
 from discreet.statistics.recipe import Draws

@@ -17,7 +17,7 @@ from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.domains.domain import Whole
 from discreet.query.domains.domain_of import domain_of
 from discreet.query.meaning.evaluate import evaluate
-from discreet.statistics.rounded_sums import RoundedTotal, rounding_of
+from discreet.statistics.sum import RoundedTotal, rounding_of
 from support.profile import examples
 
 COLUMNS = {

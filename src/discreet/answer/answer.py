@@ -30,10 +30,9 @@ from ..query.meaning.post_processing import (
     types_of,
     with_windows,
 )
-from ..statistics.joint_estimate import JointTotal
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.set_totals import SetEstimate
-from ..statistics.releases.total import KeyValues
+from ..statistics.releases.total import JointTotal, KeyValues
 from . import export, text
 from .computed.thresholded_keys import keys_shown_by
 from .computed.window_intervals import TableLaw

@@ -77,7 +77,8 @@ def answer_question(
     >>> from discreet.answer import answer_question
     >>> from discreet import Category, PureDP, Question, Rows, Schema
     >>> from discreet.query.algebra.expression import Field
-    >>> from discreet.query.algebra.tree import Count, Finish, Key, Scan
+    >>> from discreet.query.algebra.statistic import Count
+    >>> from discreet.query.algebra.tree import Finish, Key, Scan
     >>> class Three:
     ...     def tally(self, tally):
     ...         return {("N",): (3000,)}

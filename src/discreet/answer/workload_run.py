@@ -17,7 +17,7 @@ from ..frozen import frozen
 from ..noise import Bits
 from ..plan.plan import Plan
 from ..plan.several.shared_table import filtered_count
-from ..query.algebra.tree import Count, CountOf
+from ..query.algebra.statistic import Count, CountOf
 from ..query.bounds.nested import set_cells
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.set_totals import CellsNeed, SetEstimate, SetsRelease

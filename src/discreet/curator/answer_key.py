@@ -50,25 +50,16 @@ from ..privacy.events import Batch, Event
 from ..privacy.events.json import Json, measure_to_json, to_json
 from ..query.algebra.chain import leaves
 from ..query.algebra.expression import Call, Constant, Expression, Field, Function
+from ..query.algebra.statistic import Quantile, Result, Statistic
 from ..query.algebra.tree import (
-    Correlation,
-    Count,
-    CountDistinct,
-    CountOf,
-    CountPeople,
-    Covariance,
     JoinPeople,
     JoinPublic,
-    Mean,
     PerPerson,
-    Quantile,
     Question,
     Relation,
     Scan,
     Select,
-    Statistic,
     Union,
-    Variance,
     Where,
 )
 from ..query.domains.domain import Scalar
@@ -78,8 +69,6 @@ Questions: TypeAlias = Mapping[str, Question]
 """Questions by name; a single question has the empty name."""
 FORMAT = 2
 """Format of the text behind a key. Ledgers keep keys, so it changes only with a new number."""
-COUNTS = (Count, CountOf, CountPeople, CountDistinct)
-_SEVERAL = (Mean, Variance, Covariance, Correlation)
 
 
 def event_of(plans: Mapping[str, Plan]) -> Event:
@@ -158,7 +147,9 @@ def terms_of(questions: Questions, terms: Terms) -> Json:
     for question in questions.values():
         for _, statistic in question.statistics:
             statistics.append(statistic)
-    has_quantiles = _any(statistics, (Quantile,))
+    has_quantiles = any(isinstance(statistic, Quantile) for statistic in statistics)
+    has_counts = any(map(is_count, statistics))
+    balanced = any(statistic.declared.balanced for statistic in statistics)
     said: Json = {}
     if terms.spend is not None:
         said["spend"] = measure_to_json(read_budget(terms.spend))
@@ -167,13 +158,13 @@ def terms_of(questions: Questions, terms: Terms) -> Json:
     weights = _weights(questions, terms)
     if weights:
         said["weights"] = weights
-    if terms.size is not None and _any(statistics, _SEVERAL):
+    if terms.size is not None and balanced:
         said["size"] = terms.size
     if terms.error is not None or has_quantiles:
         said["level"] = repr(terms.level)
     if not terms.intervals and has_quantiles:
         said["intervals"] = False
-    if terms.nonnegative and _any(statistics, COUNTS):
+    if terms.nonnegative and has_counts:
         said["nonnegative"] = True
     if terms.whole:
         said["whole"] = True
@@ -211,8 +202,9 @@ def _weights(questions: Questions, terms: Terms) -> dict[str, str]:
     return {name: str(weight / total) for name, weight in weights.items()}
 
 
-def _any(statistics: list[Statistic], kinds: tuple[type, ...]) -> bool:
-    return any(isinstance(statistic, kinds) for statistic in statistics)
+def is_count(statistic: Statistic) -> bool:
+    """Return whether a statistic is a count, which `nonnegative` moves to 0 or above."""
+    return statistic.declared.result is Result.COUNT
 
 
 def shares_of(plan: Plan) -> list[str]:

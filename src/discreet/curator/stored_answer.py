@@ -61,10 +61,10 @@ from ..privacy.price_text import price_of_promise
 from ..query.algebra.tally import Free
 from ..query.bounds.relation_facts import tables_of
 from .answer_key import (
-    COUNTS,
     Questions,
     event_apart,
     event_of,
+    is_count,
     old_key_of,
     prints_of,
     questions_of,
@@ -421,7 +421,7 @@ def _same_style(answer: object, plan: Plan, terms: Terms) -> bool:
     """Return whether quantiles were drawn at the asked level, and counts moved to 0 as is asked."""
     if not isinstance(answer, dict):
         return True
-    counts = {name for name, statistic in plan.question.statistics if isinstance(statistic, COUNTS)}
+    counts = {name for name, statistic in plan.question.statistics if is_count(statistic)}
     for row in answer.get("estimates", ()):
         for name, estimate in row.items():
             if estimate["estimate"] == "place":

@@ -18,8 +18,9 @@ from .. import workloads
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.measures import Measure
 from ..query.algebra.expression import Call, Constant, Expression, Function
+from ..query.algebra.statistic import Count, CountOf, Statistic, Sum
 from ..query.algebra.tally import Free, Tally, Term
-from ..query.algebra.tree import Count, CountOf, Question, Statistic, Sum
+from ..query.algebra.tree import Question
 from ..query.bounds.contribution_bounds import row_share, weight_of
 from ..query.bounds.keys import public_keys
 from ..query.bounds.public_cells import Cells, list_cells

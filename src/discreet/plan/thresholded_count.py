@@ -45,8 +45,9 @@ from ..privacy.events import Event, KeySelection, Promise
 from ..privacy.measures import ApproxDP, PureDP
 from ..privacy.neighbours import ADD_REMOVE
 from ..query.algebra.expression import Constant
+from ..query.algebra.statistic import Count, CountPeople
 from ..query.algebra.tally import KeptKeys, Tally, Term
-from ..query.algebra.tree import Count, CountPeople, Question
+from ..query.algebra.tree import Question
 from ..query.bounds.contribution_bounds import max_groups_of
 from ..query.bounds.relation_facts import multiplicity, neighbours_of, unit_of
 from ..query.bounds.sensitivity import influence

@@ -17,23 +17,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..lazy import lazy_names
+from .algebra.statistic import BUILDERS
 
 if TYPE_CHECKING:
     from .algebra.tree import Question as Question
-    from .python.aggregate import correlation as correlation
-    from .python.aggregate import count as count
-    from .python.aggregate import count_distinct as count_distinct
-    from .python.aggregate import count_people as count_people
-    from .python.aggregate import covariance as covariance
-    from .python.aggregate import maximum as maximum
-    from .python.aggregate import mean as mean
-    from .python.aggregate import median as median
-    from .python.aggregate import minimum as minimum
-    from .python.aggregate import mode as mode
-    from .python.aggregate import quantile as quantile
-    from .python.aggregate import standard_deviation as standard_deviation
-    from .python.aggregate import sum_of as sum_of
-    from .python.aggregate import variance as variance
+    from .python.aggregate import *  # noqa: F403 every builder that a statistic declares
     from .python.column import Col as Col
     from .python.column import case as case
     from .python.column import col as col
@@ -47,10 +35,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "algebra.tree": "Question",
-            "python.aggregate": """
-                correlation count count_distinct count_people covariance maximum mean median minimum mode
-                quantile standard_deviation sum_of variance
-            """,
+            "python.aggregate": BUILDERS,
             "python.column": "Col case col",
             "python.table": "Table",
             "sql.parse": "parse",

@@ -1,4 +1,6 @@
-"""Catalogue of statistics: the one module that maps a statistic of a question to its file.
+"""Catalogue of statistics: from a statistic of a question to the file that makes it, and its estimates.
+
+The name of the file stands in the declaration of the statistic (`query.algebra.statistic`).
 
 COUNT(*), COUNT(x)       number of rows; of rows where x is not NULL
 COUNT(DISTINCT person)   number of people
@@ -14,37 +16,25 @@ MODE, COUNT(DISTINCT x)  counts of the public values
 from __future__ import annotations
 
 from functools import cache
-from typing import assert_never
+from importlib import import_module
 
-from .. import statistics
-from ..query.algebra.expression import Constant
-from ..query.algebra.tree import (
-    Correlation,
-    Count,
-    CountDistinct,
-    CountOf,
-    CountPeople,
-    Covariance,
-    Mean,
-    Mode,
-    Quantile,
-    Statistic,
-    Sum,
-    Variance,
-)
-from ..query.domains.domain_of import domain_of
-from .count import CountRecipe
-from .joint_estimate import JointCorrelation, JointCovariance, JointMean, JointTotal, JointVariance
-from .mean import MeanEstimate, MeanRecipe
-from .recipe import NoisyValue, Recipe
-from .releases.addend import present
+from ..query.algebra.statistic import STATISTICS, Statistic
+from .recipe import NoisyValue, Recipe, StatisticMethod
 from .releases.basis import Basis
-from .releases.choice import any_cells, public_cells
 from .releases.set_totals import SetEstimate
-from .releases.total import TotalEstimate
-from .rounded_sums import RoundedTotal, rounding_of
-from .sum import SumRecipe
-from .variance import VarianceEstimate, VarianceRecipe
+
+
+def method_of(statistic: Statistic) -> StatisticMethod:
+    """Return the ways to make a statistic, which its file declares."""
+    return _method(statistic.declared.file)
+
+
+@cache
+def _method(file: str) -> StatisticMethod:
+    # Imported by name on first use: rarer statistics cost nothing where they are not asked for.
+    module = import_module(f".{file}", __package__)
+    method: StatisticMethod = module.METHOD
+    return method
 
 
 @cache
@@ -54,24 +44,10 @@ def list_estimates() -> tuple[type[NoisyValue], ...]:
     Guarantee: ledgers keep estimates for ever, so this list only grows.
     Law: tests/statistics/test_recipes.py::test_stored_forms_keep_every_field_under_names_of_their_own
     """
-    # Rarer statistics are named by their package, which loads them on first use.
-    return (
-        TotalEstimate,
-        MeanEstimate,
-        VarianceEstimate,
-        statistics.covariance.CovarianceEstimate,
-        statistics.correlation.CorrelationEstimate,
-        statistics.quantile.QuantileEstimate,
-        statistics.mode.ModeEstimate,
-        JointTotal,
-        JointMean,
-        JointVariance,
-        JointCovariance,
-        JointCorrelation,
-        statistics.quantile.QuantilePoint,
-        SetEstimate,
-        RoundedTotal,
-    )
+    estimates: dict[type[NoisyValue], None] = {}
+    for statistic in STATISTICS:
+        estimates.update(dict.fromkeys(_method(statistic.declared.file).estimates))
+    return (*estimates, SetEstimate)
 
 
 def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
@@ -85,7 +61,8 @@ def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
     >>> from discreet import Integer, Rows, Schema
     >>> from discreet.query.algebra.expression import Field
     >>> from discreet.query.algebra.tally import Free
-    >>> from discreet.query.algebra.tree import Mean, Scan
+    >>> from discreet.query.algebra.statistic import Mean
+    >>> from discreet.query.algebra.tree import Scan
     >>> from discreet.query.bounds.relation_facts import columns_of
     >>> from discreet.statistics.releases.basis import Basis
     >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 120)}))
@@ -94,31 +71,4 @@ def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
     >>> recipe.noise_model.coefficients, [need.sensitivity.l1 for need in recipe.needs(basis)]
     ((1.0, 60.0), [Fraction(60, 1), Fraction(1, 1)])
     """
-    columns = basis.columns
-    match statistic:
-        case Count():
-            return CountRecipe(Constant(True))
-        case CountPeople():
-            return CountRecipe(Constant(True), people=True)
-        case CountOf(of=of):
-            return CountRecipe(present(of, basis.rows))
-        case CountDistinct(of=of):
-            return statistics.distinct.DistinctRecipe(any_cells(of, basis))
-        case Sum(of=of):
-            return SumRecipe(of, rounding_of(of, columns))
-        case Mean(of=of):
-            return MeanRecipe(of, domain_of(of, columns))
-        case Variance(of=of, sample=sample, root=root):
-            return VarianceRecipe(of, domain_of(of, columns), sample, root)
-        case Covariance(x=x, y=y, sample=sample):
-            kinds = (domain_of(x, columns), domain_of(y, columns))
-            return statistics.covariance.CovarianceRecipe(x, y, kinds, sample)
-        case Correlation(x=x, y=y):
-            kinds = (domain_of(x, columns), domain_of(y, columns))
-            return statistics.correlation.CorrelationRecipe(x, y, kinds)
-        case Quantile(of=of, at=at):
-            return statistics.quantile.QuantileRecipe(of, at)
-        case Mode(of=of):
-            return statistics.mode.ModeRecipe(public_cells(of, basis))
-        case _:
-            assert_never(statistic)
+    return method_of(statistic).recipe(statistic, basis)

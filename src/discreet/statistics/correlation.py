@@ -13,10 +13,12 @@ from typing import ClassVar
 
 from ..frozen import frozen
 from ..query.algebra.expression import Expression
+from ..query.algebra.statistic import Correlation
 from ..query.domains.domain import Domain
-from .joint_estimate import JointCorrelation
+from ..query.domains.domain_of import domain_of
 from .laws.interval_arithmetic import (
     Box,
+    at_least,
     blurred,
     clip,
     mixed_blur,
@@ -24,9 +26,22 @@ from .laws.interval_arithmetic import (
     outward,
     second_moment,
 )
+from .laws.joint_error import correlation_miss, wide_correlation_miss
+from .laws.linear_combination import TotalWeights
 from .laws.moment import MomentNoise, moment_error, quotient_miss
 from .laws.noise_sum import IntegerNoise
-from .recipe import EVEN_DATA, Draws, Need, NoiseModel
+from .laws.profile_interval import CrossLines, SpreadLines, correlation_ends
+from .recipe import (
+    EVEN_DATA,
+    WIDE,
+    WIDE_DATA,
+    Draws,
+    Need,
+    NoiseModel,
+    Recipe,
+    StatisticMethod,
+    within_range,
+)
 from .releases.basis import Basis
 from .releases.product import (
     blur_of,
@@ -37,11 +52,23 @@ from .releases.product import (
     unit_range,
 )
 from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, total_need
+from .releases.total import NoisyTotal, exact_sum, noises_of, total_need, weighted_sum
+from .shared_partition import (
+    PARTITION_LABELS,
+    UNIT_RANGE,
+    PartitionRecipe,
+    SharedColumns,
+    in_floats,
+    joint_lines,
+)
 
 _LABELS = ("products", "sum of x", "sum of y", "rows", "squares of x", "squares of y")
 _MAX_ERROR = 2.0
 """Correlations lie between −1 and 1."""
+_EVENLY = math.sqrt(12)
+"""Inverse of the deviation of values that are spread evenly over a range of width 1."""
+_JOINT_COEFFICIENT = 12.0
+"""Inverse of the variance of evenly spread values: a correlation divides by it."""
 _LEAST_REACH = 1e-150
 """Reach below which squares leave the floats."""
 _FLOAT_LOSS = 1e-12
@@ -71,13 +98,10 @@ class CorrelationRecipe:
         blur_x, blur_y = map(blur_of, self.kinds)
         rounding = 6 * (float(blur_x) / a + float(blur_y) / b)
 
-        def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
-            if size <= 1:
-                return _MAX_ERROR
+        def error(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
             products, u, v, count, x_squares, y_squares = noises
             moments = (products, u, v, count)
-            error = correlation_error(moments, (x_squares, y_squares), (a, b), size, beta)
-            return min(_MAX_ERROR, error + rounding)
+            return correlation_error(moments, (x_squares, y_squares), (a, b), size, beta)
 
         # Of a constant, or of a range whose square underflows, only the public range is known.
         least = _MAX_ERROR if min(a, b) < _LEAST_REACH else rounding
@@ -86,7 +110,7 @@ class CorrelationRecipe:
             coefficients=(1.0, 2 * b, 2 * a, 2 * a * b, b / (2 * a), a / (2 * b)),
             most=_MAX_ERROR,
             least=least,
-            law=law,
+            law=within_range(error, _MAX_ERROR, rounding),
             supposes=EVEN_DATA,
         )
 
@@ -105,6 +129,70 @@ class CorrelationRecipe:
         y_squares = square_weights(2, unit_y, width_y)
         blurs = (blur_of(x) / width_x, blur_of(y) / width_y)
         return JointCorrelation(draws.totals, *weights, x_squares, y_squares, blurs)
+
+
+@frozen
+class JointCorrelationRecipe(PartitionRecipe):
+    """Recipe of the correlation of two columns from shared totals.
+
+    Guarantee: the predicted error is exceeded with probability at most β, on the data it supposes.
+    Law: tests/statistics/test_partition.py::TestPredicted
+    """
+
+    @property
+    def _squares(self) -> tuple[TotalWeights, TotalWeights]:
+        return self.shared.moment(2, 0), self.shared.moment(0, 2)
+
+    @property
+    def noise_model(self) -> NoiseModel:
+        """Noise model of one set of totals; rounding rotates either column, as a vector."""
+        lines = joint_lines(*self.shared.cross_moments())
+        x_squares, y_squares = in_floats(*self._squares)
+        squares = (x_squares, y_squares)
+        x, y = self.shared.columns
+        x_part = at_least(x.blur / x.width)
+        y_part = at_least(y.blur / y.width)
+        # `JointCorrelation` says why a blur of a part of the deviation rotates a vector so far.
+        rotation = turned(x_part * _EVENLY) + turned(y_part * _EVENLY)
+        wide_rotation = turned(x_part * WIDE**-0.5) + turned(y_part * WIDE**-0.5)
+
+        def error(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            return correlation_miss(tuple(noises), lines, squares, size, beta)
+
+        def wide_error(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            return wide_correlation_miss(tuple(noises), lines, squares, size, beta, least=WIDE)
+
+        wide_law = within_range(wide_error, _MAX_ERROR, wide_rotation)
+        return NoiseModel(
+            PARTITION_LABELS,
+            (_JOINT_COEFFICIENT,),
+            most=_MAX_ERROR,
+            least=rotation,
+            law=within_range(error, _MAX_ERROR, rotation),
+            joint=True,
+            supposes=EVEN_DATA,
+            elsewhere=((WIDE_DATA, wide_law),),
+        )
+
+    def estimate(self, draws: Draws) -> JointCorrelation:
+        """Return the correlation by the noisy totals."""
+        x, y = self.shared.columns
+        blurs = (x.blur / x.width, y.blur / y.width)
+        moments = self.shared.cross_moments()
+        return JointCorrelation(draws.totals, *moments, *self._squares, blurs)
+
+
+def turned(part: float) -> float:
+    """Bound the rotation of a vector that is moved by a part of its length.
+
+    The worst move is at right angles to the vector.
+
+    >>> from discreet.statistics.correlation import turned
+    >>> round(turned(0.01), 6), round(turned(7.0), 3)
+    (0.01, 1.571)
+    """
+    # The factor rounds up: asin may be off by a few units in the last place.
+    return math.asin(min(1.0, part)) * (1 + 1e-12)
 
 
 def correlation_error(
@@ -137,6 +225,75 @@ def correlation_error(
     # Values spread evenly over ±a have the variance a²/3.
     mixed = covariance * 3 / (a * b)
     return quotient_miss(mixed, x_variance * 3 / a**2, y_variance * 3 / b**2)
+
+
+@frozen
+class JointCorrelation:
+    """Released correlation of values that were rounded by at most `blurs`, in parts of their widths.
+
+    Moving values by e at most rotates them, as vectors around their mean, by asin(e/σ) at most.
+    A correlation is a product of two unit vectors, and moves by no more than both of them.
+    """
+
+    totals: tuple[NoisyTotal, ...]
+    products: TotalWeights
+    x: TotalWeights
+    y: TotalWeights
+    rows: TotalWeights
+    x_squares: TotalWeights
+    y_squares: TotalWeights
+    blurs: tuple[Fraction, Fraction]
+
+    stored: ClassVar[StoredForm] = StoredForm.of(
+        "joint correlation",
+        totals="noisies",
+        products="weights",
+        x="weights",
+        y="weights",
+        rows="weights",
+        x_squares="weights",
+        y_squares="weights",
+        blurs="amounts",
+    )
+
+    @property
+    def value(self) -> float | None:
+        """The noisy correlation, clipped to −1 … 1; None if there seems to be no variance."""
+        n = exact_sum(self.rows, self.totals)
+        if n <= 0:
+            return None
+        x = exact_sum(self.x, self.totals)
+        y = exact_sum(self.y, self.totals)
+        centred_x_squares = exact_sum(self.x_squares, self.totals) - x * x / n
+        centred_y_squares = exact_sum(self.y_squares, self.totals) - y * y / n
+        if min(centred_x_squares, centred_y_squares) <= 0:
+            return None
+        root = math.sqrt(centred_x_squares * centred_y_squares)
+        centred_products = exact_sum(self.products, self.totals) - x * y / n
+        return min(max(float(centred_products) / root, -1.0), 1.0)
+
+    def interval(self, beta: float) -> tuple[float, float]:
+        """Bound the correlation of the exact totals."""
+        products = weighted_sum(self.products, self.totals)
+        x = weighted_sum(self.x, self.totals)
+        y = weighted_sum(self.y, self.totals)
+        rows = weighted_sum(self.rows, self.totals)
+        x_squares = weighted_sum(self.x_squares, self.totals)
+        y_squares = weighted_sum(self.y_squares, self.totals)
+        cross = CrossLines(products, x, y, rows, (UNIT_RANGE, UNIT_RANGE))
+        x_spread = SpreadLines(x_squares, x, rows, UNIT_RANGE)
+        y_spread = SpreadLines(y_squares, y, rows, UNIT_RANGE)
+        noises = noises_of(self.totals)
+        ends, variances = correlation_ends(cross, x_spread, y_spread, noises, beta)
+        if min(variances) <= 0:
+            return -1.0, 1.0
+        x_rotation = turned(float(self.blurs[0]) / math.sqrt(variances[0]))
+        y_rotation = turned(float(self.blurs[1]) / math.sqrt(variances[1]))
+        rotation = x_rotation + y_rotation
+        # The last summand is far above what floats lose here; it rounds the interval outward.
+        low = ends[0] - rotation - _FLOAT_LOSS
+        high = ends[1] + rotation + _FLOAT_LOSS
+        return max(-1.0, low), min(1.0, high)
 
 
 @frozen
@@ -220,3 +377,21 @@ def _quotient(
     low = least / low_root - _FLOAT_LOSS
     high = most / high_root + _FLOAT_LOSS
     return max(-1.0, min(1.0, low)), min(1.0, max(-1.0, high))
+
+
+def _recipe(statistic: Correlation, basis: Basis) -> Recipe:
+    x_kind = domain_of(statistic.x, basis.columns)
+    y_kind = domain_of(statistic.y, basis.columns)
+    return CorrelationRecipe(statistic.x, statistic.y, (x_kind, y_kind))
+
+
+def _joint_recipe(statistic: Correlation, shared: SharedColumns) -> Recipe | None:
+    # A column with itself needs no second column of the partition.
+    if statistic.x == statistic.y:
+        return None
+    return JointCorrelationRecipe(shared)
+
+
+METHOD = StatisticMethod(
+    _recipe, (CorrelationEstimate, JointCorrelation), joint=_joint_recipe, degree=2
+)

@@ -1,6 +1,7 @@
 """COUNT(*), COUNT(x) and COUNT(DISTINCT person): numbers of rows, of rows with x, of people.
 
-The error is the noise on one total, so confidence intervals are exact quantiles, for any data.
+The error is the noise on one total, or on a sum of shared totals. So confidence intervals are exact
+quantiles, for any data.
 """
 
 from __future__ import annotations
@@ -8,12 +9,15 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ..frozen import frozen
-from ..query.algebra.expression import Expression
-from .joint_estimate import JointTotal
-from .recipe import Draws, Need, NoiseModel
-from .releases.addend import rows_addend
+from ..query.algebra.expression import Constant, Expression
+from ..query.algebra.statistic import Count, CountOf, CountPeople
+from .laws.linear_combination import TotalWeights
+from .recipe import Draws, Need, NoiseModel, Recipe, StatisticMethod
+from .releases.addend import present, rows_addend
 from .releases.basis import Basis
-from .releases.total import TotalEstimate, total_need
+from .releases.partition import rows_name
+from .releases.total import JointTotal, TotalEstimate, total_need
+from .shared_partition import PartitionRecipe, SharedColumns, total_model
 
 
 @frozen
@@ -46,3 +50,61 @@ class CountRecipe:
         if self.name:
             return JointTotal(draws.totals, (Fraction(1),), least, names=(self.name,))
         return TotalEstimate(draws.totals[0], least)
+
+
+@frozen
+class JointCountRecipe(PartitionRecipe):
+    """Recipe of the number of rows with a value in all its columns, from shared totals.
+
+    Law: tests/statistics/test_partition.py::TestPredicted
+    """
+
+    @property
+    def _weights(self) -> TotalWeights:
+        powers = (0,) * len(self.shared.places)
+        return self.shared.moment(*powers)
+
+    @property
+    def noise_model(self) -> NoiseModel:
+        """Noise model of one set of totals."""
+        return total_model(self._weights, counts=True, whole=self.shared.whole)
+
+    def estimate(self, draws: Draws) -> JointTotal:
+        """Return the noisy count, clipped at 0 if `nonnegative`; whole counts are shown rounded."""
+        low = Fraction(0) if draws.nonnegative else None
+        names = self.shared.partition.names
+        return JointTotal(draws.totals, self._weights, low, self.shared.whole, names)
+
+
+def _recipe(statistic: Count | CountOf | CountPeople, basis: Basis) -> Recipe:
+    match statistic:
+        case Count():
+            return CountRecipe(Constant(True))
+        case CountPeople():
+            return CountRecipe(Constant(True), people=True)
+        case CountOf(of=of):
+            return CountRecipe(present(of, basis.rows))
+
+
+def _joint_recipe(statistic: Count | CountOf | CountPeople, shared: SharedColumns) -> Recipe | None:
+    # People are not rows, and one partition alone counts all rows.
+    if isinstance(statistic, CountPeople):
+        return None
+    if isinstance(statistic, Count) and not shared.all_rows:
+        return None
+    return JointCountRecipe(shared)
+
+
+def _centred_recipe(statistic: Count | CountOf | CountPeople, basis: Basis) -> Recipe | None:
+    match statistic:
+        case Count():
+            return CountRecipe(Constant(True), name=rows_name(None, basis))
+        case CountOf(of=of):
+            return CountRecipe(present(of, basis.rows), name=rows_name(of, basis))
+        case CountPeople():
+            return None
+
+
+METHOD = StatisticMethod(
+    _recipe, (TotalEstimate, JointTotal), joint=_joint_recipe, centred=_centred_recipe
+)

@@ -12,12 +12,23 @@ from typing import ClassVar
 
 from ..frozen import frozen
 from ..query.algebra.expression import Expression
+from ..query.algebra.statistic import Covariance
 from ..query.domains.domain import Domain
-from .joint_estimate import JointCovariance
-from .laws.interval_arithmetic import clip, mixed_blur, mixed_moment, outward, unbiased
+from ..query.domains.domain_of import domain_of
+from .laws.interval_arithmetic import (
+    at_least,
+    clip,
+    mixed_blur,
+    mixed_moment,
+    outward,
+    unbiased,
+)
+from .laws.joint_error import joint_moment_error
+from .laws.linear_combination import TotalWeights
 from .laws.moment import moment_error
 from .laws.noise_sum import IntegerNoise
-from .recipe import SIZED_DATA, Draws, Need, NoiseModel
+from .laws.profile_interval import CrossLines, covariance_ends
+from .recipe import SIZED_DATA, Draws, Need, NoiseModel, Recipe, StatisticMethod, within_range
 from .releases.basis import Basis
 from .releases.product import (
     blur_of,
@@ -29,7 +40,14 @@ from .releases.product import (
     width_of,
 )
 from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, total_need
+from .releases.total import NoisyTotal, exact_sum, noises_of, total_need, weighted_sum
+from .shared_partition import (
+    PARTITION_LABELS,
+    UNIT_RANGE,
+    PartitionRecipe,
+    SharedColumns,
+    joint_lines,
+)
 
 
 @frozen
@@ -55,21 +73,17 @@ class CovarianceRecipe:
         max_error = 2 * a * b * factor
         blur = moment_blur(*self.kinds) * factor
 
-        def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
-            # One row has no sample covariance: only the public range is known.
-            if size <= 1:
-                return max_error
+        def error(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
             products, u, v, count = noises
             moments = (products, u, v, count)
-            error = moment_error(moments, (a, b), size, beta, same=False, sample=self.sample)
-            return min(max_error, error + blur)
+            return moment_error(moments, (a, b), size, beta, same=False, sample=self.sample)
 
         return NoiseModel(
             labels=("products", "sum of x", "sum of y", "rows"),
             coefficients=(1.0, b, a, a * b),
             most=max_error,
             least=blur,
-            law=law,
+            law=within_range(error, max_error, blur),
             supposes=SIZED_DATA,
         )
 
@@ -89,6 +103,120 @@ class CovarianceRecipe:
         blurs = (blur_of(x), blur_of(y))
         weights = cross_weights((unit_x, unit_y), widths, 4)
         return JointCovariance(draws.totals, *weights, widths, breadths, blurs, self.sample)
+
+
+@frozen
+class JointCovarianceRecipe(PartitionRecipe):
+    """Recipe of the covariance of two columns from shared totals.
+
+    Guarantee: the predicted error is exceeded with probability at most β, for any data of that size.
+    Law: tests/statistics/test_partition.py::TestPredicted
+    """
+
+    sample: bool
+
+    @property
+    def noise_model(self) -> NoiseModel:
+        """Noise model of one set of totals; estimates are clipped to the public range."""
+        lines = joint_lines(*self.shared.cross_moments())
+        x, y = self.shared.columns
+        # n/(n − 1) is at most 2 from two rows on.
+        bias = 2 if self.sample else 1
+        factor = at_least(x.width * y.width)
+        max_error = factor / 2 * bias
+        # Cauchy and Schwarz, term by term; rounds up as every promise of accuracy.
+        rounding = at_least(x.width * y.blur + x.blur * y.width + x.blur * y.blur) * bias
+
+        def error(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            return factor * joint_moment_error(noises, lines, size, beta, sample=self.sample)
+
+        return NoiseModel(
+            PARTITION_LABELS,
+            (factor,),
+            most=max_error,
+            least=rounding,
+            law=within_range(error, max_error, rounding),
+            joint=True,
+            supposes=SIZED_DATA,
+        )
+
+    def estimate(self, draws: Draws) -> JointCovariance:
+        """Return the covariance by the noisy totals."""
+        x, y = self.shared.columns
+        x_kind, y_kind = self.shared.kinds
+        widths = (x.width, y.width)
+        breadths = (width_of(x_kind), width_of(y_kind))
+        blurs = (x.blur, y.blur)
+        moments = self.shared.cross_moments()
+        return JointCovariance(draws.totals, *moments, widths, breadths, blurs, self.sample)
+
+
+@frozen
+class JointCovariance:
+    """Released covariance of two columns in public ranges of widths `breadths`.
+
+    Values were rounded by at most `blurs`.
+    """
+
+    totals: tuple[NoisyTotal, ...]
+    products: TotalWeights
+    x: TotalWeights
+    y: TotalWeights
+    rows: TotalWeights
+    widths: tuple[Fraction, Fraction]
+    breadths: tuple[Fraction, Fraction]
+    blurs: tuple[Fraction, Fraction]
+    sample: bool
+
+    stored: ClassVar[StoredForm] = StoredForm.of(
+        "joint covariance",
+        totals="noisies",
+        products="weights",
+        x="weights",
+        y="weights",
+        rows="weights",
+        widths="amounts",
+        breadths="amounts",
+        blurs="amounts",
+        sample="truth",
+    )
+
+    @property
+    def _limit(self) -> Fraction:
+        """The greatest covariance: the product of both greatest deviations (Cauchy and Schwarz)."""
+        return self.breadths[0] * self.breadths[1] / (2 if self.sample else 4)
+
+    @property
+    def value(self) -> float | None:
+        """The noisy covariance, clipped to the public range; None if there seem too few rows."""
+        products = exact_sum(self.products, self.totals)
+        x = exact_sum(self.x, self.totals)
+        y = exact_sum(self.y, self.totals)
+        n = exact_sum(self.rows, self.totals)
+        if n <= self.sample:
+            return None
+        centred_products = products - x * y / n
+        covariance = centred_products / (n - self.sample) * self.widths[0] * self.widths[1]
+        return float(min(max(covariance, -self._limit), self._limit))
+
+    def interval(self, beta: float) -> tuple[float, float]:
+        """Bound the covariance of the exact totals."""
+        cross = CrossLines(
+            weighted_sum(self.products, self.totals),
+            weighted_sum(self.x, self.totals),
+            weighted_sum(self.y, self.totals),
+            weighted_sum(self.rows, self.totals),
+            (UNIT_RANGE, UNIT_RANGE),
+        )
+        most = 0.5 if self.sample else 0.25
+        noises = noises_of(self.totals)
+        ends = covariance_ends(cross, noises, most, beta, sample=self.sample)
+        # n/(n − 1) is at most 2 from two rows on.
+        slack = mixed_blur(self.breadths, self.blurs) * (2 if self.sample else 1)
+        factor = self.widths[0] * self.widths[1]
+        low = Fraction(ends[0]) * factor - slack
+        high = Fraction(ends[1]) * factor + slack
+        return outward(clip((low, high), -self._limit, self._limit))
 
 
 @frozen
@@ -147,3 +275,19 @@ class CovarianceEstimate:
         low, high = unbiased(box, rows) if self.sample else box
         slack = mixed_blur(self.widths, self.blurs) * (2 if self.sample else 1)
         return outward(clip((low - slack, high + slack), -self._limit, self._limit))
+
+
+def _recipe(statistic: Covariance, basis: Basis) -> Recipe:
+    x_kind = domain_of(statistic.x, basis.columns)
+    y_kind = domain_of(statistic.y, basis.columns)
+    return CovarianceRecipe(statistic.x, statistic.y, (x_kind, y_kind), statistic.sample)
+
+
+def _joint_recipe(statistic: Covariance, shared: SharedColumns) -> Recipe | None:
+    # A column with itself has degree 2, which the partition of a covariance does not have.
+    if statistic.x == statistic.y:
+        return None
+    return JointCovarianceRecipe(shared, statistic.sample)
+
+
+METHOD = StatisticMethod(_recipe, (CovarianceEstimate, JointCovariance), joint=_joint_recipe)

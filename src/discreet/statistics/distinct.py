@@ -11,12 +11,14 @@ from fractions import Fraction
 
 from ..frozen import frozen
 from ..query.algebra.expression import Constant
+from ..query.algebra.statistic import CountDistinct
 from ..query.algebra.tally import Free, Tally, Term
 from ..query.bounds.contribution_bounds import people_share
 from ..query.bounds.public_cells import Cells
 from ..query.bounds.sensitivity import distinct_influence
-from .recipe import Draws, Need, NoiseModel
+from .recipe import Draws, Need, NoiseModel, Recipe, StatisticMethod
 from .releases.basis import Basis
+from .releases.choice import any_cells
 from .releases.total import DistinctNeed, TotalEstimate
 
 
@@ -55,3 +57,10 @@ class DistinctRecipe:
         if self.cells.open:
             return TotalEstimate(total, Fraction(0))
         return TotalEstimate(total, Fraction(0), Fraction(len(self.cells.places)))
+
+
+def _recipe(statistic: CountDistinct, basis: Basis) -> Recipe:
+    return DistinctRecipe(any_cells(statistic.of, basis))
+
+
+METHOD = StatisticMethod(_recipe, (TotalEstimate,))

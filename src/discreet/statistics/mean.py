@@ -21,12 +21,16 @@ from typing import ClassVar
 from ..arithmetic.rounding import up
 from ..frozen import frozen
 from ..query.algebra.expression import Expression
+from ..query.algebra.statistic import Mean
 from ..query.domains.domain import Domain
-from .joint_estimate import JointMean
+from ..query.domains.domain_of import domain_of
 from .laws.interval_arithmetic import at_least, clip, outward, ratio
+from .laws.joint_error import joint_mean_error
 from .laws.least_error import least_error
+from .laws.linear_combination import TotalWeights
 from .laws.noise_sum import IntegerNoise, sum_tail
-from .recipe import SIZED_DATA, Draws, Need, NoiseModel
+from .laws.profile_interval import quotient_ends
+from .recipe import SIZED_DATA, Draws, Need, NoiseModel, Recipe, StatisticMethod
 from .releases.addend import (
     centred,
     middle_of,
@@ -39,7 +43,14 @@ from .releases.addend import (
 from .releases.basis import Basis
 from .releases.product import reach_of
 from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, total_need
+from .releases.total import NoisyTotal, noises_of, sum_quotient, total_need, weighted_sum
+from .shared_partition import (
+    PARTITION_LABELS,
+    UNIT_RANGE,
+    PartitionRecipe,
+    SharedColumns,
+    in_floats,
+)
 
 _MIN_COMBINED_BETA = 1e-8
 """Below this β the tail bound of a sum of two noises is too coarse; each noise is bounded alone."""
@@ -99,6 +110,44 @@ class MeanRecipe:
         total_weights = (1 / width, (middle - low) / width)
         row_weights = (Fraction(0), Fraction(1))
         return JointMean(draws.totals, total_weights, row_weights, low, high, width, blur)
+
+
+@frozen
+class JointMeanRecipe(PartitionRecipe):
+    """Recipe of the mean of a column from shared totals.
+
+    Guarantee: the predicted error is exceeded with probability at most β, for any data of that size.
+    Law: tests/statistics/test_partition.py::TestPredicted
+    """
+
+    @property
+    def noise_model(self) -> NoiseModel:
+        """Noise model of one set of totals; the error is at most the width of the range."""
+        total, rows = in_floats(self.shared.moment(1), self.shared.moment(0))
+        [column] = self.shared.columns
+        width = at_least(column.width)
+        blur = at_least(column.blur)
+
+        def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            error = joint_mean_error(tuple(noises), total, rows, size, beta)
+            return width * error + blur
+
+        return NoiseModel(
+            PARTITION_LABELS,
+            (width,),
+            most=width + blur,
+            least=blur,
+            law=law,
+            joint=True,
+            supposes=SIZED_DATA,
+        )
+
+    def estimate(self, draws: Draws) -> JointMean:
+        """Return the noisy sum over the noisy count."""
+        [column] = self.shared.columns
+        low, high = range_of(self.shared.kinds[0])
+        total, rows = self.shared.moment(1), self.shared.moment(0)
+        return JointMean(draws.totals, total, rows, low, high, column.width, column.blur)
 
 
 def mean_miss(total: IntegerNoise, count: IntegerNoise, reach: float, size: int, t: float) -> float:
@@ -217,6 +266,60 @@ class MeanEstimate:
         return outward(clip(box, self.low, self.high))
 
 
+@frozen
+class JointMean:
+    """Released mean of values from `low` to `high`, each rounded by at most `blur`.
+
+    `total` and `rows` are the weights of Σt and n in the totals; x = low + width·t.
+
+    Guarantee: the interval contains the mean of the exact totals with probability at least 1 − β.
+    Law: tests/answer/test_coverage.py::test_rows_as_units
+    """
+
+    totals: tuple[NoisyTotal, ...]
+    total: TotalWeights
+    rows: TotalWeights
+    low: Fraction
+    high: Fraction
+    width: Fraction
+    blur: Fraction
+
+    stored: ClassVar[StoredForm] = StoredForm.of(
+        "joint mean",
+        totals="noisies",
+        total="weights",
+        rows="weights",
+        low="amount",
+        high="amount",
+        width="amount",
+        blur="amount",
+    )
+
+    @property
+    def value(self) -> float | None:
+        """The noisy mean, clipped to the public range; None if there seem to be no rows."""
+        total, total_denominator = sum_quotient(self.total, self.totals)
+        rows, rows_denominator = sum_quotient(self.rows, self.totals)
+        if rows <= 0:
+            return None
+        position = Fraction(total * rows_denominator, total_denominator * rows)
+        mean = self.low + self.width * position
+        return float(min(max(mean, self.low), self.high))
+
+    def interval(self, beta: float) -> tuple[float, float]:
+        """Bound the mean of the exact totals."""
+        total = weighted_sum(self.total, self.totals)
+        rows = weighted_sum(self.rows, self.totals)
+        ends = quotient_ends(total, rows, noises_of(self.totals), UNIT_RANGE, beta)
+        low = self.low + self.width * Fraction(ends[0])
+        high = self.low + self.width * Fraction(ends[1])
+        # The mean of rounded values is off by at most the rounding of one value.
+        if self.blur:
+            low -= self.blur
+            high += self.blur
+        return outward(clip((low, high), self.low, self.high))
+
+
 def _stepped(distance: Fraction) -> float:
     """Round a distance up to a 16th of its power of two.
 
@@ -267,3 +370,14 @@ def noise_reach(total: IntegerNoise, count: IntegerNoise, far: float, beta: floa
         else:
             low = middle
     return Fraction(up(high)) + Fraction(total.worth)
+
+
+def _recipe(statistic: Mean, basis: Basis) -> Recipe:
+    return MeanRecipe(statistic.of, domain_of(statistic.of, basis.columns))
+
+
+def _joint_recipe(_statistic: Mean, shared: SharedColumns) -> Recipe:
+    return JointMeanRecipe(shared)
+
+
+METHOD = StatisticMethod(_recipe, (MeanEstimate, JointMean), joint=_joint_recipe)

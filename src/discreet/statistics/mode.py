@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..frozen import frozen
+from ..query.algebra.statistic import Mode
 from ..query.bounds.public_cells import Cells
 from ..query.bounds.sensitivity import vote_influence
 from ..query.domains.domain import Scalar
 from ..query.meaning.post_processing import Value
-from .recipe import Draws, Need, NoiseModel
+from .recipe import Draws, Need, NoiseModel, Recipe, StatisticMethod
 from .releases.basis import Basis
-from .releases.choice import ChoiceNeed, cell_tally
+from .releases.choice import ChoiceNeed, cell_tally, public_cells
 from .releases.stored import StoredForm
 
 
@@ -67,3 +68,10 @@ class ModeEstimate:
 
     def interval(self, beta: float) -> None:
         """Return None: there is no interval."""
+
+
+def _recipe(statistic: Mode, basis: Basis) -> Recipe:
+    return ModeRecipe(public_cells(statistic.of, basis))
+
+
+METHOD = StatisticMethod(_recipe, (ModeEstimate,))

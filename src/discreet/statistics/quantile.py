@@ -13,13 +13,14 @@ from typing import ClassVar
 
 from ..frozen import frozen
 from ..query.algebra.expression import Constant, Expression
+from ..query.algebra.statistic import Quantile
 from ..query.algebra.tally import Tally
 from ..query.algebra.tree import Where
 from ..query.bounds.quantile_grid import QuantileGrid, quantile_grid_of
 from ..query.bounds.sensitivity import vote_influence
 from ..query.domains.domain import Scalar
 from ..query.meaning.post_processing import Value
-from .recipe import Draws, Need, NoiseModel, NoisyValue
+from .recipe import Draws, Need, NoiseModel, NoisyValue, Recipe, StatisticMethod
 from .releases.addend import present
 from .releases.basis import Basis
 from .releases.choice import rows_by
@@ -162,3 +163,10 @@ class QuantilePoint:
 def _plain(value: Scalar) -> Value:
     """Return a number as a float, days and seconds as they are."""
     return float(value) if isinstance(value, Fraction) else value
+
+
+def _recipe(statistic: Quantile, _basis: Basis) -> Recipe:
+    return QuantileRecipe(statistic.of, statistic.at)
+
+
+METHOD = StatisticMethod(_recipe, (QuantileEstimate, QuantilePoint))

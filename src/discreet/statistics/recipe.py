@@ -1,6 +1,6 @@
 """Interface between statistics and the code that plans and answers questions.
 
-Each file of this package gives one `Recipe`:
+Each file of this package gives a `Recipe` of one statistic, and declares its ways in a `StatisticMethod`:
 
     needs         releases that the statistic requires, with the sensitivity of each
     noise_model   how noise in the released totals propagates to the error, and for which data
@@ -41,6 +41,18 @@ WIDE = 1 / 144
 """The least variance of `WIDE_DATA` in a range of width 1: a deviation of a twelfth, squared."""
 Law: TypeAlias = Callable[[Sequence[IntegerNoise], int, float], float]
 """Bound on an error with probability at least 1 − β, from the noises, the number of rows and β."""
+
+
+def within_range(error: Law, most: float, rounding: float) -> Law:
+    """Return the law of a moment: an error and a rounding, together at most the public range."""
+
+    def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+        # One row has no sample moment: only the public range is known.
+        if size <= 1:
+            return most
+        return min(most, error(noises, size, beta) + rounding)
+
+    return law
 
 
 @frozen
@@ -130,3 +142,23 @@ class Recipe(Protocol):
 
     def estimate(self, draws: Draws) -> NoisyValue:
         """Compute the statistic from released values alone (post-processing, free of charge)."""
+
+
+@frozen
+class StatisticMethod:
+    """Ways to make the statistics of one file, which declares them as `METHOD`.
+
+    | field | meaning |
+    |---|---|
+    | recipe | recipe from releases of its own, by the statistic and the basis |
+    | estimates | classes of its estimates; ledgers keep them, so they are only added |
+    | joint | recipe from the totals of a shared partition, by the statistic and its columns there |
+    | degree | degree of its columns in that partition: 2 where squares are needed |
+    | centred | recipe from totals of centred values and rows, by the statistic and the basis |
+    """
+
+    recipe: Callable[..., Recipe]
+    estimates: tuple[type[NoisyValue], ...]
+    joint: Callable[..., Recipe | None] | None = None
+    degree: int = 1
+    centred: Callable[..., Recipe | None] | None = None

@@ -21,33 +21,15 @@ from math import prod
 from ..errors import UnsupportedQuery
 from ..frozen import frozen, replace
 from ..privacy.neighbours import ADD_REMOVE
-from ..query.algebra.expression import Constant, Expression
-from ..query.algebra.statistic import expressions_of
+from ..query.algebra.expression import Expression
+from ..query.algebra.statistic import Count, Result, Statistic, expressions_of
 from ..query.algebra.tally import Free, GroupShare, RowShare
-from ..query.algebra.tree import (
-    Correlation,
-    Count,
-    CountOf,
-    Covariance,
-    Mean,
-    Statistic,
-    Sum,
-    Variance,
-)
 from ..query.bounds.not_null import always_present
 from ..query.bounds.relation_facts import multiplicity, neighbours_of
 from ..query.domains.domain_of import domain_of
-from .catalogue import recipe_of
-from .count import CountRecipe
-from .joint import (
-    JointCorrelationRecipe,
-    JointCovarianceRecipe,
-    JointMeanRecipe,
-    JointTotalRecipe,
-    JointVarianceRecipe,
-)
+from .catalogue import method_of, recipe_of
 from .recipe import Recipe
-from .releases.addend import present, whole_of
+from .releases.addend import whole_of
 from .releases.basis import Basis
 from .releases.partition import (
     MAX_COUNTED,
@@ -56,9 +38,8 @@ from .releases.partition import (
     Partition,
     PartitionColumn,
     column_of,
-    column_text,
 )
-from .sum import CentredSumRecipe
+from .shared_partition import SharedColumns
 
 _MAX_TOTALS = 81
 """Limit on the totals of one partition, and so on the terms of one database query."""
@@ -77,23 +58,21 @@ class SumWay(StrEnum):
     TOGETHER = "together"
 
 
-_SUMS = (Sum, Mean, Variance, Covariance, Correlation)
-
-
 def possible_ways(statistics: Sequence[Statistic], basis: Basis) -> tuple[SumWay, ...]:
     """List the ways in which a question's statistics can be made, `APART` first.
 
     A partition needs rows that are added or removed, and that count in full or by their share of a
     person's rows. A sum that is alone gains nothing from sharing.
     """
-    sums = [statistic for statistic in statistics if isinstance(statistic, _SUMS)]
+    sums = _sums(statistics)
+    centred = [statistic for statistic in sums if method_of(statistic).centred]
     added_or_removed = neighbours_of(basis.rows) == ADD_REMOVE
     if not added_or_removed or isinstance(basis.share, GroupShare) or not sums:
         return (SumWay.APART,)
-    if len(statistics) == 1 and isinstance(sums[0], Sum):
+    if len(statistics) == 1 and centred:
         return (SumWay.APART,)
     ways = [SumWay.APART]
-    if any(isinstance(statistic, Sum) for statistic in sums):
+    if centred:
         ways.append(SumWay.CENTRED)
     ways.append(SumWay.BY_COLUMN)
     components = _components(sums)
@@ -130,8 +109,7 @@ def recipes_of(statistics: Sequence[Statistic], basis: Basis, way: SumWay) -> li
 def _partitions(
     statistics: Sequence[Statistic], basis: Basis, way: SumWay
 ) -> list[_ColumnPartition]:
-    sums = [statistic for statistic in statistics if isinstance(statistic, _SUMS)]
-    groups = _components(sums)
+    groups = _components(_sums(statistics))
     if way is SumWay.TOGETHER:
         groups = [frozenset[Expression]().union(*groups)]
     partitions = []
@@ -152,22 +130,20 @@ def _first_recipe(partitions: Sequence[_ColumnPartition], statistic: Statistic) 
 
 def _centred_recipe(statistic: Statistic, basis: Basis) -> Recipe | None:
     """Return the recipe from named totals of centred values and rows; None for other statistics."""
-    match statistic:
-        case Count():
-            return CountRecipe(Constant(True), name="rows")
-        case CountOf(of=of):
-            return CountRecipe(present(of, basis.rows), name=_rows_name(of, basis))
-        case Sum(of=of):
-            names = (f"centred {column_text(of)}", _rows_name(of, basis))
-            return CentredSumRecipe(of, domain_of(of, basis.columns), names)
-    return None
+    make = method_of(statistic).centred
+    if make is None:
+        return None
+    return make(statistic, basis)
 
 
-def _rows_name(of: Expression, basis: Basis) -> str:
-    # Totals of one name are one release: a column without NULL shares the count of all rows.
-    if always_present(of, basis.rows):
-        return "rows"
-    return f"rows with {column_text(of)}"
+def _sums(statistics: Sequence[Statistic]) -> list[Statistic]:
+    """List the statistics that partitions are made for; counts are only taken from them."""
+    sums = []
+    for statistic in statistics:
+        counts = statistic.declared.result is Result.COUNT
+        if method_of(statistic).joint and not counts:
+            sums.append(statistic)
+    return sums
 
 
 def _components(sums: Sequence[Statistic]) -> list[frozenset[Expression]]:
@@ -203,13 +179,16 @@ class _ColumnPartition:
         """Make the partition of some columns for their statistics, and for COUNT(*) if `rows`."""
         members = []
         for statistic in statistics:
-            inside = set(expressions_of(statistic)) <= group
-            if inside and isinstance(statistic, (*_SUMS, CountOf)):
+            expressions = expressions_of(statistic)
+            # COUNT(*) has no columns: it is added below, to one partition alone.
+            inside = bool(expressions) and group.issuperset(expressions)
+            if inside and method_of(statistic).joint:
                 members.append(statistic)
         degrees: dict[Expression, int] = {}
         for statistic in members:
+            degree = method_of(statistic).degree
             for x in expressions_of(statistic):
-                degrees[x] = max(degrees.get(x, 1), _degree(statistic))
+                degrees[x] = max(degrees.get(x, 1), degree)
         column_sets = [set(expressions_of(statistic)) for statistic in members]
         if rows and Count() in statistics:
             column_sets.append(set())
@@ -232,39 +211,23 @@ class _ColumnPartition:
 
     def recipe(self, statistic: Statistic) -> Recipe | None:
         """Return the recipe of a statistic from this partition; None if it has none."""
+        make = method_of(statistic).joint
         expressions = expressions_of(statistic)
-        if not all(x in self.indices for x in expressions):
+        if make is None or not all(x in self.indices for x in expressions):
             return None
-        places = tuple(self.indices[x] for x in expressions)
-        # Rows that count by shares of a person do not add up to whole numbers.
-        whole = isinstance(self.basis.share, Free)
-        kinds = tuple(whole_of(domain_of(x, self.basis.columns)) for x in expressions)
-        match statistic:
-            case Count() if self.rows:
-                return JointTotalRecipe(self.partition, (), None, whole)
-            case CountOf():
-                return JointTotalRecipe(self.partition, places, None, whole)
-            case Sum():
-                return JointTotalRecipe(self.partition, places, places[0], whole=False)
-            case Mean():
-                return JointMeanRecipe(self.partition, places[0], kinds[0])
-            case Variance(sample=sample, root=root):
-                return JointVarianceRecipe(self.partition, places[0], kinds[0], sample, root)
-            case Covariance(sample=sample) if places[0] != places[1]:
-                pair = (places[0], places[1])
-                domains = (kinds[0], kinds[1])
-                return JointCovarianceRecipe(self.partition, pair, domains, sample)
-            case Correlation() if places[0] != places[1]:
-                return JointCorrelationRecipe(self.partition, (places[0], places[1]))
-        return None
+        shared = SharedColumns(
+            partition=self.partition,
+            places=tuple(self.indices[x] for x in expressions),
+            kinds=tuple(whole_of(domain_of(x, self.basis.columns)) for x in expressions),
+            all_rows=self.rows,
+            # Rows that count by shares of a person do not add up to whole numbers.
+            whole=isinstance(self.basis.share, Free),
+        )
+        return make(statistic, shared)
 
 
 def _rounded_down(column: PartitionColumn) -> PartitionColumn:
     return replace(column, blur=column.blur + column.width * ROUNDED_DOWN)
-
-
-def _degree(statistic: Statistic) -> int:
-    return 2 if isinstance(statistic, Variance | Correlation) else 1
 
 
 def _max_steps(degrees: Mapping[Expression, int], basis: Basis) -> dict[Expression, int]:

@@ -12,25 +12,155 @@ each is (√d + 1)/2 instead of √d. That is the correlated noise of Joseph and
 (2024), here as independent integer noise on d + 1 totals: exact, and priced as any other noise.
 All d + 1 totals can move at once by as much as they are priced for, so pricing them together would
 gain nothing.
+
+`JointSumRecipe` takes the sum from the totals of a partition that other statistics share.
+
+**Sums of values that were rounded one by one**, such as SUM(SQRT(x)) and SUM(x / y). A root or a quotient is
+rounded to a grid before summation, by at most `blur` (`query.domains`). That moves a sum by at most
+blur·n, and n is private:
+
+    n was released beside the sum          blur times the upper end of n's interval
+    no value is negative, and every        there are at most Σ/v values that are not 0, and zeros are
+    value but 0 is at least v              exact: at most the part blur/v of the sum
+    neither is known                       the interval is of the sum of rounded values, and the plan
+                                           says so
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
+from math import isqrt
+from typing import ClassVar
 
+from ..errors import UnsupportedQuery
 from ..frozen import frozen
-from ..query.algebra.expression import Expression
-from ..query.domains.domain import Domain
-from .joint_estimate import JointTotal
-from .laws.interval_arithmetic import at_least
-from .laws.linear_combination import total_reach
+from ..query.algebra.expression import Call, Expression, Function
+from ..query.algebra.statistic import Sum
+from ..query.domains.domain import Domain, Whole
+from ..query.domains.domain_of import domain_of
+from .laws.interval_arithmetic import at_least, outward
+from .laws.linear_combination import TotalWeights, total_reach, weighted_noises
 from .laws.noise_sum import IntegerNoise
-from .recipe import ANY_DATA, ROUNDED_DATA, SIZED_DATA, Draws, Need, NoiseModel
+from .recipe import (
+    ANY_DATA,
+    ROUNDED_DATA,
+    SIZED_DATA,
+    Draws,
+    Need,
+    NoiseModel,
+    Recipe,
+    StatisticMethod,
+)
 from .releases.addend import centred, middle_of, number_addend, present, rows_addend, whole_of
 from .releases.basis import Basis
-from .releases.total import TotalEstimate, total_need
-from .rounded_sums import EXACT, RoundedTotal, Rounding
+from .releases.partition import column_text, rows_name
+from .releases.stored import StoredForm
+from .releases.total import JointTotal, NoisyTotal, TotalEstimate, exact_sum, noises_of, total_need
+from .shared_partition import PartitionRecipe, SharedColumns, total_model
+
+_ASIDE = 0.04
+"""The part of β for the number of rows."""
+_FINE = 1 << 64
+"""Steps per 1 of the lower bound on a root."""
+
+
+@frozen
+class Rounding:
+    """Bound on the rounding of each value, and of a sum as a part of it; None if that is not known."""
+
+    blur: Fraction
+    part: Fraction | None
+
+
+EXACT = Rounding(Fraction(0), Fraction(0))
+
+
+def rounding_of(expression: Expression, columns: dict[str, Domain]) -> Rounding:
+    """Bound the rounding of the values of an expression, and of their sum.
+
+    >>> from discreet.query.algebra.expression import Call, Field, Function
+    >>> from discreet.query.domains.domain import Whole
+    >>> from discreet.statistics.sum import rounding_of
+    >>> from fractions import Fraction
+    >>> root = rounding_of(Call(Function.ROOT, (Field("x"),)), {"x": Whole(Fraction(1), 0, 100)})
+    >>> float(root.blur) < 1e-6, float(root.part) < 1e-6
+    (True, True)
+    >>> rounding_of(Field("x"), {"x": Whole(Fraction(1), 0, 9)}).blur
+    Fraction(0, 1)
+    """
+    domain = domain_of(expression, columns)
+    if not isinstance(domain, Whole) or not domain.blur:
+        return EXACT
+    if domain.low < 0:
+        return Rounding(domain.blur, None)
+    least = domain.low * domain.step if domain.low > 0 else _least_nonzero(expression, columns)
+    if least is None or least <= 2 * domain.blur:
+        return Rounding(domain.blur, None)
+    # Relative to the sum of rounded values, each of which may be smaller by the blur.
+    return Rounding(domain.blur, domain.blur / (least - domain.blur))
+
+
+def _least_nonzero(expression: Expression, columns: dict[str, Domain]) -> Fraction | None:
+    """Bound from below a root or quotient of exact numbers from 0 on, where it is not 0.
+
+    None for other expressions.
+    """
+    if not isinstance(expression, Call):
+        return None
+    if expression.function not in (Function.ROOT, Function.DIVIDE):
+        return None
+    arguments: list[Whole] = []
+    for argument in expression.arguments:
+        domain = domain_of(argument, columns)
+        if not isinstance(domain, Whole) or domain.low < 0 or domain.blur:
+            return None
+        arguments.append(domain)
+    x = arguments[0]
+    if expression.function is Function.DIVIDE:
+        divisor = arguments[1]
+        return x.step / (divisor.high * divisor.step)
+    # The integer root rounds down, as a lower bound must.
+    return Fraction(isqrt(int(x.step * _FINE**2)), _FINE)
+
+
+@frozen
+class SumRecipe:
+    """Recipe of a sum from one total.
+
+    Refuses: an expression that is not a number (`UnsupportedQuery`).
+    Law: tests/statistics/test_predict.py::TestMeasured
+    """
+
+    expression: Expression
+    rounding: Rounding = EXACT
+
+    @property
+    def noise_model(self) -> NoiseModel:
+        """Noise model of one total; the rounding of single values adds up over the rows."""
+        blur = at_least(self.rounding.blur)
+        if not blur:
+            return NoiseModel()
+        # Without a bound on the rounding of the whole sum, the prediction is for rounded values.
+        if self.rounding.part is None:
+            return NoiseModel(supposes=ROUNDED_DATA)
+
+        def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            return total_reach(tuple(noises), beta) + size * blur
+
+        return NoiseModel(law=law, supposes=SIZED_DATA)
+
+    def needs(self, basis: Basis) -> list[Need]:
+        """List the one total."""
+        addend = number_addend(self.expression, basis.columns)
+        return [total_need(addend, basis)]
+
+    def estimate(self, draws: Draws) -> TotalEstimate | RoundedTotal:
+        """Return the noisy sum."""
+        if not self.rounding.part:
+            return TotalEstimate(draws.totals[0])
+        return RoundedTotal(draws.totals[:1], (Fraction(1),), (), self.rounding.part)
 
 
 @frozen
@@ -78,38 +208,114 @@ class CentredSumRecipe:
 
 
 @frozen
-class SumRecipe:
-    """Recipe of a sum from one total.
+class JointSumRecipe(PartitionRecipe):
+    """Recipe of the sum of a column from shared totals.
 
-    Refuses: an expression that is not a number (`UnsupportedQuery`).
-    Law: tests/statistics/test_predict.py::TestMeasured
+    Refuses: sums of rounded values, whose error depends on the number of rows
+        (`UnsupportedQuery`).
+    Law: tests/statistics/test_partition.py::TestPredicted
     """
 
-    expression: Expression
-    rounding: Rounding = EXACT
+    @property
+    def _weights(self) -> TotalWeights:
+        [column] = self.shared.columns
+        return _sum_weights(column.low, column.width, self.shared.moment(0), self.shared.moment(1))
 
     @property
     def noise_model(self) -> NoiseModel:
-        """Noise model of one total; the rounding of single values adds up over the rows."""
-        blur = at_least(self.rounding.blur)
-        if not blur:
-            return NoiseModel()
-        # Without a bound on the rounding of the whole sum, the prediction is for rounded values.
-        if self.rounding.part is None:
-            return NoiseModel(supposes=ROUNDED_DATA)
-
-        def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
-            return total_reach(tuple(noises), beta) + size * blur
-
-        return NoiseModel(law=law, supposes=SIZED_DATA)
+        """Noise model of one set of totals."""
+        return total_model(self._weights, counts=False, whole=False)
 
     def needs(self, basis: Basis) -> list[Need]:
-        """List the one total."""
-        addend = number_addend(self.expression, basis.columns)
-        return [total_need(addend, basis)]
+        """List the totals of the partition."""
+        [column] = self.shared.columns
+        if column.blur:
+            raise UnsupportedQuery("a sum of rounded values has no bound; it is released by itself")
+        return PartitionRecipe.needs(self, basis)
 
-    def estimate(self, draws: Draws) -> TotalEstimate | RoundedTotal:
+    def estimate(self, draws: Draws) -> JointTotal:
         """Return the noisy sum."""
-        if not self.rounding.part:
-            return TotalEstimate(draws.totals[0])
-        return RoundedTotal(draws.totals[:1], (Fraction(1),), (), self.rounding.part)
+        return JointTotal(draws.totals, self._weights, names=self.shared.partition.names)
+
+
+# The weights are equal for all keys of an answer, hence the cache.
+@lru_cache(maxsize=1024)
+def _sum_weights(
+    low: Fraction, width: Fraction, rows: TotalWeights, total: TotalWeights
+) -> TotalWeights:
+    """Return Σx = low·n + width·Σt as weights of the totals."""
+    return tuple(low * n + width * t for n, t in zip(rows, total, strict=True))
+
+
+@frozen
+class RoundedTotal:
+    """Released sum of values that were rounded.
+
+    `blur` bounds the rounding of each value if `rows` counts them, else the part of the sum.
+
+    Guarantee: the interval contains the sum of the unrounded values with probability at least 1 − β.
+    Law: tests/statistics/test_rounded_sums.py::TestTheBlur
+
+    >>> from discreet.mechanisms.additive.discrete_laplace import Geometric
+    >>> from discreet.statistics.releases.total import NoisyTotal
+    >>> from discreet.statistics.sum import RoundedTotal
+    >>> from fractions import Fraction
+    >>> total = NoisyTotal(1000, Fraction(1), Geometric(scale=2, sensitivity=1))
+    >>> released = RoundedTotal((total,), (Fraction(1),), (), Fraction(1, 100))
+    >>> [round(end, 2) for end in released.interval(0.05)]
+    [983.94, 1016.06]
+    """
+
+    totals: tuple[NoisyTotal, ...]
+    weights: TotalWeights
+    rows: TotalWeights
+    blur: Fraction
+
+    stored: ClassVar[StoredForm] = StoredForm.of(
+        "rounded total", totals="noisies", weights="weights", rows="weights", blur="amount"
+    )
+
+    @property
+    def value(self) -> float:
+        """The released number."""
+        return float(exact_sum(self.weights, self.totals))
+
+    def interval(self, beta: float) -> tuple[float, float]:
+        """Bound the exact sum of values that were not rounded."""
+        total = exact_sum(self.weights, self.totals)
+        sum_beta = beta
+        if self.rows:
+            sum_beta = beta * (1 - _ASIDE)
+        reach = self._reach(self.weights, sum_beta)
+        # The rounding grows with the exact number of rows, or with the sum: their upper ends.
+        most = total + reach
+        if self.rows:
+            most = exact_sum(self.rows, self.totals) + self._reach(self.rows, beta - sum_beta)
+        rounding = self.blur * max(Fraction(0), most)
+        return outward((total - reach - rounding, total + reach + rounding))
+
+    def _reach(self, weights: TotalWeights, beta: float) -> Fraction:
+        noises = weighted_noises(noises_of(self.totals), weights)
+        return Fraction(total_reach(noises, beta))
+
+
+def _recipe(statistic: Sum, basis: Basis) -> Recipe:
+    return SumRecipe(statistic.of, rounding_of(statistic.of, basis.columns))
+
+
+def _joint_recipe(_statistic: Sum, shared: SharedColumns) -> Recipe:
+    return JointSumRecipe(shared)
+
+
+def _centred_recipe(statistic: Sum, basis: Basis) -> Recipe:
+    of = statistic.of
+    names = (f"centred {column_text(of)}", rows_name(of, basis))
+    return CentredSumRecipe(of, domain_of(of, basis.columns), names)
+
+
+METHOD = StatisticMethod(
+    _recipe,
+    (TotalEstimate, JointTotal, RoundedTotal),
+    joint=_joint_recipe,
+    centred=_centred_recipe,
+)

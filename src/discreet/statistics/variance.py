@@ -16,16 +16,47 @@ from typing import ClassVar
 
 from ..frozen import frozen, replace
 from ..query.algebra.expression import Expression
+from ..query.algebra.statistic import Variance
 from ..query.domains.domain import Domain
-from .joint_estimate import JointVariance
-from .laws.interval_arithmetic import Box, blurred, clip, outward, second_moment, unbiased
+from ..query.domains.domain_of import domain_of
+from .laws.interval_arithmetic import (
+    Box,
+    at_least,
+    blurred,
+    clip,
+    outward,
+    second_moment,
+    unbiased,
+)
+from .laws.joint_error import joint_moment_error
+from .laws.linear_combination import TotalWeights
 from .laws.moment import moment_error, root_error
 from .laws.noise_sum import IntegerNoise
-from .recipe import EVEN_DATA, SIZED_DATA, WIDE, WIDE_DATA, Draws, Law, Need, NoiseModel
+from .laws.profile_interval import SpreadLines, variance_ends
+from .recipe import (
+    EVEN_DATA,
+    SIZED_DATA,
+    WIDE,
+    WIDE_DATA,
+    Draws,
+    Law,
+    Need,
+    NoiseModel,
+    Recipe,
+    StatisticMethod,
+    within_range,
+)
 from .releases.basis import Basis
 from .releases.product import blur_of, moment_blur, reach_of, square_addends, unit_range, width_of
 from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, total_need
+from .releases.total import NoisyTotal, exact_sum, noises_of, total_need, weighted_sum
+from .shared_partition import (
+    PARTITION_LABELS,
+    UNIT_RANGE,
+    PartitionRecipe,
+    SharedColumns,
+    joint_lines,
+)
 
 
 @frozen
@@ -51,16 +82,13 @@ class VarianceRecipe:
         max_error = reach**2 * factor
         blur = moment_blur(self.kind, self.kind) * factor
 
-        def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
-            # One row has no sample variance: only the public range is known.
-            if size <= 1:
-                return max_error
+        def error(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
             squares, total, count = noises
             moments = (squares, total, total, count)
             reaches = (reach, reach)
-            error = moment_error(moments, reaches, size, beta, same=True, sample=self.sample)
-            return min(max_error, error + blur)
+            return moment_error(moments, reaches, size, beta, same=True, sample=self.sample)
 
+        law = within_range(error, max_error, blur)
         model = NoiseModel(
             labels=("squares", "sum", "rows"),
             coefficients=(1.0, 2 * reach, reach**2),
@@ -98,6 +126,65 @@ class VarianceRecipe:
         )
 
 
+@frozen
+class JointVarianceRecipe(PartitionRecipe):
+    """Recipe of the variance, or standard deviation (`root`), of a column from shared totals.
+
+    Guarantee: the predicted error is exceeded with probability at most β, on the data it supposes.
+    Law: tests/statistics/test_partition.py::TestPredicted
+    """
+
+    sample: bool
+    root: bool
+
+    @property
+    def _moments(self) -> tuple[TotalWeights, TotalWeights, TotalWeights]:
+        return self.shared.moment(2), self.shared.moment(1), self.shared.moment(0)
+
+    @property
+    def noise_model(self) -> NoiseModel:
+        """Noise model of one set of totals."""
+        squares, total, rows = self._moments
+        lines = joint_lines(squares, total, total, rows)
+        [column] = self.shared.columns
+        width = at_least(column.width)
+        blur = at_least(column.blur)
+        # Totals count values in 0..1, so a variance scales with the square of the width.
+        factor = width**2
+        # n/(n − 1) is at most 2 from two rows on; a variance is at most width²/4 (Popoviciu).
+        rounding = blur * (width + blur) * (2 if self.sample else 1)
+        max_error = factor / (2 if self.sample else 4)
+
+        def law_of(*, even: bool) -> Law:
+            def error(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+                sample = self.sample
+                return factor * joint_moment_error(
+                    noises, lines, size, beta, sample=sample, even=even
+                )
+
+            return within_range(error, max_error, rounding)
+
+        model = NoiseModel(
+            PARTITION_LABELS,
+            (factor,),
+            most=max_error,
+            least=rounding,
+            law=law_of(even=False),
+            joint=True,
+            supposes=SIZED_DATA,
+        )
+        if self.root:
+            return rooted(model, law_of(even=True), factor)
+        return model
+
+    def estimate(self, draws: Draws) -> JointVariance:
+        """Return the variance by the noisy totals."""
+        [column] = self.shared.columns
+        breadth = width_of(self.shared.kinds[0])
+        sizes = (column.width, breadth, column.blur)
+        return JointVariance(draws.totals, *self._moments, *sizes, self.sample, self.root)
+
+
 def rooted(model: NoiseModel, even: Law, square: float) -> NoiseModel:
     """Return the noise model of a standard deviation from the noise model of its variance.
 
@@ -132,6 +219,76 @@ def rooted(model: NoiseModel, even: Law, square: float) -> NoiseModel:
         supposes=WIDE_DATA,
         elsewhere=(evenly_spread, unrestricted),
     )
+
+
+@frozen
+class JointVariance:
+    """Released variance, or its root, of values in a public range of width `breadth`.
+
+    Each value was rounded by at most `blur`. A variance is at most breadth²/4 (Popoviciu), with
+    n − 1 in the denominator at most breadth²/2.
+    """
+
+    totals: tuple[NoisyTotal, ...]
+    squares: TotalWeights
+    total: TotalWeights
+    rows: TotalWeights
+    width: Fraction
+    breadth: Fraction
+    blur: Fraction
+    sample: bool
+    root: bool
+
+    stored: ClassVar[StoredForm] = StoredForm.of(
+        "joint variance",
+        totals="noisies",
+        squares="weights",
+        total="weights",
+        rows="weights",
+        width="amount",
+        breadth="amount",
+        blur="amount",
+        sample="truth",
+        root="truth",
+    )
+
+    @property
+    def value(self) -> float | None:
+        """The noisy variance, clipped to the public range; None if there seem to be too few rows."""
+        squares = exact_sum(self.squares, self.totals)
+        total = exact_sum(self.total, self.totals)
+        n = exact_sum(self.rows, self.totals)
+        if n <= self.sample:
+            return None
+        centred_squares = squares - total * total / n
+        variance = centred_squares / (n - self.sample) * self.width**2
+        max_variance = self.breadth**2 / (2 if self.sample else 4)
+        clipped = float(min(max(variance, Fraction(0)), max_variance))
+        if self.root:
+            return math.sqrt(clipped)
+        return clipped
+
+    def interval(self, beta: float) -> tuple[float, float]:
+        """Bound the variance of the exact totals."""
+        spread = SpreadLines(
+            weighted_sum(self.squares, self.totals),
+            weighted_sum(self.total, self.totals),
+            weighted_sum(self.rows, self.totals),
+            UNIT_RANGE,
+        )
+        most = 0.5 if self.sample else 0.25
+        noises = noises_of(self.totals)
+        low, high = variance_ends(spread, noises, most, beta, sample=self.sample)
+        factor = float(self.width) ** 2
+        # √(n/(n − 1)) is below 1.5 from two rows on.
+        blur = float(self.blur) * (1.5 if self.sample else 1.0)
+        low, high = blurred(low * factor, high * factor, blur)
+        # The limit is a product of floats: rounded up, so that it never cuts off the exact value.
+        limit = float(self.breadth) ** 2 * most
+        high = min(high, math.nextafter(limit, math.inf))
+        if self.root:
+            return _root_ends(low, high)
+        return max(0.0, math.nextafter(low, -math.inf)), math.nextafter(high, math.inf)
 
 
 @frozen
@@ -201,12 +358,9 @@ class VarianceEstimate:
         # √(n/(n − 1)) is below 1.5 from two rows on.
         factor = 1.5 if self.sample else 1.0
         low, high = blurred(low, high, float(self.blur) * factor)
-        if not self.root:
-            return low, high
-        # Round outward: the floating-point square root may be off by half a unit either way.
-        low_root = math.nextafter(math.sqrt(low), -math.inf)
-        high_root = math.nextafter(math.sqrt(high), math.inf)
-        return max(0.0, low_root), high_root
+        if self.root:
+            return _root_ends(low, high)
+        return low, high
 
     def _box(self, beta: float) -> Box:
         """Bound the variance where all three exact totals lie in their boxes."""
@@ -219,3 +373,23 @@ class VarianceEstimate:
         if self.sample:
             return unbiased(box, rows)
         return box
+
+
+def _root_ends(low: float, high: float) -> tuple[float, float]:
+    """Return the roots of two ends, rounded outward; the lower one is at least 0."""
+    # The floating-point square root may be off by half a unit either way.
+    low_root = math.nextafter(math.sqrt(low), -math.inf)
+    high_root = math.nextafter(math.sqrt(high), math.inf)
+    return max(0.0, low_root), high_root
+
+
+def _recipe(statistic: Variance, basis: Basis) -> Recipe:
+    kind = domain_of(statistic.of, basis.columns)
+    return VarianceRecipe(statistic.of, kind, statistic.sample, statistic.root)
+
+
+def _joint_recipe(statistic: Variance, shared: SharedColumns) -> Recipe:
+    return JointVarianceRecipe(shared, statistic.sample, statistic.root)
+
+
+METHOD = StatisticMethod(_recipe, (VarianceEstimate, JointVariance), joint=_joint_recipe, degree=2)

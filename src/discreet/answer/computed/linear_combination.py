@@ -18,12 +18,11 @@ from fractions import Fraction
 from ...frozen import frozen
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.meaning.post_processing import Value
-from ...statistics.joint_estimate import JointTotal
 from ...statistics.laws.interval_arithmetic import outward
 from ...statistics.laws.linear_combination import WeightedSum, total_reach
 from ...statistics.laws.profile_interval import quotient_ends
 from ...statistics.recipe import NoisyValue
-from ...statistics.releases.total import NoisyTotal, TotalEstimate
+from ...statistics.releases.total import JointTotal, NoisyTotal, TotalEstimate
 
 _ASIDE = 0.04
 """Part of β that is spent on the rough intervals within which a quotient is searched."""

@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING
 
 from ...frozen import frozen
 from ...query.algebra.expression import Field
-from ...query.algebra.tree import (
-    Count,
-    CountDistinct,
-    CountOf,
-    CountPeople,
-    Mean,
-    Quantile,
-    Question,
-    Sum,
-)
+from ...query.algebra.statistic import Result, expressions_of
+from ...query.algebra.tree import Question
 from ...query.bounds.relation_facts import columns_of
 from ...query.domains.domain import Domain, Whole
 from ...query.domains.domain_of import domain_of
@@ -27,8 +19,6 @@ from ...show.number import Digits
 
 if TYPE_CHECKING:
     from ..answer import Answer, Interval
-
-_COUNTS = (Count, CountOf, CountPeople, CountDistinct)
 
 
 @frozen
@@ -66,7 +56,7 @@ def digits_of(question: Question) -> dict[str, Digits]:
         statistic = statistics.get(made.name) if isinstance(made, Field) else None
         if adds_up and statistic is not None:
             return Digits.EVERY
-        if isinstance(statistic, _COUNTS):
+        if statistic is not None and statistic.declared.result is Result.COUNT:
             return Digits.WHOLE
         return Digits.ERROR
 
@@ -122,19 +112,22 @@ def _judged_widths(question: Question) -> dict[str, float | None]:
     widths: dict[str, float | None] = {}
     for name, made in question.finish.columns:
         statistic = statistics.get(made.name) if isinstance(made, Field) else None
-        if isinstance(statistic, (*_COUNTS, Sum)):
+        if statistic is None:
+            continue
+        result = statistic.declared.result
+        if result in (Result.COUNT, Result.TOTAL):
             widths[name] = None
-        elif isinstance(statistic, Mean | Quantile):
-            width = _width(statistic, columns)
+        elif result is Result.WITHIN:
+            [of] = expressions_of(statistic)
+            width = _width(domain_of(of, columns))
             # A range of width 0, or of no numbers, gives nothing to judge by.
             if width != 0:
                 widths[name] = width
     return widths
 
 
-def _width(statistic: Mean | Quantile, columns: dict[str, Domain]) -> float:
+def _width(domain: Domain) -> float:
     """Return the width of the public range of a number; 0 for a value that is no number."""
-    domain = domain_of(statistic.of, columns)
     if not isinstance(domain, Whole):
         return 0.0
     return float((domain.high - domain.low) * domain.step)

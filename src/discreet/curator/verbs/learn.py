@@ -26,7 +26,8 @@ from ...privacy.events import Event
 from ...privacy.events.json import Json, measure_to_json
 from ...privacy.measures import Measure
 from ...query.algebra.expression import Field
-from ...query.algebra.tree import Count, Finish, Question, Relation
+from ...query.algebra.statistic import Count
+from ...query.algebra.tree import Finish, Question, Relation
 from ...query.bounds.relation_facts import columns_of, tables_of
 from ...query.sql.parse import parse_rows
 from ...query.text.question import describe, fingerprint

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 from ...arithmetic.rounding import shown
 from ...privacy.measures import ZCDP
 from ...query.algebra.expression import Field
-from ...query.algebra.tree import Mean, Question, Relation, Scan, Statistic, Sum, Variance
+from ...query.algebra.statistic import Mean, Statistic, Sum, Variance
+from ...query.algebra.tree import Question, Relation, Scan
 from ...query.bounds.relation_facts import columns_of
 from ...query.domains.domain import Day, Second, Whole
 from ...query.domains.domain_of import domain_of

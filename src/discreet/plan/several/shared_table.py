@@ -17,17 +17,8 @@ from ...errors import InvalidArgument, UnsupportedQuery
 from ...frozen import frozen, replace
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.names import unused_name
-from ...query.algebra.tree import (
-    Count,
-    CountOf,
-    Finish,
-    Key,
-    Question,
-    Relation,
-    Statistic,
-    Sum,
-    Where,
-)
+from ...query.algebra.statistic import Count, CountOf, Statistic, Sum
+from ...query.algebra.tree import Finish, Key, Question, Relation, Where
 from ...query.bounds.missing_keys import same_rows
 from ...query.bounds.relation_facts import unit_of
 from ...query.bounds.wide_sets import is_wide

@@ -1,83 +1,312 @@
-"""SQL names of statistics, and the expressions they summarise."""
+"""Statistics of a question: the closed set of aggregates, each with all facts about it in one place.
+
+A class is a node of the query tree; its name and fields are part of fingerprints and never change.
+`declared` holds what the other packages need to know: SQL functions, Python builders, the argument that
+it takes, the kind of its result, and the file in `discreet.statistics` that releases it.
+
+    COUNT     Count  CountOf  CountPeople  CountDistinct
+    SUM, AVG  Sum  Mean
+    moments   Variance  Covariance  Correlation
+    choices   Quantile (MIN, MEDIAN, MAX)  Mode
+
+Law: tests/query/test_statistic.py::TestDeclarations
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from enum import StrEnum
 from fractions import Fraction
-from typing import assert_never
+from typing import ClassVar, TypeAlias, get_args
 
+from ...frozen import field, frozen
 from .expression import Call, Expression, Field
-from .tree import (
-    Correlation,
-    Count,
-    CountDistinct,
-    CountOf,
-    CountPeople,
-    Covariance,
-    Mean,
-    Mode,
-    Quantile,
-    Statistic,
-    Sum,
-    Variance,
-)
 
-_QUANTILES = {Fraction(0): "MIN", Fraction(1, 2): "MEDIAN", Fraction(1): "MAX"}
 _MAX_NAME = 40
 """Characters of a name that nobody gave; every store holds names of this length."""
+
+
+class Argument(StrEnum):
+    """Expressions that a statistic takes; `query.bounds.check` refuses others."""
+
+    NOTHING = "nothing"
+    PEOPLE = "nothing, of tables whose unit is a person"
+    ANY = "any value"
+    NUMBER = "numbers"
+    ORDERED = "numbers, dates and times"
+    KEY = "values that GROUP BY takes"
+    LISTED = "values of a short public list"
+
+
+class Result(StrEnum):
+    """Kinds of results, by which answers are rounded, typed and judged."""
+
+    COUNT = "a whole number from 0"
+    TOTAL = "a sum over rows"
+    WITHIN = "a value in the public range of the argument"
+    CHOSEN = "one of the public values of the argument"
+    OTHER = "a number"
+
+
+@frozen
+class Declaration:
+    """Facts about a statistic that hold in every question.
+
+    | field | meaning |
+    |---|---|
+    | name | SQL function in refusals, and in texts where no other function fits |
+    | file | module of `discreet.statistics` with its `METHOD` |
+    | builders | functions of `query.python.aggregate` that make it |
+    | argument | the expressions that it takes |
+    | result | the kind of its result |
+    | functions | SQL functions that mean it, each with the fields that the function sets |
+    | fields | fields of the expressions that it summarises |
+    | balanced | made of several totals, whose noise is balanced for a number of rows |
+
+    Functions with a syntax of their own (COUNT, QUANTILE) have readers in `query.sql.aggregate`.
+    """
+
+    name: str
+    file: str
+    builders: tuple[str, ...]
+    argument: Argument
+    result: Result = Result.OTHER
+    functions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    fields: tuple[str, ...] = ("of",)
+    balanced: bool = False
+
+
+@frozen
+class Count:
+    """COUNT(*): rows."""
+
+    declared: ClassVar[Declaration] = Declaration(
+        "COUNT", "count", ("count",), Argument.NOTHING, Result.COUNT, fields=()
+    )
+
+
+@frozen
+class CountOf:
+    """COUNT(x): rows where x is not NULL."""
+
+    of: Expression
+
+    declared: ClassVar[Declaration] = Declaration(
+        "COUNT", "count", ("count",), Argument.ANY, Result.COUNT
+    )
+
+
+@frozen
+class CountPeople:
+    """COUNT(DISTINCT person): people with at least one row."""
+
+    declared: ClassVar[Declaration] = Declaration(
+        "COUNT", "count", ("count_people",), Argument.PEOPLE, Result.COUNT, fields=()
+    )
+
+
+@frozen
+class CountDistinct:
+    """COUNT(DISTINCT x) of an expression with public keys: the number of keys that occur."""
+
+    of: Expression
+
+    declared: ClassVar[Declaration] = Declaration(
+        "COUNT", "distinct", ("count_distinct",), Argument.KEY, Result.COUNT
+    )
+
+
+@frozen
+class Sum:
+    """SUM(x); NULL adds nothing."""
+
+    of: Expression
+
+    declared: ClassVar[Declaration] = Declaration(
+        "SUM", "sum", ("sum_of",), Argument.NUMBER, Result.TOTAL, {"SUM": {}}
+    )
+
+
+@frozen
+class Mean:
+    """AVG(x) over the rows where x is not NULL."""
+
+    of: Expression
+
+    declared: ClassVar[Declaration] = Declaration(
+        "AVG", "mean", ("mean",), Argument.NUMBER, Result.WITHIN, {"AVG": {}}, balanced=True
+    )
+
+
+@frozen
+class Variance:
+    """VARIANCE(x) (`sample`) or VAR_POP(x); its root if `root`."""
+
+    of: Expression
+    sample: bool = True
+    root: bool = False
+
+    declared: ClassVar[Declaration] = Declaration(
+        "VARIANCE",
+        "variance",
+        ("variance", "standard_deviation"),
+        Argument.NUMBER,
+        functions={
+            "VARIANCE": {"sample": True, "root": False},
+            # _POP divides by n, the others by n − 1.
+            "VAR_POP": {"sample": False, "root": False},
+            "STDDEV": {"sample": True, "root": True},
+            "STDDEV_SAMP": {"sample": True, "root": True},
+            "STDDEV_POP": {"sample": False, "root": True},
+        },
+        balanced=True,
+    )
+
+
+@frozen
+class Quantile:
+    """Quantile of order `at`: that fraction of the rows is below it; MIN 0, MEDIAN 1/2, MAX 1."""
+
+    of: Expression
+    at: Fraction
+
+    declared: ClassVar[Declaration] = Declaration(
+        "QUANTILE",
+        "quantile",
+        ("quantile", "median", "minimum", "maximum"),
+        Argument.ORDERED,
+        Result.WITHIN,
+        {
+            "MIN": {"at": Fraction(0)},
+            "MEDIAN": {"at": Fraction(1, 2)},
+            "MAX": {"at": Fraction(1)},
+        },
+    )
+
+
+@frozen
+class Mode:
+    """The most frequent public value of an expression."""
+
+    of: Expression
+
+    declared: ClassVar[Declaration] = Declaration(
+        "MODE", "mode", ("mode",), Argument.LISTED, Result.CHOSEN, {"MODE": {}}
+    )
+
+
+@frozen
+class Covariance:
+    """COVAR_SAMP(x, y) (`sample`) or COVAR_POP(x, y) over rows where neither is NULL."""
+
+    x: Expression
+    y: Expression
+    sample: bool = True
+
+    declared: ClassVar[Declaration] = Declaration(
+        "COVARIANCE",
+        "covariance",
+        ("covariance",),
+        Argument.NUMBER,
+        functions={"COVAR_SAMP": {"sample": True}, "COVAR_POP": {"sample": False}},
+        fields=("x", "y"),
+        balanced=True,
+    )
+
+
+@frozen
+class Correlation:
+    """CORR(x, y) over rows where neither is NULL."""
+
+    x: Expression
+    y: Expression
+
+    declared: ClassVar[Declaration] = Declaration(
+        "CORR",
+        "correlation",
+        ("correlation",),
+        Argument.NUMBER,
+        functions={"CORR": {}},
+        fields=("x", "y"),
+        balanced=True,
+    )
+
+
+Statistic: TypeAlias = (
+    Count
+    | CountOf
+    | CountPeople
+    | CountDistinct
+    | Sum
+    | Mean
+    | Variance
+    | Quantile
+    | Mode
+    | Covariance
+    | Correlation
+)
+STATISTICS: tuple[type[Statistic], ...] = get_args(Statistic)
+
+
+@frozen
+class AggregateFunction:
+    """SQL function: the statistic it makes, the number of its arguments, the fields that it sets."""
+
+    make: Callable[..., Statistic]
+    arity: int
+    values: Mapping[str, object]
+
+
+def _list_functions() -> dict[str, AggregateFunction]:
+    functions = {}
+    for made in STATISTICS:
+        declared = made.declared
+        for name, values in declared.functions.items():
+            functions[name] = AggregateFunction(made, len(declared.fields), values)
+    return functions
+
+
+def _list_builders() -> str:
+    names: dict[str, None] = {}
+    for made in STATISTICS:
+        names.update(dict.fromkeys(made.declared.builders))
+    return " ".join(names)
+
+
+FUNCTIONS = _list_functions()
+"""SQL functions of all statistics, by name."""
+BUILDERS = _list_builders()
+"""Python builders of all statistics, as `lazy_names` takes them."""
 
 
 def function_name(statistic: Statistic) -> str:
     """Return the SQL function of a statistic.
 
     >>> from discreet.query.algebra.expression import Field
-    >>> from discreet.query.algebra.statistic import function_name
-    >>> from discreet.query.algebra.tree import Quantile, Variance
+    >>> from discreet.query.algebra.statistic import Quantile, Variance, function_name
     >>> from fractions import Fraction
     >>> function_name(Variance(Field("age"), root=True))
     'STDDEV'
     >>> function_name(Quantile(Field("age"), Fraction(1, 2)))
     'MEDIAN'
     """
-    match statistic:
-        case Count() | CountOf() | CountPeople() | CountDistinct():
-            return "COUNT"
-        case Sum():
-            return "SUM"
-        case Mean():
-            return "AVG"
-        case Variance(sample=True, root=root):
-            return "STDDEV" if root else "VARIANCE"
-        case Variance(root=root):
-            return "STDDEV_POP" if root else "VAR_POP"
-        case Quantile(at=at):
-            return _QUANTILES.get(at, "QUANTILE")
-        case Mode():
-            return "MODE"
-        case Covariance(sample=sample):
-            return "COVAR_SAMP" if sample else "COVAR_POP"
-        case Correlation():
-            return "CORR"
-        case _:
-            assert_never(statistic)
+    declared = statistic.declared
+    for name, values in declared.functions.items():
+        if all(getattr(statistic, part) == value for part, value in values.items()):
+            return name
+    return declared.name
 
 
 def expressions_of(statistic: Statistic) -> tuple[Expression, ...]:
     """List the expressions a statistic summarises: none, one or two."""
-    match statistic:
-        case Count() | CountPeople():
-            return ()
-        case Covariance(x=x, y=y) | Correlation(x=x, y=y):
-            return (x, y)
-        case _:
-            return (statistic.of,)
+    return tuple(getattr(statistic, name) for name in statistic.declared.fields)
 
 
 def statistic_name(statistic: Statistic) -> str:
     """Name a statistic that nobody named, by its function and columns.
 
     >>> from discreet.query.algebra.expression import Field
-    >>> from discreet.query.algebra.statistic import statistic_name
-    >>> from discreet.query.algebra.tree import Count, CountPeople, Mean
+    >>> from discreet.query.algebra.statistic import Count, CountPeople, Mean, statistic_name
     >>> statistics = Mean(Field("income")), Count(), CountPeople()
     >>> [statistic_name(statistic) for statistic in statistics]
     ['avg_income', 'count', 'people']

@@ -2,8 +2,7 @@
 
     Question   rows, keys, statistics, finish
     Relation   Scan  Where  Select  JoinPublic  JoinPeople  Union  PerPerson
-    Statistic  Count  CountOf  CountPeople  CountDistinct  Sum  Mean  Variance  Quantile  Mode
-               Covariance  Correlation
+    Statistic  the closed set in `algebra.statistic`
 
 Guarantee: every row of a relation belongs to exactly one unit, the row itself (`Rows`) or a
 person (`People`). Each node keeps that true. Hence private tables are joined on the person alone,
@@ -23,6 +22,7 @@ from ...data.schema import Schema
 from ...frozen import frozen
 from ..domains.domain import Scalar
 from .expression import Expression
+from .statistic import Statistic
 
 Named: TypeAlias = tuple[tuple[str, Expression], ...]
 """Expressions with their names, in order; names are unique."""
@@ -114,100 +114,6 @@ class PerPerson:
 
 
 Relation: TypeAlias = Scan | Where | Select | JoinPublic | JoinPeople | Union | PerPerson
-
-
-@frozen
-class Count:
-    """COUNT(*): rows."""
-
-
-@frozen
-class CountOf:
-    """COUNT(x): rows where x is not NULL."""
-
-    of: Expression
-
-
-@frozen
-class CountPeople:
-    """COUNT(DISTINCT person): people with at least one row."""
-
-
-@frozen
-class CountDistinct:
-    """COUNT(DISTINCT x) of an expression with public keys: the number of keys that occur."""
-
-    of: Expression
-
-
-@frozen
-class Sum:
-    """SUM(x); NULL adds nothing."""
-
-    of: Expression
-
-
-@frozen
-class Mean:
-    """AVG(x) over the rows where x is not NULL."""
-
-    of: Expression
-
-
-@frozen
-class Variance:
-    """VARIANCE(x) (`sample`) or VAR_POP(x); its root if `root`."""
-
-    of: Expression
-    sample: bool = True
-    root: bool = False
-
-
-@frozen
-class Quantile:
-    """Quantile of order `at`: that fraction of the rows is below it; MIN 0, MEDIAN 1/2, MAX 1."""
-
-    of: Expression
-    at: Fraction
-
-
-@frozen
-class Mode:
-    """The most frequent public value of an expression."""
-
-    of: Expression
-
-
-@frozen
-class Covariance:
-    """COVAR_SAMP(x, y) (`sample`) or COVAR_POP(x, y) over rows where neither is NULL."""
-
-    x: Expression
-    y: Expression
-    sample: bool = True
-
-
-@frozen
-class Correlation:
-    """CORR(x, y) over rows where neither is NULL."""
-
-    x: Expression
-    y: Expression
-
-
-Statistic: TypeAlias = (
-    Count
-    | CountOf
-    | CountPeople
-    | CountDistinct
-    | Sum
-    | Mean
-    | Variance
-    | Quantile
-    | Mode
-    | Covariance
-    | Correlation
-)
 
 
 @frozen

@@ -18,30 +18,19 @@ from ...data.unit import Rows
 from ..algebra.expression import Call, Constant, Expression, Function
 from ..algebra.names import require_unique_names
 from ..algebra.refusal import refusal
+from ..algebra.statistic import Argument, Quantile, Statistic, expressions_of
 from ..algebra.tree import (
-    Correlation,
-    Count,
-    CountDistinct,
-    CountOf,
-    CountPeople,
-    Covariance,
     Finish,
     JoinPeople,
     JoinPublic,
     Key,
-    Mean,
-    Mode,
     PerPerson,
-    Quantile,
     Question,
     Relation,
     Scan,
     Select,
-    Statistic,
-    Sum,
     Total,
     Union,
-    Variance,
     Where,
 )
 from ..domains.domain import Day, Domain, Scalar, Second, Texts, Truth, Whole
@@ -68,20 +57,13 @@ _TEXT = (
 # Kinds of totals that engines compute per person.
 _TOTALS = ("count", "sum", "least", "greatest")
 
-_SQL_NAMES: dict[type[Statistic], str] = {
-    Sum: "SUM",
-    Mean: "AVG",
-    Variance: "VARIANCE",
-    Covariance: "COVARIANCE",
-    Correlation: "CORR",
-}
-
 
 def require_sound(question: Question, public_values: PublicValues | None = None) -> Question:
     """Return the question, with nested keys found, if every part of it is sound.
 
     >>> import discreet as dp
-    >>> from discreet.query.algebra.tree import Finish, Sum
+    >>> from discreet.query.algebra.statistic import Sum
+    >>> from discreet.query.algebra.tree import Finish
     >>> from discreet.query.bounds.check import require_sound
     >>> from discreet.data import Boolean, Rows, Schema
     >>> from discreet.query.algebra.tree import Scan
@@ -198,32 +180,22 @@ def _fits(value: Scalar, domain: Domain) -> bool:
 def _check_statistic(
     statistic: Statistic, rows: Relation, columns: dict[str, Domain], values: PublicValues | None
 ) -> None:
-    match statistic:
-        case Count():
-            return
-        case CountPeople():
-            if isinstance(unit_of(rows), Rows):
-                raise refusal(
-                    "COUNT(DISTINCT person)", "the unit of this table is a row", "use COUNT(*)"
-                )
-        case CountOf(of=of):
-            domain_of(of, columns)
-        case Sum(of=of) | Mean(of=of) | Variance(of=of):
-            _check_numbers(statistic, columns, of)
-        case Covariance(x=x, y=y) | Correlation(x=x, y=y):
-            _check_numbers(statistic, columns, x, y)
-        case Quantile(of=of, at=at):
-            _check_ordered(domain_of(of, columns))
-            if not 0 <= at <= 1:
-                raise refusal("QUANTILE", "a share lies from 0 to 1", "ask for 0.5, the median")
-        case CountDistinct(of=of) | Mode(of=of):
-            domain_of(of, columns)
-            candidates = public_keys(of, rows, public_values=values)
+    argument = statistic.declared.argument
+    if argument is Argument.PEOPLE and isinstance(unit_of(rows), Rows):
+        raise refusal("COUNT(DISTINCT person)", "the unit of this table is a row", "use COUNT(*)")
+    for expression in expressions_of(statistic):
+        domain = domain_of(expression, columns)
+        if argument is Argument.NUMBER:
+            _check_number(statistic.declared.name, domain)
+        elif argument is Argument.ORDERED:
+            _check_ordered(domain)
+        elif argument in (Argument.KEY, Argument.LISTED):
+            candidates = public_keys(expression, rows, public_values=values)
             # Distinct values can be counted without a list; a mode is chosen from one.
-            if isinstance(statistic, Mode):
+            if argument is Argument.LISTED:
                 _check_candidates(candidates)
-        case _:
-            assert_never(statistic)
+    if isinstance(statistic, Quantile) and not 0 <= statistic.at <= 1:
+        raise refusal("QUANTILE", "a share lies from 0 to 1", "ask for 0.5, the median")
 
 
 def _check_candidates(candidates: tuple[Scalar, ...] | None) -> None:
@@ -233,22 +205,15 @@ def _check_candidates(candidates: tuple[Scalar, ...] | None) -> None:
         raise refusal("MODE", "no value meets the conditions", "ask for others")
 
 
-def _check_numbers(
-    statistic: Statistic, columns: dict[str, Domain], *expressions: Expression
-) -> None:
-    name = _SQL_NAMES[type(statistic)]
-    for expression in expressions:
-        domain = domain_of(expression, columns)
-        if isinstance(domain, Truth):
-            raise refusal(
-                name, "it takes a number", "of a condition, count the rows WHERE it holds"
-            )
-        if not isinstance(domain, Whole):
-            raise refusal(
-                name,
-                "it takes a number, not text or a time",
-                "count it, or take a part of it, as YEAR does",
-            )
+def _check_number(name: str, domain: Domain) -> None:
+    if isinstance(domain, Truth):
+        raise refusal(name, "it takes a number", "of a condition, count the rows WHERE it holds")
+    if not isinstance(domain, Whole):
+        raise refusal(
+            name,
+            "it takes a number, not text or a time",
+            "count it, or take a part of it, as YEAR does",
+        )
 
 
 def _check_ordered(domain: Domain) -> None:

@@ -22,19 +22,8 @@ from ...data.unit import People
 from ..algebra.expression import Call, Expression, Field, Function
 from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
-from ..algebra.tree import (
-    Count,
-    CountOf,
-    CountPeople,
-    Key,
-    Mean,
-    Question,
-    Relation,
-    Scan,
-    Statistic,
-    Sum,
-    Where,
-)
+from ..algebra.statistic import Count, CountOf, CountPeople, Mean, Statistic, Sum
+from ..algebra.tree import Key, Question, Relation, Scan, Where
 from .nested import MAX_LEAVES, check_nest, count_cells
 from .relation_facts import unit_of
 from .wide_sets import MAX_FINEST_CELLS, is_wide, largest_set

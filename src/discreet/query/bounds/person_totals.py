@@ -18,19 +18,17 @@ from ..algebra.constant_folding import exact
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
-from ..algebra.statistic import function_name, statistic_name
-from ..algebra.tree import (
+from ..algebra.statistic import (
     Count,
     CountOf,
     Mean,
-    Named,
-    PerPerson,
     Quantile,
-    Relation,
     Statistic,
     Sum,
-    Total,
+    function_name,
+    statistic_name,
 )
+from ..algebra.tree import Named, PerPerson, Relation, Total
 from ..domains.domain import Domain, Whole
 from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of_domain

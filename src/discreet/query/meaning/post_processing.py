@@ -18,7 +18,8 @@ from fractions import Fraction
 from typing import TypeAlias, assert_never
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function
-from ..algebra.tree import Finish, Mode, Quantile, Question
+from ..algebra.statistic import Result, expressions_of
+from ..algebra.tree import Finish, Question
 from ..algebra.windows import window_name, windows_of
 from ..bounds.relation_facts import columns_of
 from ..domains.calendar import DAY_SECONDS, FIRST_DAY, LAST_DAY
@@ -43,8 +44,9 @@ def types_of(question: Question) -> dict[str, ValueType]:
         types[key.name] = type_of_domain(domain_of(key.expression, columns))
     for name, statistic in question.statistics:
         types[name] = "number"
-        if isinstance(statistic, Quantile | Mode):
-            types[name] = type_of_domain(domain_of(statistic.of, columns))
+        if statistic.declared.result in (Result.WITHIN, Result.CHOSEN):
+            [of] = expressions_of(statistic)
+            types[name] = type_of_domain(domain_of(of, columns))
     return types
 
 

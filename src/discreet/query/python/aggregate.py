@@ -7,21 +7,9 @@ from typing import TypeAlias
 
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
+from ..algebra import statistic as statistics
 from ..algebra.expression import Expression, Field
-from ..algebra.tree import (
-    Correlation,
-    Count,
-    CountDistinct,
-    CountOf,
-    CountPeople,
-    Covariance,
-    Mean,
-    Mode,
-    Quantile,
-    Statistic,
-    Sum,
-    Variance,
-)
+from ..algebra.statistic import Statistic
 from .column import Col
 
 Of: TypeAlias = str | Col
@@ -47,38 +35,38 @@ def count(of: Of | None = None) -> Statistic:
     (Count(), CountOf(of=Field(name='age')))
     """
     if of is None:
-        return Count()
-    return CountOf(named_column(of))
+        return statistics.Count()
+    return statistics.CountOf(named_column(of))
 
 
 def count_people() -> Statistic:
     """Count people with at least one row."""
-    return CountPeople()
+    return statistics.CountPeople()
 
 
 def count_distinct(of: Of) -> Statistic:
     """Count how many public values occur."""
-    return CountDistinct(named_column(of))
+    return statistics.CountDistinct(named_column(of))
 
 
 def sum_of(of: Of) -> Statistic:
     """Sum a number over the rows that have it."""
-    return Sum(named_column(of))
+    return statistics.Sum(named_column(of))
 
 
 def mean(of: Of) -> Statistic:
     """Take the mean of a number over the rows that have it."""
-    return Mean(named_column(of))
+    return statistics.Mean(named_column(of))
 
 
 def variance(of: Of, *, sample: bool = True) -> Statistic:
     """Take the variance: of a sample (n − 1), or of the whole population (n)."""
-    return Variance(named_column(of), sample)
+    return statistics.Variance(named_column(of), sample)
 
 
 def standard_deviation(of: Of, *, sample: bool = True) -> Statistic:
     """Take the root of the variance."""
-    return Variance(named_column(of), sample, root=True)
+    return statistics.Variance(named_column(of), sample, root=True)
 
 
 def quantile(of: Of, at: Number) -> Statistic:
@@ -92,34 +80,34 @@ def quantile(of: Of, at: Number) -> Statistic:
     fraction = rational(at, "at")
     if not 0 <= fraction <= 1:
         raise InvalidArgument(f"at must lie from 0 to 1, got {at}; the median is 0.5")
-    return Quantile(named_column(of), fraction)
+    return statistics.Quantile(named_column(of), fraction)
 
 
 def median(of: Of) -> Statistic:
     """Take the middle value."""
-    return Quantile(named_column(of), Fraction(1, 2))
+    return statistics.Quantile(named_column(of), Fraction(1, 2))
 
 
 def minimum(of: Of) -> Statistic:
     """Take the least value, as a private quantile at 0."""
-    return Quantile(named_column(of), Fraction(0))
+    return statistics.Quantile(named_column(of), Fraction(0))
 
 
 def maximum(of: Of) -> Statistic:
     """Take the greatest value, as a private quantile at 1."""
-    return Quantile(named_column(of), Fraction(1))
+    return statistics.Quantile(named_column(of), Fraction(1))
 
 
 def mode(of: Of) -> Statistic:
     """Take the most frequent public value."""
-    return Mode(named_column(of))
+    return statistics.Mode(named_column(of))
 
 
 def covariance(x: Of, y: Of, *, sample: bool = True) -> Statistic:
     """Take the covariance of two numbers over the rows that have both."""
-    return Covariance(named_column(x), named_column(y), sample)
+    return statistics.Covariance(named_column(x), named_column(y), sample)
 
 
 def correlation(x: Of, y: Of) -> Statistic:
     """Take the correlation of two numbers over the rows that have both."""
-    return Correlation(named_column(x), named_column(y))
+    return statistics.Correlation(named_column(x), named_column(y))

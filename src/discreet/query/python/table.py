@@ -16,7 +16,7 @@ from ..algebra.chain import chain
 from ..algebra.expression import Expression, Field, Function
 from ..algebra.joins import public_columns, with_unique_columns
 from ..algebra.names import require_unique_names, unused_name
-from ..algebra.statistic import statistic_name
+from ..algebra.statistic import Statistic, statistic_name
 from ..algebra.tree import (
     Finish,
     JoinPeople,
@@ -25,7 +25,6 @@ from ..algebra.tree import (
     Relation,
     Scan,
     Select,
-    Statistic,
     Union,
     Where,
 )
@@ -236,9 +235,8 @@ class Table:
     def _with_times(self, statistic: Statistic) -> Statistic:
         """Return a statistic whose expressions compare dates and times as in SQL."""
         read: dict[str, Expression] = {}
-        for name in ("of", "x", "y"):
-            if hasattr(statistic, name):
-                read[name] = self._read(Col(getattr(statistic, name)))
+        for name in statistic.declared.fields:
+            read[name] = self._read(Col(getattr(statistic, name)))
         return replace(statistic, **read) if read else statistic  # type: ignore[arg-type]
 
     def _one(self, statistic: Statistic, by: By, keys: Keys) -> Question:

@@ -15,7 +15,8 @@ from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import InvalidArgument
 from ..algebra.expression import Call, Constant, Expression, Field, Function
-from ..algebra.tree import Finish, PerPerson, Question, Scan, Statistic, Sum, Total
+from ..algebra.statistic import Statistic, Sum
+from ..algebra.tree import Finish, PerPerson, Question, Scan, Total
 from ..bounds.relation_facts import columns_of
 from ..domains.domain import Whole
 from ..domains.domain_of import domain_of

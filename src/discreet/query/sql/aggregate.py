@@ -1,5 +1,8 @@
 """Aggregates of SQL as statistics of the question.
 
+Functions that the statistics declare (`algebra.statistic.FUNCTIONS`) are read alike. COUNT, quantiles and
+WITHIN GROUP have a syntax of their own, and readers here.
+
 Refuses: with `UnsupportedQuery` every aggregate that has no private answer.
 
 Law: tests/query/test_sql.py::TestAQuestion
@@ -15,24 +18,29 @@ from sqlglot import exp
 
 from ..algebra.expression import Call, Constant, Expression, Function
 from ..algebra.refusal import refusal
-from ..algebra.tree import (
-    Correlation,
+from ..algebra.statistic import (
+    FUNCTIONS,
+    AggregateFunction,
     Count,
     CountDistinct,
     CountOf,
     CountPeople,
-    Covariance,
-    Mean,
     Mode,
     Quantile,
     Statistic,
-    Sum,
-    Variance,
 )
 from .expression import missing_side_flag, read
 from .key_join import check_beside_keys
 from .scope import Scope, is_person, refuse_windowed_unit, row_names
-from .syntax import clause_of, only, refuse_node, standard_aggregate, suggested_aggregate
+from .syntax import (
+    aggregate_name,
+    clause_of,
+    only,
+    refuse_node,
+    require_arity,
+    standard_aggregate,
+    suggested_aggregate,
+)
 
 Condition = Expression | None
 """The condition of FILTER (WHERE …), if there is one."""
@@ -61,6 +69,9 @@ def _unfiltered(node: exp.Expr, scope: Scope, condition: Condition) -> Statistic
     reader = _READERS.get(type(node))
     if reader is not None:
         return reader(node, scope, condition)
+    function = FUNCTIONS.get(aggregate_name(node))
+    if function is not None:
+        return _declared(function, node, scope, condition)
     if isinstance(node, exp.Window):
         refuse_node(node)
     alternative = suggested_aggregate(node)
@@ -135,27 +146,29 @@ def _count_if(node: exp.CountIf, scope: Scope, condition: Condition) -> Statisti
     return CountOf(_where(both, Constant(1)))
 
 
-def _of_one(
-    make: Callable[[Expression], Statistic], node: exp.Expr, scope: Scope, condition: Condition
+def _declared(
+    function: AggregateFunction, node: exp.Expr, scope: Scope, condition: Condition
 ) -> Statistic:
-    only(node, "this")
-    if isinstance(node.this, exp.Distinct):
-        raise refusal(
-            clause_of(node), "DISTINCT compares people with each other", "leave DISTINCT out"
-        )
-    return make(_argument(node.this, scope, condition))
+    """Read a function of one or two expressions, with the fields that it sets."""
+    arguments = []
+    for argument in _argument_nodes(node, function.arity):
+        if function.arity == 1 and isinstance(argument, exp.Distinct):
+            raise refusal(
+                clause_of(node), "DISTINCT compares people with each other", "leave DISTINCT out"
+            )
+        arguments.append(_argument(argument, scope, condition))
+    return function.make(*arguments, **function.values)
 
 
-def _of_two(
-    make: Callable[[Expression, Expression], Statistic],
-    node: exp.Expr,
-    scope: Scope,
-    condition: Condition,
-) -> Statistic:
-    only(node, "this", "expression")
-    first = _argument(node.this, scope, condition)
-    second = _argument(node.args.get("expression"), scope, condition)
-    return make(first, second)
+def _argument_nodes(node: exp.Expr, arity: int) -> list[exp.Expr | None]:
+    # A function that the grammar does not know has its arguments in a list.
+    if isinstance(node, exp.Anonymous):
+        only(node, "this", "expressions")
+        require_arity(node, arity)
+        return list(node.expressions)
+    parts = ("this", "expression")[:arity]
+    only(node, *parts)
+    return [node.args.get(part) for part in parts]
 
 
 def _quantile(part: str, node: exp.Expr, scope: Scope, condition: Condition) -> Statistic:
@@ -207,25 +220,9 @@ def _within_group(node: exp.WithinGroup, scope: Scope, condition: Condition) -> 
 _READERS: dict[type[exp.Expr], Callable[..., Statistic]] = {
     exp.Count: _count,
     exp.CountIf: _count_if,
-    exp.Sum: partial(_of_one, Sum),
-    exp.Avg: partial(_of_one, Mean),
-    exp.Variance: partial(_of_one, Variance),
-    # STDDEV is the root of the variance; _POP divides by n, the others by n − 1.
-    exp.VariancePop: partial(_of_one, lambda of: Variance(of, sample=False)),
-    exp.Stddev: partial(_of_one, lambda of: Variance(of, root=True)),
-    exp.StddevSamp: partial(_of_one, lambda of: Variance(of, root=True)),
-    exp.StddevPop: partial(_of_one, lambda of: Variance(of, sample=False, root=True)),
-    # Minimum, maximum and median are quantiles of order 0, 1 and 1/2.
-    exp.Min: partial(_of_one, lambda of: Quantile(of, Fraction(0))),
-    exp.Max: partial(_of_one, lambda of: Quantile(of, Fraction(1))),
-    exp.Median: partial(_of_one, lambda of: Quantile(of, Fraction(1, 2))),
-    exp.Mode: partial(_of_one, Mode),
     exp.ApproxDistinct: _approximate_count,
     exp.Quantile: partial(_quantile, "quantile"),
     exp.ApproxQuantile: partial(_quantile, "quantile"),
     exp.PercentileCont: partial(_quantile, "expression"),
     exp.PercentileDisc: partial(_quantile, "expression"),
-    exp.CovarSamp: partial(_of_two, Covariance),
-    exp.CovarPop: partial(_of_two, lambda x, y: Covariance(x, y, sample=False)),
-    exp.Corr: partial(_of_two, Correlation),
 }

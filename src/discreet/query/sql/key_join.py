@@ -24,8 +24,8 @@ from ...data.schema import Schema
 from ..algebra.expression import Constant, Expression, Field, fields_of
 from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
-from ..algebra.statistic import expressions_of
-from ..algebra.tree import Count, Nest, Question, Relation, Select, Statistic, Sum
+from ..algebra.statistic import Count, Statistic, Sum, expressions_of
+from ..algebra.tree import Nest, Question, Relation, Select
 from ..bounds.keys import PublicValues
 from ..bounds.nested import MAX_LEAVES, in_order
 from ..bounds.relation_facts import columns_of

@@ -17,6 +17,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from ..algebra.refusal import refusal
+from ..algebra.statistic import FUNCTIONS
 from .lexical.quote import quote_of, shorten
 
 DETAILS = "docs/questions.md lists what can be asked"
@@ -300,10 +301,26 @@ def standard_aggregate(node: exp.Expr) -> exp.Expr:
     if not isinstance(node, exp.Anonymous) or node.name.upper() not in _RENAMED:
         return node
     aggregate, parts = _RENAMED[node.name.upper()]
-    if len(node.expressions) != len(parts):
-        raise refusal(clause_of(node), f"it takes {len(parts)} arguments", DETAILS)
+    require_arity(node, len(parts))
     arguments = zip(parts, node.expressions, strict=True)
     return aggregate(**dict(arguments))
+
+
+def require_arity(node: exp.Anonymous, arity: int) -> None:
+    """Refuse a function that the grammar does not know with another number of arguments."""
+    if len(node.expressions) != arity:
+        raise refusal(clause_of(node), f"it takes {arity} arguments", DETAILS)
+
+
+def aggregate_name(node: exp.Expr) -> str:
+    """Return the name under which a statistic declares this function; empty for other nodes."""
+    names = []
+    if isinstance(node, exp.Anonymous):
+        names = [node.name.upper()]
+    elif isinstance(node, exp.AggFunc):
+        names = type(node).sql_names()
+    declared = [name for name in names if name in FUNCTIONS]
+    return declared[0] if declared else ""
 
 
 def suggested_aggregate(node: exp.Expr) -> str:
@@ -316,7 +333,7 @@ def suggested_aggregate(node: exp.Expr) -> str:
 def is_aggregate(node: exp.Expr) -> bool:
     """Return whether a node summarises many rows."""
     if isinstance(node, exp.Anonymous):
-        return node.name.upper() in _RENAMED
+        return node.name.upper() in _RENAMED or aggregate_name(node) != ""
     # The grammar calls GROUPING(x) an aggregate, but it only tells of its own row.
     return isinstance(node, _AGGREGATES) and not isinstance(node, exp.Grouping)
 

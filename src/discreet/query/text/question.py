@@ -15,8 +15,15 @@ from fractions import Fraction
 from ...arithmetic.canonical import hash_json
 from ...data.schema import Schema
 from ..algebra.expression import Constant, Expression
-from ..algebra.statistic import expressions_of, function_name
-from ..algebra.tree import CountDistinct, CountPeople, Finish, Quantile, Question, Statistic
+from ..algebra.statistic import (
+    CountDistinct,
+    CountPeople,
+    Quantile,
+    Statistic,
+    expressions_of,
+    function_name,
+)
+from ..algebra.tree import Finish, Question
 from ..domains.domain import Scalar
 from ..domains.type_of import ValueType
 from ..meaning.post_processing import types_of

@@ -34,6 +34,12 @@ class WeightedSum:
     weights: tuple[float, ...]
 
 
+def weighted_noises(noises: Sequence[IntegerNoise], weights: Sequence[float | Fraction]) -> Noises:
+    """Return the noise of each total times its weight; totals of weight 0 are left out."""
+    pairs = zip(noises, weights, strict=True)
+    return tuple(noise.times(float(weight)) for noise, weight in pairs if weight)
+
+
 def line_reach(noises: Noises, bounds: Sequence[float], beta: float) -> float:
     """Bound |Σ cᵢXᵢ| with probability at least 1 − β, for all weights |cᵢ| ≤ boundᵢ.
 

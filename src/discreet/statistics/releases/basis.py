@@ -6,8 +6,9 @@ from fractions import Fraction
 
 from ...frozen import frozen
 from ...query.algebra.expression import Expression
+from ...query.algebra.statistic import Quantile
 from ...query.algebra.tally import Share
-from ...query.algebra.tree import Quantile, Question, Relation
+from ...query.algebra.tree import Question, Relation
 from ...query.bounds.keys import PublicValues
 from ...query.bounds.relation_facts import columns_of
 from ...query.domains.domain import Domain

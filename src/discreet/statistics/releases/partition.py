@@ -32,6 +32,7 @@ from ...privacy.neighbours import ADD_REMOVE
 from ...query.algebra.expression import Call, Constant, Expression, Function, fields_of
 from ...query.algebra.tally import Free, Tally, Term
 from ...query.bounds.contribution_bounds import weight_of
+from ...query.bounds.not_null import always_present
 from ...query.bounds.sensitivity import corners, joint_influence
 from ...query.domains.arithmetic import half_up
 from ...query.domains.domain import Domain, Whole
@@ -95,6 +96,16 @@ def column_text(expression: Expression) -> str:
     """
     quoted = {name: quote(name) for name in fields_of(expression)}
     return expression_text(expression, quoted)
+
+
+def rows_name(of: Expression | None, basis: Basis) -> str:
+    """Name the number of rows that have a value, or of all rows.
+
+    Totals of one name are one release: a column without NULL shares the count of all rows.
+    """
+    if of is None or always_present(of, basis.rows):
+        return "rows"
+    return f"rows with {column_text(of)}"
 
 
 @frozen

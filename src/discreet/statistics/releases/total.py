@@ -4,12 +4,13 @@
     DistinctNeed   number of distinct values   likewise
 
 Each release is one event, for any number of keys: its sensitivity is that of the whole vector.
-A release gives one `NoisyTotal` per key, which is a count or a sum by itself and an input of all
-other statistics.
+A release gives one `NoisyTotal` per key. It is a count or a sum by itself (`TotalEstimate`), a summand of
+one (`JointTotal`), and an input of all other statistics (`weighted_sum`).
 """
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
@@ -22,6 +23,13 @@ from ...query.bounds.public_cells import Cells
 from ...query.bounds.sensitivity import influence
 from ...query.domains.domain import Scalar
 from ..laws.interval_arithmetic import Box, at_least, clip, outward
+from ..laws.linear_combination import (
+    Noises,
+    TotalWeights,
+    WeightedSum,
+    total_reach,
+    weighted_noises,
+)
 from ..laws.noise_sum import Additive, IntegerNoise, noise_of
 from .addend import Addend
 from .basis import Basis
@@ -201,3 +209,115 @@ class TotalEstimate:
         least = low if self.low is None else self.low
         most = high if self.high is None else self.high
         return clip((low, high), least, max(least, most))
+
+
+def noises_of(totals: tuple[NoisyTotal, ...]) -> Noises:
+    """Return the noise of each total."""
+    first = totals[0]
+    # Totals that were released together share one law: it is computed once.
+    if all(total.mechanism is first.mechanism and total.unit is first.unit for total in totals):
+        return (first.noise,) * len(totals)
+    return tuple(total.noise for total in totals)
+
+
+def weighted_sum(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> WeightedSum:
+    """Return the weighted sum of released totals in floats, with its weights."""
+    exact = exact_sum(weights, totals)
+    return WeightedSum(float(exact), tuple(map(float, weights)))
+
+
+def exact_sum(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> Fraction:
+    """Return the exact weighted sum of released totals."""
+    numerator, denominator = sum_quotient(weights, totals)
+    return Fraction(numerator, denominator)
+
+
+def sum_quotient(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> tuple[int, int]:
+    """Return the weighted sum of released totals as a numerator and a denominator.
+
+    The fraction is not reduced at each step: an answer has hundreds of these sums.
+    """
+    numerator = 0
+    denominator = 1
+    for weight, total in zip(weights, totals, strict=True):
+        if not weight:
+            continue
+        addend = weight.numerator * total.steps * total.unit.numerator
+        addend_denominator = weight.denominator * total.unit.denominator
+        if addend_denominator == denominator:
+            numerator += addend
+        else:
+            numerator = numerator * addend_denominator + addend * denominator
+            denominator *= addend_denominator
+    return numerator, denominator
+
+
+@frozen
+class JointTotal:
+    """Released count or sum that is a weighted sum of several totals.
+
+    A noisy count of `whole` rows is not whole: it is shown rounded and stored exactly. The exact count
+    is whole, so the interval shrinks to the whole numbers in it and holds as often.
+    `names` identify totals: in one key, totals of one name are one total with one noise.
+
+    >>> from discreet.statistics.releases.total import JointTotal, NoisyTotal
+    >>> from fractions import Fraction
+    >>> from discreet.mechanisms.additive.discrete_laplace import Geometric
+    >>> pair = tuple(NoisyTotal(n, Fraction(1, 100), Geometric(100, 100)) for n in (4012, 6030))
+    >>> n = JointTotal(pair, (Fraction(1), Fraction(1)), whole=True)
+    >>> n.value, n.exact, n.interval(0.05)
+    (100.0, Fraction(5021, 50), (97.0, 104.0))
+    """
+
+    totals: tuple[NoisyTotal, ...]
+    weights: TotalWeights
+    low: Fraction | None = None
+    whole: bool = False
+    names: tuple[str, ...] = ()
+
+    stored: ClassVar[StoredForm] = StoredForm.of(
+        "joint total",
+        totals="noisies",
+        weights="weights",
+        low="amount or null",
+        whole="truth",
+        names="texts",
+    )
+
+    @property
+    def exact(self) -> Fraction:
+        """The released number, before it is rounded."""
+        released = exact_sum(self.weights, self.totals)
+        if self.low is None:
+            return released
+        return max(released, self.low)
+
+    @property
+    def value(self) -> float:
+        """The number that is shown."""
+        if self.whole:
+            return float(math.floor(self.exact + Fraction(1, 2)))
+        return float(self.exact)
+
+    def interval(self, beta: float) -> tuple[float, float]:
+        """Bound the exact number by the quantile of the noise of the sum, both ways."""
+        weighted = weighted_noises(noises_of(self.totals), self.weights)
+        reach, reach_denominator = total_reach(weighted, beta).as_integer_ratio()
+        released, denominator = sum_quotient(self.weights, self.totals)
+        # Both ends over one denominator, in whole numbers: an answer has hundreds of them.
+        below = released * reach_denominator - reach * denominator
+        above = released * reach_denominator + reach * denominator
+        denominator *= reach_denominator
+        if self.whole:
+            # Round inward, ⌈below⌉ and ⌊above⌋: the exact count is a whole number between them.
+            below = -(-below // denominator)
+            above = above // denominator
+            denominator = 1
+        low = Fraction(below, denominator)
+        high = Fraction(above, denominator)
+        if self.low is not None:
+            low, high = clip((low, high), self.low, max(self.low, high))
+        # Without a whole number in between, rounding inward swaps the ends.
+        if below > above:
+            low, high = min(low, high), max(low, high)
+        return outward((low, high))
