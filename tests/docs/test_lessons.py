@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from discreet.service.pages.lessons.corner import CONTENTS, LESSONS
+from discreet.lessons.routes import CONTENTS, LESSONS
 
 ROOT = Path(__file__).parents[2]
-TEMPLATE = (ROOT / "src/discreet/service/templates/learn.html").read_text(encoding="utf-8")
+TEMPLATE = (ROOT / "src/discreet/lessons/templates/learn.html").read_text(encoding="utf-8")
 PAGE = (ROOT / "docs/tutorials/lessons.md").read_text(encoding="utf-8")
 SECTIONS = dict(
     re.findall(r'<section class="two lesson" id="(\w+)".*?>(.*?)</section>', TEMPLATE, re.DOTALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from discreet.service.pages.lessons.corner import LESSONS
+from discreet.lessons.routes import LESSONS
 
 from .test_looks import look
 

@@ -12,6 +12,8 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidArgument, NotAllowed
 from discreet.ledger.parts import Parts
+from discreet.lessons import curve as lesson_curve
+from discreet.lessons import routes as learn
 from discreet.plan.asked.terms import Terms
 from discreet.service.pages import (
     answer_view,
@@ -25,8 +27,6 @@ from discreet.service.pages.charts.amount import BudgetBar, amount, left_bar
 from discreet.service.pages.charts.answer import Bar, answer_chart
 from discreet.service.pages.charts.chart import plain
 from discreet.service.pages.charts.series import charts_of
-from discreet.service.pages.lessons import corner as learn
-from discreet.service.pages.lessons import curve as lesson_curve
 from discreet.show.scale import ChartScale, decades, linear
 from discreet.wire.json_text import write_json
 from discreet.wire.verbs.question import Ask

@@ -24,7 +24,7 @@ from ..http.session import Session
 from ..state import State
 from ..stores.people import Member
 from .refusal_view import word_refusal
-from .render import is_piece, page, piece
+from .render import is_piece, lessons_installed, page, piece
 
 MAX_FIELDS = 100
 """Fields of a form; a form with more is refused before it is decoded."""
@@ -33,23 +33,18 @@ MAX_QUERY_LENGTH = 1800
 """Characters of a query kept for the way back from the sign-in page; with its path it must fit below."""
 
 MAX_PATH_LENGTH = 2000
-ROOMS = {
-    "analyst": (
-        ("Workbench", "/workbench"),
-        ("History", "/history"),
-        ("Learn", "/learn"),
-        ("API", "/docs"),
-    ),
+MENUS = {
+    "analyst": (("Workbench", "/workbench"), ("History", "/history")),
     "steward": (
         ("Steward’s room", "/steward"),
         ("People", "/people"),
         ("Workbench", "/workbench"),
-        ("Learn", "/learn"),
-        ("API", "/docs"),
     ),
 }
-LESSONS = ("/learn", "/telemetry")
-PUBLIC = (("Learn", "/learn"), ("API", "/docs"))
+"""Pages that the menu shows to each role, before those that are open to all."""
+
+LESSON_PATHS = ("/learn", "/telemetry")
+"""Open pages that compute something, so they are limited by address."""
 
 
 @frozen
@@ -76,14 +71,14 @@ class PageRequest:
     def show(self, template: str, *, status: int = 200, **words: Any) -> Response:  # noqa: ANN401
         """Respond with a whole page: its menu has the pages that this user's role may open."""
         if self.session is None:
-            return page(template, status=status, rooms=PUBLIC, **words)
-        rooms = ROOMS[self.person.role]
+            return page(template, status=status, menu=_open_pages(), **words)
+        menu = [*MENUS[self.person.role], *_open_pages()]
         return page(
             template,
             status=status,
             person=self.person,
             csrf=self.session.csrf,
-            rooms=rooms,
+            menu=menu,
             **words,
         )
 
@@ -96,6 +91,14 @@ class PageRequest:
     def wants_part(self) -> bool:
         """True if a script asks for a fragment, to insert it into the open page."""
         return is_piece(self.request.headers)
+
+
+def _open_pages() -> list[tuple[str, str]]:
+    """Return the menu entries of pages that need no session."""
+    pages = [("API", "/docs")]
+    if lessons_installed():
+        pages.insert(0, ("Learn", "/learn"))
+    return pages
 
 
 Handler = Callable[[PageRequest], Response]
@@ -187,7 +190,7 @@ def _count(state: State, visit: PageRequest) -> None:
 
 def _is_counted(visit: PageRequest) -> bool:
     """Return whether a request is limited; without a session, only lessons and telemetry are."""
-    return visit.session is not None or visit.request.url.path.startswith(LESSONS)
+    return visit.session is not None or visit.request.url.path.startswith(LESSON_PATHS)
 
 
 def _turn_owner(visit: PageRequest) -> str:

@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from .number_text import sentence
 
 HEADERS = {"Cache-Control": "no-store"}
-"""What pages add to the headers of every response, which the guard sets."""
+"""Headers that pages add to those of the middleware."""
+
+LESSONS = "discreet.lessons"
+"""Package of the learning pages, which are served where it is installed."""
+
+
+def page_packages() -> list[str]:
+    """Return the packages that have templates and static files of pages."""
+    packages = ["discreet.service"]
+    if lessons_installed():
+        packages.append(LESSONS)
+    return packages
+
+
+def lessons_installed() -> bool:
+    """Return whether the learning pages are there to be served."""
+    return find_spec(LESSONS) is not None
 
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    made = Environment(
-        loader=PackageLoader("discreet.service", "templates"),
+    loaders = [PackageLoader(package, "templates") for package in page_packages()]
+    environment = Environment(
+        loader=ChoiceLoader(loaders),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["sentence"] = sentence
-    return made
+    environment.filters["sentence"] = sentence
+    return environment
 
 
 def html(template: str, **words: Any) -> Markup:  # noqa: ANN401 - whatever the template names
@@ -34,21 +52,16 @@ def html(template: str, **words: Any) -> Markup:  # noqa: ANN401 - whatever the 
 
 
 def piece(template: str, *, status: int = 200, **words: Any) -> HTMLResponse:  # noqa: ANN401
-    """Answer with a part of a page."""
+    """Respond with a part of a page."""
     return HTMLResponse(html(template, **words), status, headers=HEADERS)
 
 
 def page(template: str, *, status: int = 200, **words: Any) -> HTMLResponse:  # noqa: ANN401
-    """Answer with a whole page; whoever is not signed in sees only the rooms that are open to all."""
-    known = {
-        "person": None,
-        "csrf": "",
-        "here": "",
-        "rooms": (("Learn", "/learn"), ("API", "/docs")),
-    } | words
+    """Respond with a whole page; without a session it names no user and carries no CSRF token."""
+    known = {"person": None, "csrf": "", "here": ""} | words
     return HTMLResponse(html(template, **known), status, headers=HEADERS)
 
 
 def is_piece(headers: Any) -> bool:  # noqa: ANN401 - any mapping of headers
-    """Return whether the script of a page asked, which wants a part of it only."""
+    """Return whether the script of a page sent the request and wants only a part of a page."""
     return bool(headers.get("x-piece") == "1")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from importlib import import_module
 
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Mount, Route
@@ -14,27 +14,26 @@ from .answers import answer_routes
 from .downloads.files import file_routes
 from .forms.builder import builder_routes
 from .forms.saved import saved_routes
-from .lessons.corner import learn_routes
 from .page_request import PageRequest, for_all
 from .people import crowd_routes
 from .products.product_forms import make_routes
 from .products.product_page import made_routes
 from .reference.page import reference_routes
+from .render import LESSONS, lessons_installed, page_packages
 from .sign_in import sign_routes
 from .steward import steward_routes
-from .telemetry import telemetry_routes
 from .workbench import workbench_routes
 
-STATIC = Path(__file__).parent.parent / "static"
 MACHINES = ("/api/", "/metrics")
+"""Paths of programs, to which an unknown path is said in JSON."""
 
 
 def routes(state: State) -> list[BaseRoute]:
-    """Return the routes of all pages, and of what they are made with."""
+    """Return the routes of all pages, and of their scripts and styles."""
+    static = StaticFiles(packages=[(package, "static") for package in page_packages()])
     return [
         *sign_routes(state),
-        *learn_routes(state),
-        *telemetry_routes(state),
+        *_lesson_routes(state),
         *reference_routes(state),
         *workbench_routes(state),
         *builder_routes(state),
@@ -45,13 +44,26 @@ def routes(state: State) -> list[BaseRoute]:
         *made_routes(state),
         *steward_routes(state),
         *crowd_routes(state),
-        Mount("/static", StaticFiles(directory=STATIC), name="static"),
+        Mount("/static", static, name="static"),
         _Elsewhere("/{rest:path}", for_all(state, _missing), methods=["GET"]),
     ]
 
 
+def _lesson_routes(state: State) -> list[BaseRoute]:
+    """Return the routes of the learning pages, where their package is installed.
+
+    The only place of the service that loads the lessons. It does so by name: they are built upon the service, so an
+    import statement here would close a cycle of packages.
+    """
+    if not lessons_installed():
+        return []
+    lessons = import_module(f"{LESSONS}.routes")
+    routes: list[BaseRoute] = lessons.lesson_routes(state)
+    return routes
+
+
 class _Elsewhere(Route):
-    """Every other path that a browser may ask for; programs get their own words for what is not there."""
+    """Every other path that a browser may ask for; the API says itself what is not there."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         if scope["type"] == "http" and scope["path"].startswith(MACHINES):

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.service.pages.lessons.attacks.differencing import differencing_lesson
-from discreet.service.pages.lessons.attacks.floats import floats_lesson
-from discreet.service.pages.lessons.attacks.linkage import linkage_lesson
-from discreet.service.pages.lessons.attacks.membership import membership_lesson
-from discreet.service.pages.lessons.attacks.reconstruction import RHO, reconstruction_lesson
-from discreet.service.pages.lessons.choice import choice_lesson
-from discreet.service.pages.lessons.clipping import PEOPLE, clipping_lesson
-from discreet.service.pages.lessons.filters import filters_lesson
-from discreet.service.pages.lessons.neighbours import neighbours_lesson
-from discreet.service.pages.lessons.processing import TRUTH, process, processing_lesson
-from discreet.service.pages.lessons.sparse import sparse_lesson
+from discreet.lessons.attacks.differencing import differencing_lesson
+from discreet.lessons.attacks.floats import floats_lesson
+from discreet.lessons.attacks.linkage import linkage_lesson
+from discreet.lessons.attacks.membership import membership_lesson
+from discreet.lessons.attacks.reconstruction import RHO, reconstruction_lesson
+from discreet.lessons.choice import choice_lesson
+from discreet.lessons.clipping import PEOPLE, clipping_lesson
+from discreet.lessons.filters import filters_lesson
+from discreet.lessons.neighbours import neighbours_lesson
+from discreet.lessons.processing import TRUTH, process, processing_lesson
+from discreet.lessons.sparse import sparse_lesson
 
 
 def numbers(lesson):

@@ -8,12 +8,12 @@ from math import isqrt
 
 import numpy as np
 
-from .....audit import reconstruct
-from .....mechanisms.additive.discrete_gaussian import DiscreteGaussian
-from .....privacy.measures import ZCDP
-from .....show.markup import Html
-from .....show.scale import ChartScale
-from ...charts.chart import WIDTH, ChartFrame, circle, picture
+from ...audit import reconstruct
+from ...mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from ...privacy.measures import ZCDP
+from ...service.pages.charts.chart import WIDTH, ChartFrame, circle, picture
+from ...show.markup import Html
+from ...show.scale import ChartScale
 from ..lesson import Fact, Lesson, Slide
 
 BITS, ROWS = 60, 3

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 
-from ....mechanisms.selection.exponential import Exponential
-from ....mechanisms.selection.permute_and_flip import PermuteAndFlip
-from ....privacy.measures import PureDP
-from ....show.markup import Html
-from ....show.scale import ChartScale, linear
-from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture
+from ..mechanisms.selection.exponential import Exponential
+from ..mechanisms.selection.permute_and_flip import PermuteAndFlip
+from ..privacy.measures import PureDP
+from ..service.pages.charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture
+from ..show.markup import Html
+from ..show.scale import ChartScale, linear
 from .lesson import Fact, Lesson, Slide
 
 EPSILON = Slide("epsilon", "Budget", "ε", (0.05, 0.1, 0.2, 0.5, 1, 2), 2)

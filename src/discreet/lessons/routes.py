@@ -1,13 +1,16 @@
-"""Pages of the lessons: open to all, without data; a whole page, or one lesson for a moved slider."""
+"""Learning pages, which the service mounts: lessons with sliders, and the telemetry demo.
+
+They are open to all and touch no data set. A request asks for the whole page, or for one lesson after a slider moved.
+"""
 
 from __future__ import annotations
 
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
-from ....privacy.advise import NOT_PROMISED
-from ...state import State
-from ..page_request import PageRequest, for_all
+from ..privacy.advise import NOT_PROMISED
+from ..service.pages.page_request import PageRequest, for_all
+from ..service.state import State
 from .attacks.differencing import differencing_lesson
 from .attacks.floats import floats_lesson
 from .attacks.linkage import linkage_lesson
@@ -23,6 +26,7 @@ from .processing import processing_lesson
 from .response import response_lesson
 from .sparse import sparse_lesson
 from .sum import sum_lesson
+from .telemetry import telemetry_routes
 from .trust import trust_lesson
 
 LESSONS = {
@@ -82,11 +86,12 @@ MISPRINTS = (
 """What lectures and papers print, and what is right."""
 
 
-def learn_routes(state: State) -> list[Route]:
-    """Return the routes of the learning corner."""
+def lesson_routes(state: State) -> list[BaseRoute]:
+    """Return the routes of the learning pages."""
     return [
         Route("/learn", for_all(state, _whole), methods=["GET"]),
         Route("/learn/{lesson}", for_all(state, _one), methods=["GET"]),
+        *telemetry_routes(state),
     ]
 
 

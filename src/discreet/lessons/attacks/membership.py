@@ -8,11 +8,11 @@ from math import isqrt
 
 import numpy as np
 
-from .....mechanisms.additive.discrete_gaussian import DiscreteGaussian
-from .....privacy.measures import ZCDP
-from .....show.markup import Html
-from .....show.scale import ChartScale, linear
-from ...charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture
+from ...mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from ...privacy.measures import ZCDP
+from ...service.pages.charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture
+from ...show.markup import Html
+from ...show.scale import ChartScale, linear
 from ..lesson import Fact, Lesson, Slide
 
 PEOPLE = 200

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 
-from ....mechanisms.additive.laplace import Laplace
-from ....privacy.compose import compose
-from ....privacy.explain.why import Why
-from ....privacy.measures import PureDP
-from ....show.markup import Html
-from ....show.scale import linear
-from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture
-from ..number_text import price_words
+from ..mechanisms.additive.laplace import Laplace
+from ..privacy.compose import compose
+from ..privacy.explain.why import Why
+from ..privacy.measures import PureDP
+from ..service.pages.charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture
+from ..service.pages.number_text import price_words
+from ..show.markup import Html
+from ..show.scale import linear
 from .lesson import Fact, Lesson, Slide
 
 QUERIES = Slide("queries", "Number of questions", "k", (2, 5, 10, 20, 50, 100, 200, 500, 1000), 5)
@@ -96,7 +96,7 @@ def _picture(k: int, lines: dict[str, list[tuple[int, float]]]) -> Html:
 def _spread(places: dict[str, float], room: float = 14) -> dict[str, float]:
     """Move words apart so that none covers another, from the lowest up.
 
-    >>> from discreet.service.pages.lessons.sum import _spread
+    >>> from discreet.lessons.sum import _spread
     >>> _spread({"a": 100, "b": 96})
     {'a': 100, 'b': 86}
     """

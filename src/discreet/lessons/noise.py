@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 
-from ....arithmetic.rounding import shown
-from ....mechanisms.additive.discrete_laplace import Geometric
-from ....privacy.advise import meaning
-from ....privacy.measures import PureDP
-from ....show.markup import Html, join
-from ....show.scale import ChartScale, linear, steps
-from ..charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture
+from ..arithmetic.rounding import shown
+from ..mechanisms.additive.discrete_laplace import Geometric
+from ..privacy.advise import meaning
+from ..privacy.measures import PureDP
+from ..service.pages.charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture
+from ..show.markup import Html, join
+from ..show.scale import ChartScale, linear, steps
 from .lesson import Fact, Lesson, Slide
 
 EPSILON = Slide(

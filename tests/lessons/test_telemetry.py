@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import InvalidArgument
+from discreet.lessons.telemetry import METRIC, OPTIONS, PER_MINUTE, ReportCollector
 from discreet.local.reports.report import LocalReport, pack
 from discreet.service.http.rate_limit import TooMany
-from discreet.service.pages.telemetry import METRIC, OPTIONS, PER_MINUTE, ReportCollector
 
 
 def line(desk, option=OPTIONS[0], **changed):

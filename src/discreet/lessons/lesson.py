@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ....frozen import frozen, replace
-from ....show.markup import Html
-from ..charts.chart import plain
+from ..frozen import frozen, replace
+from ..service.pages.charts.chart import plain
+from ..show.markup import Html
 
 
 @frozen
@@ -44,7 +44,7 @@ class Slide:
     def at(self, asked: Mapping[str, str]) -> Slide:
         """Move the slider to the place that was asked for; anything else leaves it where it is.
 
-        >>> from discreet.service.pages.lessons.lesson import Slide
+        >>> from discreet.lessons.lesson import Slide
         >>> Slide("e", "budget", "ε", (0.1, 1.0), 0).at({"e": "1"}).value
         1.0
         >>> Slide("e", "budget", "ε", (0.1, 1.0), 0).at({"e": "-1; DROP"}).value

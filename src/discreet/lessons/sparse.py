@@ -7,11 +7,20 @@ from fractions import Fraction
 
 import numpy as np
 
-from ....mechanisms.adaptive.sparse_vector import SparseVector
-from ....privacy.measures import PureDP
-from ....show.markup import Html
-from ....show.scale import ChartScale, linear
-from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, circle, label, path, picture
+from ..mechanisms.adaptive.sparse_vector import SparseVector
+from ..privacy.measures import PureDP
+from ..service.pages.charts.chart import (
+    HEIGHT,
+    WIDTH,
+    ChartFrame,
+    axes,
+    circle,
+    label,
+    path,
+    picture,
+)
+from ..show.markup import Html
+from ..show.scale import ChartScale, linear
 from .lesson import Fact, Lesson, Slide
 
 EPSILON = Slide("epsilon", "Budget for all days", "ε", (0.2, 0.5, 1, 2, 5), 2)

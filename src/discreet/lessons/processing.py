@@ -7,11 +7,20 @@ from fractions import Fraction
 
 import numpy as np
 
-from ....mechanisms.additive.discrete_laplace import Geometric
-from ....privacy.measures import PureDP
-from ....show.markup import Html
-from ....show.scale import ChartScale, linear
-from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, circle, label, path, picture
+from ..mechanisms.additive.discrete_laplace import Geometric
+from ..privacy.measures import PureDP
+from ..service.pages.charts.chart import (
+    HEIGHT,
+    WIDTH,
+    ChartFrame,
+    axes,
+    circle,
+    label,
+    path,
+    picture,
+)
+from ..show.markup import Html
+from ..show.scale import ChartScale, linear
 from .lesson import Fact, Lesson, Slide
 
 EPSILON = Slide("epsilon", "Budget of the table", "ε", (0.05, 0.1, 0.2, 0.5, 1), 2)
@@ -57,7 +66,7 @@ def process(told: np.ndarray, step: int) -> np.ndarray:
     """Do a step to tables of counts, row by row: none, no negative ones, those with the public total, tens.
 
     >>> import numpy as np
-    >>> from discreet.service.pages.lessons.processing import process
+    >>> from discreet.lessons.processing import process
     >>> process(np.array([[90.0, -6.0, 4.0]]), 2).sum()
     np.float64(84.0)
     """

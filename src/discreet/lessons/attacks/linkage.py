@@ -7,9 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from .....show.markup import Html
-from .....show.scale import ChartScale
-from ...charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture
+from ...service.pages.charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture
+from ...show.markup import Html
+from ...show.scale import ChartScale
 from ..lesson import Fact, Lesson, Slide
 
 PEOPLE, LISTED = 20_000, 0.6

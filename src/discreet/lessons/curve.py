@@ -8,14 +8,23 @@ from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
 
-from ....mechanisms.additive.gaussian import Gaussian
-from ....mechanisms.additive.laplace import Laplace
-from ....privacy.compose import compose
-from ....privacy.curve import Curve
-from ....show.markup import Html
-from ....show.scale import ChartScale, linear
-from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture, plain
-from ..number_text import price_words
+from ..mechanisms.additive.gaussian import Gaussian
+from ..mechanisms.additive.laplace import Laplace
+from ..privacy.compose import compose
+from ..privacy.curve import Curve
+from ..service.pages.charts.chart import (
+    HEIGHT,
+    WIDTH,
+    ChartFrame,
+    axes,
+    label,
+    path,
+    picture,
+    plain,
+)
+from ..service.pages.number_text import price_words
+from ..show.markup import Html
+from ..show.scale import ChartScale, linear
 from .lesson import Fact, Lesson, Slide
 
 SPREAD = Slide("spread", "Standard deviation of the noise", "σ", (0.5, 0.7, 1, 1.5, 2, 3, 5, 10), 3)
@@ -70,7 +79,7 @@ def _curves(spread: float) -> tuple[Curve, Curve]:
 def tail_bound(mu: float, epsilon: float) -> float:
     """Return P[L > ε] of Gaussian noise, L ~ N(μ²/2, μ²): a δ that is sufficient and looser than the curve.
 
-    >>> from discreet.service.pages.lessons.curve import tail_bound
+    >>> from discreet.lessons.curve import tail_bound
     >>> round(tail_bound(1, 1), 4)
     0.3085
     """

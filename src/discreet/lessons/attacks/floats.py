@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .....mechanisms.additive.laplace import Laplace
-from .....privacy.measures import PureDP
-from .....show.markup import Html
-from .....show.scale import linear
-from ...charts.chart import HEIGHT, WIDTH, ChartFrame, axes, path, picture
+from ...mechanisms.additive.laplace import Laplace
+from ...privacy.measures import PureDP
+from ...service.pages.charts.chart import HEIGHT, WIDTH, ChartFrame, axes, path, picture
+from ...show.markup import Html
+from ...show.scale import linear
 from ..lesson import Fact, Lesson, Slide
 
 DRAWS = 4_000

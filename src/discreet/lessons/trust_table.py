@@ -1,7 +1,7 @@
 """Table of `compare_trust` at δ = 10⁻⁶ for every position of the sliders; one cell takes up to half a minute.
 
 By question (options, or the mean of a number from 0 to 1), people and ε: the ε of a shuffled report, and the standard
-errors of the local, the shuffled and the central model. `tests/service/test_lessons.py` computes them again.
+errors of the local, the shuffled and the central model. `tests/lessons/test_trust.py` computes them again.
 """
 
 from __future__ import annotations

@@ -16,22 +16,22 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from ... import local
-from ...errors import InvalidArgument
-from ...local.choice import Choice
-from ...local.estimates.estimate import Estimate
-from ...local.reports.collector import Collector
-from ...local.reports.parameters import device_parameters
-from ...privacy.measures import PureDP
-from ...show.markup import Html
-from ...show.scale import ChartScale
-from ..http.authentication import address_of
-from ..http.csrf import check_origin
-from ..http.rate_limit import TokenBuckets, TooMany
-from ..state import State
-from .charts.chart import WIDTH, ChartFrame, along, circle, label, path, picture
-from .lessons.lesson import Fact
-from .page_request import PageRequest, for_all
+from .. import local
+from ..errors import InvalidArgument
+from ..local.choice import Choice
+from ..local.estimates.estimate import Estimate
+from ..local.reports.collector import Collector
+from ..local.reports.parameters import device_parameters
+from ..privacy.measures import PureDP
+from ..service.http.authentication import address_of
+from ..service.http.csrf import check_origin
+from ..service.http.rate_limit import TokenBuckets, TooMany
+from ..service.pages.charts.chart import WIDTH, ChartFrame, along, circle, label, path, picture
+from ..service.pages.page_request import PageRequest, for_all
+from ..service.state import State
+from ..show.markup import Html
+from ..show.scale import ChartScale
+from .lesson import Fact
 
 METRIC = "how people came here"
 OPTIONS = ("on foot", "by bicycle", "by bus or train", "by car")

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 
-from ....privacy.events.additive import LaplaceNoise
-from ....privacy.events.combined import Repeated
-from ....privacy.filters.filter import FilterKind, open_filter
-from ....privacy.measures import ApproxDP
-from ....show.markup import Html
-from ....show.scale import linear
-from ..charts.chart import HEIGHT, WIDTH, ChartFrame, along, label, path, picture
+from ..privacy.events.additive import LaplaceNoise
+from ..privacy.events.combined import Repeated
+from ..privacy.filters.filter import FilterKind, open_filter
+from ..privacy.measures import ApproxDP
+from ..service.pages.charts.chart import HEIGHT, WIDTH, ChartFrame, along, label, path, picture
+from ..show.markup import Html
+from ..show.scale import linear
 from .lesson import Fact, Lesson, Slide
 
 EACH = Slide("each", "Budget of one question", "ε₀", (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 1)

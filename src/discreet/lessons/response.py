@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ....arithmetic.rounding import shown
-from ....mechanisms.response.randomized import Frequencies, RandomizedResponse
-from ....show.markup import Html, join
-from ....show.scale import ChartScale
-from ..charts.chart import WIDTH, ChartFrame, circle, label, path, picture, plain
+from ..arithmetic.rounding import shown
+from ..mechanisms.response.randomized import Frequencies, RandomizedResponse
+from ..service.pages.charts.chart import WIDTH, ChartFrame, circle, label, path, picture, plain
+from ..show.markup import Html, join
+from ..show.scale import ChartScale
 from .lesson import Fact, Lesson, Slide
 
 EPSILON = Slide("epsilon", "Budget of each person", "ε", (0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 5), 4)

@@ -7,9 +7,19 @@ from functools import lru_cache
 
 import numpy as np
 
-from ....show.markup import Html
-from ....show.scale import decades
-from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, circle, label, path, picture, plain
+from ..service.pages.charts.chart import (
+    HEIGHT,
+    WIDTH,
+    ChartFrame,
+    axes,
+    circle,
+    label,
+    path,
+    picture,
+    plain,
+)
+from ..show.markup import Html
+from ..show.scale import decades
 from .lesson import Fact, Lesson, Slide
 
 PEOPLE = Slide("people", "People", "n", (100, 1_000, 10_000, 100_000), 1)

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 
-from ....arithmetic.rounding import shown
-from ....mechanisms.additive.discrete_laplace import Geometric
-from ....privacy.measures import PureDP
-from ....show.markup import Html
-from ....show.scale import ChartScale, linear, steps
-from ..charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture
+from ..arithmetic.rounding import shown
+from ..mechanisms.additive.discrete_laplace import Geometric
+from ..privacy.measures import PureDP
+from ..service.pages.charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture
+from ..show.markup import Html
+from ..show.scale import ChartScale, linear, steps
 from .lesson import Fact, Lesson, Slide
 
 ROWS = Slide("rows", "Visits of one person", "k", (1, 2, 3, 5, 10, 20), 3)

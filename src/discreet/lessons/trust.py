@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ....local.compare import FrequencyQuestion, MeanQuestion, Trust, TrustQuestion, compare_trust
-from ....privacy.measures import ApproxDP
-from ....show.markup import Html
-from ....show.scale import decades
-from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture, plain
-from ..number_text import error_words
+from ..local.compare import FrequencyQuestion, MeanQuestion, Trust, TrustQuestion, compare_trust
+from ..privacy.measures import ApproxDP
+from ..service.pages.charts.chart import (
+    HEIGHT,
+    WIDTH,
+    ChartFrame,
+    axes,
+    label,
+    path,
+    picture,
+    plain,
+)
+from ..service.pages.number_text import error_words
+from ..show.markup import Html
+from ..show.scale import decades
 from .lesson import Fact, Lesson, Slide
 from .trust_table import TRUST
 

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from .....mechanisms.additive.discrete_laplace import Geometric
-from .....privacy.measures import PureDP
-from .....show.markup import Html
-from .....show.scale import ChartScale, linear
-from ...charts.chart import HEIGHT, WIDTH, ChartFrame, axes, path, picture
+from ...mechanisms.additive.discrete_laplace import Geometric
+from ...privacy.measures import PureDP
+from ...service.pages.charts.chart import HEIGHT, WIDTH, ChartFrame, axes, path, picture
+from ...show.markup import Html
+from ...show.scale import ChartScale, linear
 from ..lesson import Fact, Lesson, Slide
 
 EPSILON = Slide("epsilon", "Budget of both counts together", "ε", (0.1, 0.2, 0.5, 1, 2, 4, 8), 3)

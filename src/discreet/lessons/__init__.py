@@ -1,0 +1,1 @@
+"""Learning pages: lessons about differential privacy with sliders, and the telemetry demo."""

@@ -1,1 +1,0 @@
-"""Lessons about differential privacy, with sliders."""
