@@ -5,17 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.lessons.attacks.differencing import differencing_lesson
-from discreet.lessons.attacks.floats import floats_lesson
-from discreet.lessons.attacks.linkage import linkage_lesson
-from discreet.lessons.attacks.membership import membership_lesson
-from discreet.lessons.attacks.reconstruction import RHO, reconstruction_lesson
-from discreet.lessons.choice import choice_lesson
-from discreet.lessons.clipping import PEOPLE, clipping_lesson
-from discreet.lessons.filters import filters_lesson
-from discreet.lessons.neighbours import neighbours_lesson
-from discreet.lessons.processing import TRUTH, process, processing_lesson
-from discreet.lessons.sparse import sparse_lesson
+from discreet.lessons.attacks import (
+    RECONSTRUCTION_RHO,
+    differencing_lesson,
+    floats_lesson,
+    linkage_lesson,
+    membership_lesson,
+    reconstruction_lesson,
+)
+from discreet.lessons.many_answers import filters_lesson, sparse_lesson
+from discreet.lessons.one_answer import (
+    CLIPPED_PEOPLE,
+    TABLE,
+    choice_lesson,
+    clipping_lesson,
+    neighbours_lesson,
+    process,
+    processing_lesson,
+)
 
 
 def numbers(lesson):
@@ -31,7 +38,10 @@ def test_secrets_are_found_without_noise_and_not_with_it():
     """60 bits by 240 counts. At ρ = 500 a bit is wrong with a chance below 1e-30. At ρ = 0.02 the estimate of a bit has a
     deviation above 7, so that at most 33 of 60 guesses are right on average: 58 or more have a chance below 1e-9.
     """
-    assert numbers(reconstruction_lesson({"rho": str(len(RHO.values) - 1)}))[2] == "100 %"
+    assert (
+        numbers(reconstruction_lesson({"rho": str(len(RECONSTRUCTION_RHO.values) - 1)}))[2]
+        == "100 %"
+    )
     assert share(numbers(reconstruction_lesson({"rho": "0"}))[2]) < 58 / 60
 
 
@@ -79,11 +89,11 @@ def test_what_comes_after_costs_nothing_and_helps():
             for word in numbers(processing_lesson({"epsilon": "0", "step": step}))[1:]
         )
         assert made < told
-    tables = np.random.default_rng(0).normal(TRUTH, 30, (500, len(TRUTH)))
+    tables = np.random.default_rng(0).normal(TABLE, 30, (500, len(TABLE)))
     made = process(tables, 2)
-    assert made.min() >= 0 and np.allclose(made.sum(axis=1), TRUTH.sum())
+    assert made.min() >= 0 and np.allclose(made.sum(axis=1), TABLE.sum())
     assert (
-        np.linalg.norm(made - TRUTH, axis=1) <= np.linalg.norm(tables - TRUTH, axis=1) + 1e-9
+        np.linalg.norm(made - TABLE, axis=1) <= np.linalg.norm(tables - TABLE, axis=1) + 1e-9
     ).all()  # a projection
 
 
@@ -99,7 +109,7 @@ def test_a_best_bound_rises_with_the_number_of_people():
             .replace("10⁶", "1e6")
             .split()[0]
         )
-        for place in range(len(PEOPLE.values) - 1)
+        for place in range(len(CLIPPED_PEOPLE.values) - 1)
     ]
     assert best == sorted(best) and best[0] < best[-1]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.lessons.trust import BUDGET, PEOPLE, QUESTIONS, cell_of, trust_lesson
-from discreet.lessons.trust_table import TRUST
+from discreet.lessons.trust_models import BUDGET, PEOPLE, QUESTIONS, TRUST, cell_of, trust_lesson
 
 QUICK = [("10", 100, "2"), ("1000", 100, "4"), ("mean", 10_000, "4")]
 LONG = [pytest.param(cell, marks=pytest.mark.slow) for cell in sorted(set(TRUST) - set(QUICK))]

@@ -11,23 +11,23 @@ from starlette.routing import BaseRoute, Route
 from ..privacy.advise import NOT_PROMISED
 from ..service.pages.page_request import PageRequest, for_all
 from ..service.state import State
-from .attacks.differencing import differencing_lesson
-from .attacks.floats import floats_lesson
-from .attacks.linkage import linkage_lesson
-from .attacks.membership import membership_lesson
-from .attacks.reconstruction import reconstruction_lesson
-from .choice import choice_lesson
-from .clipping import clipping_lesson
-from .curve import curve_lesson
-from .filters import filters_lesson
-from .neighbours import neighbours_lesson
-from .noise import noise_lesson
-from .processing import processing_lesson
-from .response import response_lesson
-from .sparse import sparse_lesson
-from .sum import sum_lesson
+from .attacks import (
+    differencing_lesson,
+    floats_lesson,
+    linkage_lesson,
+    membership_lesson,
+    reconstruction_lesson,
+)
+from .many_answers import curve_lesson, filters_lesson, sparse_lesson, sum_lesson
+from .one_answer import (
+    choice_lesson,
+    clipping_lesson,
+    neighbours_lesson,
+    noise_lesson,
+    processing_lesson,
+)
 from .telemetry import telemetry_routes
-from .trust import trust_lesson
+from .trust_models import response_lesson, trust_lesson
 
 LESSONS = {
     "noise": noise_lesson,

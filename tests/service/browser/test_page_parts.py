@@ -12,7 +12,7 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidArgument, NotAllowed
 from discreet.ledger.parts import Parts
-from discreet.lessons import curve as lesson_curve
+from discreet.lessons import many_answers as lesson_curve
 from discreet.lessons import routes as learn
 from discreet.plan.asked.terms import Terms
 from discreet.service.pages import (

@@ -1,1 +1,0 @@
-"""Lessons that attack: each attack works where there is no noise, or the wrong one."""
