@@ -45,7 +45,7 @@ def spent_of(filter: Filter) -> Measure:  # noqa: A002 the field's own term
     """
     if not filter.adds:
         return filter.spent()
-    # One question may have taken all of δ for its keys (`privacy.filters.single_spend`).
+    # One question may have taken all of δ for its keys (`privacy.filters.filter`).
     if filter.leaked and _is_empty(filter):
         return filter.terms.budget
     return ApproxDP(_spent_epsilon(filter, filter.room().box.epsilon), filter.leaked)

@@ -50,8 +50,7 @@ from typing import Unpack, assert_never
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..frozen import frozen, replace
 from ..privacy.events import Event
-from ..privacy.filters.filter import Filter, open_filter
-from ..privacy.filters.single_spend import is_untouched
+from ..privacy.filters.filter import Filter, is_untouched, open_filter
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..privacy.pricing.pure import price_pure
 from ..privacy.pricing.zcdp import price_zcdp

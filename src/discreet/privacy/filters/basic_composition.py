@@ -1,4 +1,11 @@
-"""Basic composition under an (ε, δ) budget: an event fits while all ε so far add up to at most ε.
+"""Basic composition: the pure and approximate filters, and Σε beside a tail.
+
+**Pure and approximate filters**: Σε ≤ ε, and Σδ ≤ δ. On every path the privacy loss of the
+transcript is the sum of the losses of its steps. Each loss is at most the ε of that step. So
+L ≤ Σε ≤ ε on every path, and the choices may depend on anything (Rogers, Roth, Ullman, Vadhan 2016,
+the basic filter). With leaks, see `rule`: the tail is empty, so all of δ is for leaks.
+
+**Σε beside a tail.** An event fits an (ε, δ) budget while all ε so far add up to at most ε.
 
 A filter with a tail (`zcdp`, `renyi`, `gdp`, `residue`, `advanced`) turns a whole (ε, δ) into one
 amount. One large pure question may exceed that amount, though it is ε-DP alone and keeps the
@@ -29,6 +36,7 @@ This is not "one of several rules passes": past τ one of the two potentials is 
   parts add). With all of δ for the sum, its paths weigh δ and the others δ' besides;
 - parts under "replace": see `discreet.ledger.parts`.
 
+Law: tests/privacy/test_adversary.py::TestNoFilterIsBroken
 Law: tests/privacy/test_filter_sums.py::TestTheAdversary
 Law: tests/privacy/test_filter_sums.py::TestTheOverdraft
 Law: tests/privacy/test_filter_sums.py::test_only_an_epsilon_delta_budget_adds_up
@@ -38,12 +46,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from ..measures import ApproxDP
+from ..measures import ApproxDP, PureDP
 from ..pricing.event_parts import Flattened
 from ..pricing.pure import price_pure
-from .options import FilterKind
-from .rule import FilterTerms
+from .rule import Amounts, FilterTerms, Orders, Rule, add_boxes, add_up
+
+if TYPE_CHECKING:
+    from .options import FilterKind
 
 Sum = Fraction | None
 """Σε of all events so far; None if it is more than ε or not known: it admits nothing any more."""
@@ -85,3 +96,28 @@ def sum_after(so_far: Sum, price: Sum, epsilon: Fraction) -> Sum:
     if total > epsilon:
         return None
     return total
+
+
+def _capacity(terms: FilterTerms) -> Amounts:
+    return (terms.epsilon,)
+
+
+def _pure_price(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
+    works = "open an ApproxDP, ZCDP or GaussianDP budget, or ask with Laplace noise"
+    return add_up(parts, price_pure, "a pure budget", works)
+
+
+def _box_price(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
+    return add_boxes(parts, 1, "(ε, δ) by basic composition")
+
+
+def _pure_measure(amounts: Amounts, _leak: Fraction, _orders: Orders) -> PureDP:
+    return PureDP(amounts[0])
+
+
+def _box_measure(amounts: Amounts, leak: Fraction, _orders: Orders) -> ApproxDP:
+    return ApproxDP(amounts[0], leak)
+
+
+PURE = Rule((PureDP,), _capacity, _pure_price, _pure_measure)
+APPROXIMATE = Rule((ApproxDP,), _capacity, _box_price, _box_measure)

@@ -18,12 +18,34 @@ An event is admitted by one of three rules; all three keep the same promise:
 
 | rule | file |
 |---|---|
-| the kind's remaining amounts pay for it | `rule`, `pure`, `zcdp`, `renyi`, `gdp`, `residue` |
+| the kind's remaining amounts pay for it | `rule`, and the file of its kind |
 | (ε, δ) budgets: the ε of all events add up to at most ε | `basic_composition` |
-| (ε, δ) budgets: the first event takes the whole budget | `single_spend` |
+| (ε, δ) budgets: the first event takes the whole budget | here: the single-spend rule |
 
 Those files have the proofs; docs/filters.md has them on one page. The numerical price of the
 events so far is *not* used here: it is not a sound filter.
+
+**Single-spend rule.** A filter over (ε, δ) keeps a part δ'' of its δ for events with a δ of their
+own; the remainder is for the tail of many others. Where one question takes all of ε there are no
+others. So an event is also admitted
+
+    if nothing was spent yet, its ε is the whole ε, and its own δ, that of unknown keys, is at most
+    the whole δ;
+
+and everything is spent then: the tail, Σε and δ''.
+
+*Proof.* The decision that an event is the first is made before its answer. If it is admitted by
+this rule, nothing that costs anything follows. The release is this event alone, which is (ε, δ)-DP
+by itself (`rule` proves it for a leak δ beside noise of pure ε). If it is not admitted by this
+rule, the rule has done nothing. No part of δ need be set aside, because the two cases exclude each
+other on every path, by a decision that no answer has touched.
+
+(ε, δ) boxes are limited to δ'': a promise of (ε, δ) and no more is charged as one event among many.
+Kinds and budgets without a Σε have no such rule. An unknown sum (a state of release 0.1.0) is
+not 0.
+
+Law: tests/privacy/test_filter_sums.py::TestTheWholeBudgetAtOnce
+Law: tests/privacy/test_filter_sums.py::TestTheAdversaryAgainstTheWholeRule
 """
 
 from __future__ import annotations
@@ -36,7 +58,7 @@ from ...arithmetic.rational import Number
 from ...arithmetic.rounding import shown
 from ...errors import InvalidArgument
 from ...frozen import frozen, replace
-from ..events import Event, Promise
+from ..events import Batch, Event, KeySelection, Promise, Repeated, Sequence
 from ..measures import ApproxDP, Measure, PureDP, read_measure
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from ..pricing.event_parts import Flattened, flatten
@@ -45,8 +67,7 @@ from .options import FilterKind, read_delta, read_kind, read_orders, rule_of
 from .refusal import exceeded, state_price
 from .remaining import RemainingBudget, gaussian_of, largest_pure
 from .rule import MAX_LEAK, Amounts, FilterPrice, FilterTerms, shorten
-from .single_spend import fits, key_leak
-from .stored import FilterState, check_state, read_state, write_state
+from .stored import check_state, read_state, write_state
 
 __all__ = ["Filter", "FilterKind", "open_filter"]
 
@@ -205,7 +226,7 @@ class Filter:
         if not fits(self, price):
             raise exceeded(self, price)
         # An event admitted as the whole budget exhausts the tail even if the tail could have paid
-        # for it: its own δ used up the δ of the tail (`single_spend`).
+        # for it: its own δ used up the δ of the tail (the single-spend rule).
         paid_by_tail = self.pays(price) and self.keeps(price)
         return self.taking(price, event.neighbours, paid=paid_by_tail)
 
@@ -305,16 +326,7 @@ class Filter:
         >>> dp.open_filter(PureDP(1)).to_json()["capacity"]
         ['1']
         """
-        state = FilterState(
-            self.kind,
-            self.terms,
-            self.capacity,
-            self.used,
-            self.leaked,
-            self.neighbours,
-            self.added,
-        )
-        return write_state(state)
+        return write_state(self)
 
     @staticmethod
     def from_json(data: object) -> Filter:
@@ -396,3 +408,55 @@ def _read_event(event: object) -> Event:
             f"one event is expected, such as mechanism.event or a Batch of several; got {kind}"
         )
     return event
+
+
+def key_leak(event: Event) -> Fraction:
+    """Return the δ of the keys that an event selects, without leaks of another kind.
+
+    >>> from discreet.privacy import KeySelection, LaplaceNoise, Repeated
+    >>> from discreet.privacy.filters.filter import key_leak
+    >>> key_leak(Repeated(KeySelection(LaplaceNoise(2, 1), "1/100"), 2))
+    Fraction(1, 50)
+    >>> key_leak(LaplaceNoise(2, 1))
+    Fraction(0, 1)
+    """
+    match event:
+        case KeySelection():
+            return event.delta + key_leak(event.noise)
+        case Sequence() | Batch():
+            return sum(map(key_leak, event.events), Fraction())
+        case Repeated():
+            return event.times * key_leak(event.event)
+        case _:
+            return Fraction()
+
+
+def is_untouched(filter: Filter) -> bool:  # noqa: A002
+    """Return whether nothing has been spent of an (ε, δ) budget that adds up ε."""
+    nothing_used = not any(filter.used) and not filter.leaked
+    # A sum of None is unknown, not 0: a state of release 0.1.0 is not untouched.
+    return filter.adds and nothing_used and filter.added == 0
+
+
+def fits(filter: Filter, price: FilterPrice) -> bool:  # noqa: A002
+    """Return whether an event of this price is admitted.
+
+    Admitted by the tail or the sum, within the δ kept for leaks; or as the whole budget at once.
+
+    >>> import discreet as dp
+    >>> from discreet.privacy.events import KeySelection, LaplaceNoise
+    >>> book = dp.open_filter(dp.ApproxDP(1, "1e-6"), delta="5e-7")
+    >>> keys = KeySelection(LaplaceNoise(1, 1), "1e-6")
+    >>> book.admits(keys), book.after(LaplaceNoise(10**9, 1)).admits(keys)
+    (True, False)
+    """
+    if (filter.pays(price) or filter.sums(price)) and filter.keeps(price):
+        return True
+    budget = filter.terms.budget
+    if not isinstance(budget, ApproxDP) or not is_untouched(filter):
+        return False
+    # Only the whole ε: less would leave a remainder for events that the proof excludes.
+    takes_all_epsilon = price.added == budget.epsilon
+    # Only leaks of unknown keys; an (ε, δ) box has its leak outside `keys`.
+    leaks_by_keys_only = price.leak == price.keys
+    return takes_all_epsilon and leaks_by_keys_only and price.keys <= budget.delta

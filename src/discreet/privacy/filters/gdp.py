@@ -30,7 +30,7 @@ from ..measures import ApproxDP, GaussianDP
 from ..pricing import gaussian, gdp
 from ..pricing.event_parts import Flattened
 from .residue import charge
-from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
+from .rule import Amounts, FilterTerms, Orders, Rule, add_up, unpriced
 
 _price_atom = lru_cache(maxsize=1024)(gdp.price_gdp)
 _WORKS = "open the filter with kind='zcdp', or state its (ε, δ) as a Promise"
@@ -45,13 +45,7 @@ def _capacity(terms: FilterTerms) -> Amounts:
 
 
 def _square_price(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
-    total = Fraction()
-    for atom, times in parts.atoms:
-        square = _price_atom(atom)
-        if square is None:
-            raise unpriced(atom, "Gaussian DP", _WORKS)
-        total += times * square
-    return (total,), parts.leak_sum
+    return add_up(parts, _price_atom, "Gaussian DP", _WORKS)
 
 
 def _residue_price(parts: Flattened, left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:

@@ -10,8 +10,8 @@ from ...arithmetic.rational import Number, rational
 from ...arithmetic.rounding import shown
 from ...errors import InvalidArgument
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from .basic_composition import APPROXIMATE, PURE
 from .gdp import GAUSSIAN, RESIDUE
-from .pure import APPROXIMATE, PURE
 from .renyi import RENYI, best_order
 from .rule import FilterTerms, Orders, Rule
 from .zcdp import ADVANCED, CONCENTRATED

@@ -31,6 +31,7 @@ from ...errors import InvalidArgument
 from ...frozen import frozen
 from ..events import Event
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from ..pricing.boxes import atom_box
 from ..pricing.event_parts import Flattened
 
 Amounts: TypeAlias = tuple[Fraction, ...]
@@ -100,6 +101,43 @@ class Rule:
 def unpriced(atom: Event, measure: str, works: str) -> InvalidArgument:
     """Make the refusal of an event that has no finite price in a filter's measure."""
     return InvalidArgument(f"{type(atom).__name__} has no finite price in {measure}; {works}")
+
+
+def add_up(
+    parts: Flattened, price_atom: Callable[[Event], Fraction | None], measure: str, works: str
+) -> tuple[Amounts, Fraction]:
+    """Add up one amount of every atom, as often as it happens; return it with the leaks.
+
+    Refuses: InvalidArgument for an atom without a price; `works` names an alternative.
+    """
+    total = Fraction()
+    for atom, times in parts.atoms:
+        amount = price_atom(atom)
+        if amount is None:
+            raise unpriced(atom, measure, works)
+        total += times * amount
+    return (total,), parts.leak_sum
+
+
+def add_boxes(parts: Flattened, power: int, measure: str) -> tuple[Amounts, Fraction]:
+    """Add up a power of the ε of every atom, and the δ of all atoms and leaks.
+
+    Refuses: InvalidArgument for an atom that is known by no (ε, δ) box.
+    """
+    total = Fraction()
+    leak = parts.leak_sum
+    for atom, times in parts.atoms:
+        box = atom_box(atom)
+        if box is None:
+            works = (
+                "open the filter with kind='residue' or 'zcdp', "
+                "or state one point of its curve as a Promise"
+            )
+            raise unpriced(atom, measure, works)
+        epsilon, delta = box
+        total += times * epsilon**power
+        leak += times * delta
+    return (total,), leak
 
 
 def shorten(amount: Fraction, most: Fraction) -> Fraction:

@@ -13,7 +13,7 @@ Law: tests/privacy/test_filter_json.py::test_the_format_is_pinned
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from ...errors import InvalidArgument
 from ...frozen import frozen
@@ -22,6 +22,9 @@ from ..neighbours import Neighbours
 from .basic_composition import Sum, adds_up
 from .options import FilterKind
 from .rule import Amounts, FilterTerms
+
+if TYPE_CHECKING:
+    from .filter import Filter
 
 # Half of the margin (2^−40) by which a converted budget is rounded down: a capacity converted by
 # another release may be larger by a rounding error, and still keeps the promise.
@@ -53,8 +56,8 @@ class FilterState:
     added: Sum
 
 
-def write_state(state: FilterState) -> Json:
-    """Write a state as plain JSON types."""
+def write_state(state: Filter | FilterState) -> Json:
+    """Write a filter, or its state, as plain JSON types."""
     is_fresh = not any(state.used) and not state.leaked and state.added == 0
     needs_sum = adds_up(state.kind, state.terms) and not is_fresh
     written: Json = {

@@ -25,9 +25,8 @@ from functools import lru_cache
 from ...arithmetic.rounding import fraction_down
 from ..measures import ZCDP, ApproxDP
 from ..pricing import zcdp
-from ..pricing.boxes import atom_box
 from ..pricing.event_parts import Flattened
-from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
+from .rule import Amounts, FilterTerms, Orders, Rule, add_boxes, add_up
 
 _price_atom = lru_cache(maxsize=1024)(zcdp.price_zcdp)
 
@@ -41,16 +40,8 @@ def _rho_capacity(terms: FilterTerms) -> Amounts:
 
 
 def _rho_price(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
-    total = Fraction()
-    for atom, times in parts.atoms:
-        rho = _price_atom(atom)
-        if rho is None:
-            works = (
-                "ask with Gaussian, Laplace or exponential noise, or state its (ε, δ) as a Promise"
-            )
-            raise unpriced(atom, "zCDP", works)
-        total += times * rho
-    return (total,), parts.leak_sum
+    works = "ask with Gaussian, Laplace or exponential noise, or state its (ε, δ) as a Promise"
+    return add_up(parts, _price_atom, "zCDP", works)
 
 
 def _rho_measure(amounts: Amounts, _leak: Fraction, _orders: Orders) -> ZCDP:
@@ -70,20 +61,7 @@ def _squares_capacity(terms: FilterTerms) -> Amounts:
 
 
 def _squares_price(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
-    total = Fraction()
-    leak = parts.leak_sum
-    for atom, times in parts.atoms:
-        box = atom_box(atom)
-        if box is None:
-            works = (
-                "open the filter with kind='residue' or 'zcdp', "
-                "or state one point of its curve as a Promise"
-            )
-            raise unpriced(atom, "(ε, δ) boxes", works)
-        epsilon, delta = box
-        total += times * epsilon**2
-        leak += times * delta
-    return (total,), leak
+    return add_boxes(parts, 2, "(ε, δ) boxes")
 
 
 def _squares_measure(amounts: Amounts, _leak: Fraction, _orders: Orders) -> ZCDP:
