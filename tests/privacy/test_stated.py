@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import discreet as dp
 from discreet.privacy.filters.filter import open_filter
-from discreet.privacy.measures import GaussianDP
-from discreet.privacy.price_text import price_of_promise
+from discreet.privacy.measures import GaussianDP, price_of_promise
 
 
 def test_noise_that_takes_a_whole_budget_is_stated_as_that_budget():

@@ -17,8 +17,7 @@ from ..privacy.events import Event
 from ..privacy.events.json import Json, measure_to_json, to_json
 from ..privacy.filters.filter import open_filter
 from ..privacy.filters.remaining import restate
-from ..privacy.measures import ApproxDP, Measure
-from ..privacy.price_text import price_of_promise
+from ..privacy.measures import ApproxDP, Measure, price_of_promise
 from ..show.table import html_pairs, text_table
 from .signing import Signer
 

@@ -56,8 +56,7 @@ from ..privacy.events.json import (
     to_json,
 )
 from ..privacy.filters.filter import Filter
-from ..privacy.measures import Measure, RenyiDP
-from ..privacy.price_text import price_of_promise
+from ..privacy.measures import Measure, RenyiDP, price_of_promise
 from ..query.algebra.tally import Free
 from ..query.bounds.relation_facts import tables_of
 from .answer_key import (

@@ -14,34 +14,14 @@
 
 from __future__ import annotations
 
+from . import events
 from .advise import NOT_PROMISED, Advice, Meaning, advise, meaning
 from .amplify import amplify, dp_sgd
 from .calibrate import fits, largest, least_budget, least_scale, most_queries
 from .compose import compose
 from .convert import implies, to_approx, to_gaussian, to_pure, to_renyi, to_zcdp
 from .curve import Curve
-from .events import (
-    Batch,
-    BinomialNoise,
-    DiscreteGaussianNoise,
-    DiscreteLaplaceNoise,
-    Event,
-    ExponentialSelection,
-    GaussianNoise,
-    KeySelection,
-    LaplaceNoise,
-    OwnCurve,
-    Parallel,
-    PermuteAndFlipSelection,
-    Promise,
-    Repeated,
-    Response,
-    Sampled,
-    Sequence,
-    Shuffled,
-    SparseVector,
-    TruncatedGeometricNoise,
-)
+from .events import *  # noqa: F403 `events` lists their names, once for both packages
 from .explain.attack import Attack
 from .explain.why import Why
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
@@ -58,33 +38,13 @@ __all__ = [
     "Advice",
     "ApproxDP",
     "Attack",
-    "Batch",
-    "BinomialNoise",
     "Curve",
-    "DiscreteGaussianNoise",
-    "DiscreteLaplaceNoise",
-    "Event",
-    "ExponentialSelection",
     "GaussianDP",
-    "GaussianNoise",
-    "KeySelection",
-    "LaplaceNoise",
     "Meaning",
     "Measure",
     "Neighbours",
-    "OwnCurve",
-    "Parallel",
-    "PermuteAndFlipSelection",
-    "Promise",
     "PureDP",
     "RenyiDP",
-    "Repeated",
-    "Response",
-    "Sampled",
-    "Sequence",
-    "Shuffled",
-    "SparseVector",
-    "TruncatedGeometricNoise",
     "Why",
     "advise",
     "amplify",
@@ -106,3 +66,4 @@ __all__ = [
     "to_renyi",
     "to_zcdp",
 ]
+__all__ += events.__all__

@@ -12,7 +12,7 @@ Sum two of a kind with `+`, repeat with `k * m`; twenty times `PureDP(0.05)` is 
 `a <= b` means that every mechanism with the promise a has the promise b too (a fits in the budget
 b), across measures: `ZCDP(0.1) <= ApproxDP(3, 1e-6)`. Pure and approximate promises have ε and δ as
 amounts. The others have a curve, read by `.epsilon(delta)` and `.delta(epsilon)`; `convert` has
-both for every measure.
+both for every measure. `price_of_promise` writes a price beside its promise.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from types import ModuleType
 from typing import TypeAlias
 
 from ..arithmetic.rational import Number, rational, whole
-from ..arithmetic.rounding import brief_text, exact_text, up
+from ..arithmetic.rounding import brief_text, exact_text, shown, up
 from ..errors import InvalidArgument
 from ..frozen import fill, frozen
 
@@ -338,3 +338,36 @@ class RenyiDP(_Promise):
 
 
 Measure: TypeAlias = PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP
+
+
+def price_of_promise(price: Measure, promise: Measure) -> str:
+    """Write a price as a part of a promise.
+
+    >>> from discreet.privacy import ApproxDP, PureDP
+    >>> from discreet.privacy.measures import price_of_promise
+    >>> price_of_promise(PureDP("127/60"), PureDP(3))
+    'ε = 2.11667 of ε = 3'
+    >>> price_of_promise(PureDP(1), ApproxDP(3, "1e-6"))
+    '(ε, δ) = (1, 0) of (ε, δ) = (3, 1e-06)'
+    """
+    if isinstance(price, PureDP) and isinstance(promise, ApproxDP):
+        price = ApproxDP(price.epsilon, 0)
+    return f"{_short_text(price)} of {_short_text(promise)}"
+
+
+def _short_text(measure: Measure) -> str:
+    if isinstance(measure, PureDP):
+        return f"ε = {_decimal(measure.epsilon)}"
+    if isinstance(measure, ApproxDP):
+        return f"(ε, δ) = ({_decimal(measure.epsilon)}, {_decimal(measure.delta)})"
+    if isinstance(measure, ZCDP):
+        return f"ρ = {_decimal(measure.rho)}"
+    return str(measure)
+
+
+def _decimal(amount: Fraction) -> str:
+    exact = exact_text(amount)
+    if "/" not in exact and len(exact) <= 12:
+        return exact
+    # `shown` rounds up: a price is never displayed as less than it is.
+    return shown(amount, 6)
