@@ -8,21 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Literal
 
-from ..arithmetic.rational import Number, rational
+from ..arithmetic.rational import Number
 from ..errors import InvalidArgument
 from .events import GaussianNoise, Repeated, Sampled
+from .events.combined import read_sampling_rate
 from .measures import ApproxDP, Measure, PureDP, read_measure
 from .pricing.pure import amplified
-
-
-def _read_sampling_rate(rate: Number) -> Fraction:
-    exact = rational(rate, "rate")
-    if not 0 < exact <= 1:
-        raise InvalidArgument(f"rate must be greater than 0 and at most 1, got {rate}")
-    return exact
 
 
 def amplify(measure: Measure, rate: Number) -> PureDP | ApproxDP:
@@ -45,7 +38,7 @@ def amplify(measure: Measure, rate: Number) -> PureDP | ApproxDP:
     Law: tests/laws/test_laws_of_prices.py::TestAmplification
     Law: tests/privacy/test_amplify.py::test_the_promise_is_kept_by_the_curve
     """
-    q = _read_sampling_rate(rate)
+    q = read_sampling_rate(rate)
     match read_measure(measure):
         case PureDP(epsilon=epsilon):
             return PureDP(amplified(epsilon, q))
@@ -79,7 +72,7 @@ def amplify_delta(
 
     Law: tests/privacy/test_amplify.py::test_both_directions_against_the_definition
     """
-    q = float(_read_sampling_rate(rate))
+    q = float(read_sampling_rate(rate))
     if direction not in ("remove", "add"):
         raise InvalidArgument(f"direction must be 'remove' or 'add', got {direction!r}")
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import TypeVar
 
 from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
@@ -29,10 +30,13 @@ from .curve import Curve
 from .events import Promise
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from .pricing.event_parts import flatten
-from .pricing.gdp import price_gdp
-from .pricing.pure import price_pure
+from .pricing.gdp import gaussian_measure
+from .pricing.pure import pure_measure
 from .pricing.rdp import price_order
-from .pricing.zcdp import price_zcdp
+from .pricing.zcdp import zcdp_measure
+
+_Converted = TypeVar("_Converted")
+"""A measure, or an amount of one."""
 
 
 def epsilon(measure: Measure, delta: Number) -> float:
@@ -81,8 +85,7 @@ def to_pure(measure: Measure) -> PureDP:
 
     Refuses: InvalidArgument for every other promise: no δ, ρ or μ above 0 implies a pure one.
     """
-    epsilon = price_pure(Promise(measure))
-    return PureDP(_known(measure, epsilon, "PureDP"))
+    return _known(measure, pure_measure(Promise(measure)), "PureDP")
 
 
 def to_approx(measure: Measure, delta: Number) -> ApproxDP:
@@ -110,8 +113,7 @@ def to_zcdp(measure: Measure) -> ZCDP:
 
     Refuses: InvalidArgument for (ε, δ) with δ > 0 and for Rényi promises: they imply no ρ.
     """
-    rho = price_zcdp(Promise(measure))
-    return ZCDP(_known(measure, rho, "ZCDP"))
+    return _known(measure, zcdp_measure(Promise(measure)), "ZCDP")
 
 
 def to_gaussian(measure: Measure) -> GaussianDP:
@@ -124,8 +126,7 @@ def to_gaussian(measure: Measure) -> GaussianDP:
 
     Refuses: InvalidArgument for all but pure and Gaussian promises: the others imply no μ.
     """
-    square = price_gdp(Promise(measure))
-    return GaussianDP.of_square(_known(measure, square, "GaussianDP"))
+    return _known(measure, gaussian_measure(Promise(measure)), "GaussianDP")
 
 
 def to_renyi(measure: Measure, orders: Iterable[Number]) -> RenyiDP:
@@ -150,9 +151,9 @@ def to_renyi(measure: Measure, orders: Iterable[Number]) -> RenyiDP:
     return RenyiDP(amounts)
 
 
-def _known(measure: Measure, amount: Fraction | None, to: str) -> Fraction:
-    if amount is None:
+def _known(measure: Measure, converted: _Converted | None, to: str) -> _Converted:
+    if converted is None:
         raise InvalidArgument(
             f"{measure!r} implies no {to} promise; compose the events themselves instead"
         )
-    return amount
+    return converted

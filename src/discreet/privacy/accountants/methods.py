@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -199,13 +200,8 @@ def _optimal(parts: Flattened) -> Method | None:
     if times > MOST:
         return None
     float_each = float(each)
-
-    def epsilon(delta: float) -> float:
-        return optimal_epsilon(float_each, times, delta)
-
-    def delta(epsilon: float) -> float:
-        return optimal_delta(float_each, times, epsilon)
-
+    epsilon = partial(optimal_epsilon, float_each, times)
+    delta = partial(optimal_delta, float_each, times)
     prices = Prices(epsilon, delta)
     because = "Kairouz, Oh, Viswanath: the exact sum for boxes of one ε"
     if leak_sum != parts.leak_sum:
@@ -224,15 +220,9 @@ def _zcdp(parts: Flattened) -> Method | None:
         return None
     # ρ rounds up, as it promises; 0 is exact.
     rho = up(float(exact_rho), 2.0**-50) if exact_rho else 0.0
-
-    def epsilon(delta: float) -> float:
-        return zcdp.epsilon(rho, delta)
-
-    def delta(epsilon: float) -> float:
-        return zcdp.delta(rho, epsilon)
-
+    prices = Prices(partial(zcdp.epsilon, rho), partial(zcdp.delta, rho))
     because = "the ρ add up; converted once by Canonne, Kamath, Steinke"
-    return _with_leak("zCDP", because, parts.leak, Prices(epsilon, delta))
+    return _with_leak("zCDP", because, parts.leak, prices)
 
 
 def _rdp(parts: Flattened) -> Method | None:
@@ -241,15 +231,9 @@ def _rdp(parts: Flattened) -> Method | None:
     divergences = rdp.renyi_parts(parts, np.array([1.0625]))
     if not np.isfinite(divergences).all():
         return None
-
-    def epsilon(delta: float) -> float:
-        return rdp.best_epsilon(parts, delta)
-
-    def delta(epsilon: float) -> float:
-        return rdp.best_delta(parts, epsilon)
-
+    prices = Prices(partial(rdp.best_epsilon, parts), partial(rdp.best_delta, parts))
     because = "the divergences add up order by order; the best order wins"
-    return _with_leak("Rényi", because, parts.leak, Prices(epsilon, delta))
+    return _with_leak("Rényi", because, parts.leak, prices)
 
 
 def _gdp(parts: Flattened) -> Method | None:
@@ -258,14 +242,7 @@ def _gdp(parts: Flattened) -> Method | None:
     if square is None:
         return None
     mu = math.sqrt(square)
-
-    def epsilon(delta: float) -> float:
-        return gaussian.epsilon(mu, delta)
-
-    def delta(epsilon: float) -> float:
-        return gaussian.delta(mu, epsilon)
-
-    prices = Prices(epsilon, delta)
+    prices = Prices(partial(gaussian.epsilon, mu), partial(gaussian.delta, mu))
     if all(gdp.exact_square(atom) is not None for atom, _ in parts.atoms):
         because = "the μ² add up; the curve is exact"
         return _with_leak("Gaussian", because, parts.leak, prices, lower=prices)

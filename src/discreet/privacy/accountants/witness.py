@@ -7,7 +7,6 @@ mechanism, so its cost is no lower bound.
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 from ..events import (
@@ -30,7 +29,7 @@ from ..neighbours import ADD_REMOVE
 from ..pricing.event_parts import Flattened, flatten
 from ..pricing.group import additive
 from ..pricing.limits import STEEP
-from ..pricing.zcdp import laplace_shape, price_zcdp
+from ..pricing.zcdp import laplace_shape, largest_move, price_zcdp
 
 
 def witness(event: Event) -> Event:
@@ -73,13 +72,11 @@ def witness(event: Event) -> Event:
             squared = min(2 * epsilon / alpha for alpha, epsilon in promise.orders)
             return Promise(GaussianDP.of_square(squared), neighbours=relation)
         case DiscreteGaussianNoise() if event.dimension > 1:
-            shift = math.isqrt(event.squared_sensitivity)
-            if event.linf is not None:
-                shift = min(shift, event.linf)
-            return DiscreteGaussianNoise(event.variance, shift * shift, neighbours=relation)
+            squared = largest_move(event) ** 2
+            return DiscreteGaussianNoise(event.variance, squared, neighbours=relation)
         case GaussianNoise() if event.step and event.dimension > 1:
-            squared = event.squared_sensitivity
-            return GaussianNoise(event.variance, squared, event.step, neighbours=relation)
+            square = event.squared_sensitivity
+            return GaussianNoise(event.variance, square, event.step, neighbours=relation)
         case Sampled():
             inner = witnesses(flatten(event.event))
             if inner is not None:

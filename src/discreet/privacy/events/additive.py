@@ -102,6 +102,11 @@ class TruncatedGeometricNoise:
         fill(self, sensitivity=whole(sensitivity, "sensitivity", least=1))
         fill(self, scale=positive(scale, "scale"), neighbours=read_neighbours(neighbours))
 
+    @property
+    def shift(self) -> int:
+        """Most steps that the answer moves: a clamped answer moves by at most its range."""
+        return min(self.sensitivity, self.high - self.low)
+
 
 @frozen(init=False)
 class GaussianNoise:

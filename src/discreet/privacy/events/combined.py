@@ -40,10 +40,8 @@ class Sampled:
     rate: Fraction
 
     def __init__(self, event: Event, rate: Number) -> None:
-        inner = _read_event(event)
-        exact_rate = rational(rate, "rate")
-        if not 0 < exact_rate <= 1:
-            raise InvalidArgument(f"rate must be greater than 0 and at most 1, got {rate}")
+        inner = read_event(event)
+        exact_rate = read_sampling_rate(rate)
         # The amplification theorem is used for adding or removing a unit only.
         if inner.neighbours != ADD_REMOVE:
             raise InvalidArgument(
@@ -66,7 +64,7 @@ class Repeated:
     times: int
 
     def __init__(self, event: Event, times: int) -> None:
-        fill(self, event=_read_event(event), times=whole(times, "times", least=1))
+        fill(self, event=read_event(event), times=whole(times, "times", least=1))
 
     @property
     def neighbours(self) -> Neighbours:
@@ -92,7 +90,7 @@ class KeySelection:
             raise InvalidArgument(
                 f"delta must lie between 0 and 1, got {delta}; it should be far below 1/n"
             )
-        fill(self, noise=_read_event(noise), delta=exact_delta)
+        fill(self, noise=read_event(noise), delta=exact_delta)
 
     @property
     def neighbours(self) -> Neighbours:
@@ -110,7 +108,7 @@ class Sequence:
     events: tuple[Event, ...]
 
     def __init__(self, events: Iterable[Event]) -> None:
-        fill(self, events=_read_events(events))
+        fill(self, events=read_events(events))
 
     @property
     def neighbours(self) -> Neighbours:
@@ -125,7 +123,7 @@ class Batch:
     events: tuple[Event, ...]
 
     def __init__(self, events: Iterable[Event]) -> None:
-        fill(self, events=_read_events(events))
+        fill(self, events=read_events(events))
 
     @property
     def neighbours(self) -> Neighbours:
@@ -148,7 +146,7 @@ class Parallel:
     neighbours: Neighbours
 
     def __init__(self, parts: Iterable[Event], *, neighbours: Neighbours = ADD_REMOVE) -> None:
-        exact = _read_events(parts)
+        exact = read_events(parts)
         if exact[0].neighbours != ADD_REMOVE:
             raise InvalidArgument(
                 "the parts of Parallel are stated under 'add-remove'; "
@@ -180,7 +178,22 @@ Event: TypeAlias = (
 )
 
 
-def _read_event(value: object) -> Event:
+def read_sampling_rate(rate: Number) -> Fraction:
+    """Read the rate of a Poisson sample, exactly.
+
+    Refuses: InvalidArgument for a rate outside (0, 1].
+    """
+    exact = rational(rate, "rate")
+    if not 0 < exact <= 1:
+        raise InvalidArgument(f"rate must be greater than 0 and at most 1, got {rate}")
+    return exact
+
+
+def read_event(value: object) -> Event:
+    """Return an event, checked to be one.
+
+    Refuses: InvalidArgument for every other object.
+    """
     if not isinstance(value, Event):
         raise InvalidArgument(
             f"an event is expected, such as mechanism.event; got {type(value).__name__}"
@@ -188,9 +201,12 @@ def _read_event(value: object) -> Event:
     return value
 
 
-def _read_events(events: Iterable[Event]) -> tuple[Event, ...]:
-    """Read several events of one neighbour relation."""
-    exact = tuple(_read_event(event) for event in events)
+def read_events(events: Iterable[Event]) -> tuple[Event, ...]:
+    """Read several events of one neighbour relation.
+
+    Refuses: InvalidArgument for other objects than events, none at all, and mixed relations.
+    """
+    exact = tuple(read_event(event) for event in events)
     if not exact:
         raise InvalidArgument("at least one event is needed; nothing done costs nothing")
     relations = {event.neighbours for event in exact}

@@ -14,18 +14,19 @@ Law: tests/privacy/test_pld.py::TestOracle
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
 from ...frozen import field, frozen
 from ..events import Event
+from ..events.combined import read_events
 from ..pairs.dominating import merged_parts, parts_of
-from ..pairs.loss_masses import LossPair, ceiling
+from ..pairs.loss_masses import ceiling
 from ..pricing.limits import within_floats
 from .direction import Bracket, DirectionBounds
-from .pair import pairs_of
+from .pair import directions_of, pairs_of
 
 
 @frozen(eq=False)
@@ -118,36 +119,14 @@ def numerical(events: Sequence[Event], *, gap: float = 1e-3) -> Numerical:
 
     Law: tests/privacy/test_pld.py::TestEnds
     """
-    composed = list(events)
-    if not composed:
-        raise InvalidArgument("at least one event is needed; nothing done costs nothing")
-    relations = {event.neighbours for event in composed}
-    if len(relations) > 1:
-        raise InvalidArgument(
-            "the events mix 'add-remove' and 'replace' neighbours; restate them under one relation"
-        )
+    composed = read_events(events)
     if not 0 < gap < 1:
         raise InvalidArgument(f"gap must lie between 0 and 1, got {gap}; 1e-3 and 1e-4 are usual")
     parts: list[tuple[Event, int]] = []
     for event in composed:
         parts.extend(parts_of(event))
-    return Numerical(_directions_of(parts), gap)
-
-
-def _directions_of(parts: Iterable[tuple[Event, int]]) -> tuple[DirectionBounds, ...]:
-    """Return the two directions of a composition, or one if both are the same."""
-    remove: list[tuple[LossPair, int]] = []
-    add: list[tuple[LossPair, int]] = []
-    symmetric = True
-    for event, times in merged_parts(parts):
-        pairs = pairs_of(event)
-        remove.append((pairs.remove, times))
-        add.append((pairs.add, times))
-        symmetric = symmetric and pairs.remove is pairs.add
-    if symmetric:
-        # One object for both directions says that their curves are equal: half of the work.
-        return (DirectionBounds(tuple(remove)),)
-    return DirectionBounds(tuple(remove)), DirectionBounds(tuple(add))
+    groups = [(pairs_of(event), times) for event, times in merged_parts(parts)]
+    return Numerical(directions_of(groups), gap)
 
 
 def _read_epsilon(value: Number) -> Fraction:

@@ -16,13 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...frozen import frozen
-from ..pairs.loss_masses import Array
+from ..pairs.loss_masses import EPS, Array
 from .loss_grid import LossGrid, float_range
 
 Wave: TypeAlias = NDArray[np.complex128]
 
-EPS = 2.0**-52
-"""Unit in the last place of a double at 1."""
 OUTSIDE = 40.0
 """The tilted mass left outside the cyclic window is at most 2e^−40."""
 _TINY_LOG = 80.0

@@ -15,10 +15,8 @@ import numpy as np
 
 from ...frozen import frozen
 from ..pairs.atoms import Atoms
-from ..pairs.loss_masses import Array, LossCells, LossPair
+from ..pairs.loss_masses import EPS, Array, LossCells, LossPair
 
-EPS = 2.0**-52
-"""Unit in the last place of a double at 1."""
 _MAX_LATTICES = 64
 """Lattices looked at for a common one: it bounds the work."""
 

@@ -6,6 +6,7 @@ loss distribution is computed first, and the upper bounds on its curve are joine
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -24,11 +25,12 @@ from ..events import (
 )
 from ..pairs.atoms import Atoms
 from ..pairs.curve import from_points
-from ..pairs.dominating import largest_move, merged_parts, pair_of, parts_of
+from ..pairs.dominating import merged_parts, pair_of, parts_of
 from ..pairs.loss_masses import Directions, LossPair
 from ..pairs.mixture import MIN_RATE, Mixture
 from ..pairs.parallel import alternatives, worst_of
 from ..pricing.limits import refuse_beyond
+from ..pricing.zcdp import largest_move
 from .direction import DirectionBounds
 
 POINTS = 1201
@@ -99,18 +101,24 @@ def composed_pairs(groups: list[tuple[Directions, int]]) -> Directions:
     if not groups:
         nothing = Atoms(np.zeros(1), np.ones(1))
         return Directions(nothing, nothing)
-    removes: list[tuple[LossPair, int]] = []
-    adds: list[tuple[LossPair, int]] = []
+    pairs = [_single_pair(direction) for direction in directions_of(groups)]
+    # One direction alone stands for both: then the two pairs are one object.
+    return Directions(pairs[0], pairs[-1])
+
+
+def directions_of(groups: Iterable[tuple[Directions, int]]) -> tuple[DirectionBounds, ...]:
+    """Return the two directions of a composition, or one if both are the same."""
+    remove: list[tuple[LossPair, int]] = []
+    add: list[tuple[LossPair, int]] = []
     symmetric = True
     for pairs, times in groups:
-        removes.append((pairs.remove, times))
-        adds.append((pairs.add, times))
+        remove.append((pairs.remove, times))
+        add.append((pairs.add, times))
         symmetric = symmetric and pairs.remove is pairs.add
-    remove = _single_pair(DirectionBounds(tuple(removes)))
     if symmetric:
-        return Directions(remove, remove)
-    add = _single_pair(DirectionBounds(tuple(adds)))
-    return Directions(remove, add)
+        # One object for both directions says that their curves are equal: half of the work.
+        return (DirectionBounds(tuple(remove)),)
+    return DirectionBounds(tuple(remove)), DirectionBounds(tuple(add))
 
 
 def _single_pair(direction: DirectionBounds) -> LossPair:

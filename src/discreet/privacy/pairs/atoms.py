@@ -9,10 +9,8 @@ import numpy as np
 
 from ...arithmetic.rounding import down, up
 from ...frozen import field, fill, frozen
-from .loss_masses import Array, Lattice, LossCells, ceiling
+from .loss_masses import EPS, Array, Lattice, LossCells, ceiling
 
-EPS = 2.0**-52
-"""Unit in the last place of a double at 1."""
 _MAX_EXPONENT = 700.0
 """Largest exponent whose power of e is a float, with a reserve."""
 

@@ -55,6 +55,7 @@ from ..events import (
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..pricing.limits import LEAST, STEEP
 from ..pricing.on_lattice import on_lattice
+from ..pricing.zcdp import largest_move
 from .atoms import Atoms, box, response
 from .curve import from_points, from_renyi, from_zcdp, mirrored
 from .gauss import Gauss, lattice_gauss
@@ -164,12 +165,6 @@ def _total(measures: list[Measure]) -> Measure:
     return reduce(operator.add, measures)
 
 
-def largest_move(event: DiscreteGaussianNoise) -> int:
-    """Return the most whole steps that one coordinate may move."""
-    move = math.isqrt(event.squared_sensitivity)
-    return move if event.linf is None else min(move, event.linf)
-
-
 def pair_of(event: Event) -> LossPair:
     """Return the dominating pair of an event that treats both directions alike.
 
@@ -185,9 +180,7 @@ def pair_of(event: Event) -> LossPair:
         case DiscreteLaplaceNoise():
             return _laplace(event.sensitivity / event.scale, 1 / event.scale)
         case TruncatedGeometricNoise():
-            # A move by more than the range is a move by the range.
-            move = min(event.sensitivity, event.high - event.low)
-            return _laplace(move / event.scale, 1 / event.scale)
+            return _laplace(event.shift / event.scale, 1 / event.scale)
         case GaussianNoise():
             return Gauss(_root(event.squared_sensitivity / event.variance))
         case DiscreteGaussianNoise():

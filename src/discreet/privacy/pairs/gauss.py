@@ -11,10 +11,8 @@ from ...arithmetic.rounding import down, up
 from ...arithmetic.series import legendre
 from ...arithmetic.special import erfcx, log_ndtr, ndtr, ndtri
 from ...frozen import frozen
-from .loss_masses import Array, Lattice, LossCells, narrowest
+from .loss_masses import EPS, Array, Lattice, LossCells, narrowest
 
-EPS = 2.0**-52
-"""Unit in the last place of a double at 1."""
 _ROOT_TWO = math.sqrt(2)
 _ERFCX_SLOPE = 2 / math.sqrt(math.pi)
 """−erfcx'(0)."""

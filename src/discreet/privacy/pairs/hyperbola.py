@@ -12,10 +12,7 @@ import numpy as np
 
 from ...arithmetic.rounding import down, up
 from ...frozen import frozen
-from .loss_masses import Array, Lattice, LossCells, narrowest
-
-EPS = 2.0**-52
-"""Unit in the last place of a double at 1."""
+from .loss_masses import EPS, Array, Lattice, LossCells, narrowest
 
 
 @frozen

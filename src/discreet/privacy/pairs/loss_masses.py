@@ -17,7 +17,19 @@ import numpy as np
 from ...arithmetic.series import Array
 from ...frozen import frozen
 
-__all__ = ["Array", "Directions", "Lattice", "LossCells", "LossPair", "ceiling", "narrowest"]
+__all__ = [
+    "EPS",
+    "Array",
+    "Directions",
+    "Lattice",
+    "LossCells",
+    "LossPair",
+    "ceiling",
+    "narrowest",
+]
+
+EPS = 2.0**-52
+"""Unit in the last place of a double at 1."""
 
 
 @frozen(eq=False)

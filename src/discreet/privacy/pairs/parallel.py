@@ -7,18 +7,14 @@ Under add/remove the worst part counts. Under replace a unit may touch two parts
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import combinations
-from typing import assert_never
 
 from ...arithmetic.rounding import down, fraction_up, up
 from ...errors import InvalidArgument
 from ..events import (
     Batch,
-    BinomialNoise,
-    DiscreteGaussianNoise,
     DiscreteLaplaceNoise,
     Event,
     ExponentialSelection,
@@ -33,11 +29,11 @@ from ..events import (
     Response,
     Sequence,
     SparseVector,
-    TruncatedGeometricNoise,
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..neighbours import ADD_REMOVE
-from ..pricing.clamp import unclamped
+from ..pricing.clamp import unclamped_twins
+from ..pricing.group import additive, group_privacy
 from .curve import envelope
 from .loss_masses import Directions
 
@@ -71,7 +67,7 @@ def alternatives(event: Parallel) -> list[Event]:
     """
     if event.neighbours == ADD_REMOVE:
         return _undominated(event.parts)
-    cases = _undominated(_unclamped_twins(event.parts))
+    cases = _undominated(unclamped_twins(event.parts))
     if len(cases) > MAX_KINDS:
         raise InvalidArgument(
             f"Parallel under 'replace' has {len(cases)} kinds of parts that are not ordered by "
@@ -80,15 +76,6 @@ def alternatives(event: Parallel) -> list[Event]:
     stays = [doubled(part) for part in cases]
     moves = [Batch(two) for two in combinations(cases, 2)]
     return [*stays, *moves]
-
-
-def _unclamped_twins(parts: tuple[Event, ...]) -> list[Event]:
-    """Take the clamp off parts that occur twice.
-
-    One answer moves by its range at most, two of them by that each.
-    """
-    counts = Counter(parts)
-    return [unclamped(part) if counts[part] > 1 else part for part in parts]
 
 
 def _undominated(parts: Iterable[Event]) -> list[Event]:
@@ -173,33 +160,12 @@ def doubled(event: Event) -> Event:
 
     Law: tests/privacy/test_pair_corners.py::TestTwoStepsOfAPromise
     """
+    noise = additive(event, 2)
+    if noise is not None:
+        return noise
     match event:
-        case LaplaceNoise():
-            return LaplaceNoise(event.scale, 2 * event.sensitivity, event.step)
-        case DiscreteLaplaceNoise():
-            return DiscreteLaplaceNoise(event.scale, 2 * event.sensitivity)
-        case TruncatedGeometricNoise():
-            shift = 2 * event.sensitivity
-            return TruncatedGeometricNoise(event.scale, shift, event.low, event.high)
-        case GaussianNoise():
-            squared_shift = 4 * event.squared_sensitivity
-            return GaussianNoise(event.variance, squared_shift, event.step, event.dimension)
-        case DiscreteGaussianNoise():
-            squared_steps = 4 * event.squared_sensitivity
-            linf = None if event.linf is None else 2 * event.linf
-            return DiscreteGaussianNoise(event.variance, squared_steps, event.dimension, linf)
-        case BinomialNoise():
-            return BinomialNoise(event.trials, 2 * event.sensitivity)
-        case ExponentialSelection():
-            return ExponentialSelection(2 * event.epsilon)
         case PermuteAndFlipSelection() | SparseVector() | Response():
             return Promise(PureDP(2 * event.epsilon))
-        case _:
-            return _doubled_built(event)
-
-
-def _doubled_built(event: Event) -> Event:
-    match event:
         case Promise():
             return Promise(_doubled_promise(event.measure))
         case OwnCurve():
@@ -212,7 +178,7 @@ def _doubled_built(event: Event) -> Event:
         case Repeated():
             return Repeated(doubled(event.event), event.times)
         case Sequence() | Batch():
-            return Batch([doubled(inner) for inner in event.events])
+            return Batch(map(doubled, event.events))
         case KeySelection():
             return KeySelection(doubled(event.noise), 2 * event.delta)
         case _:
@@ -226,24 +192,17 @@ def _doubled_built(event: Event) -> Event:
 
 def _doubled_promise(measure: Measure) -> Measure:
     match measure:
-        case PureDP():
-            return PureDP(2 * measure.epsilon)
         case ApproxDP():
             epsilon, delta = _twice(measure.epsilon, measure.delta)
             if delta >= 1:
                 raise _no_price()
             return ApproxDP(epsilon, delta)
-        case GaussianDP():
-            return GaussianDP.of_square(4 * measure.squared)
-        case ZCDP():
-            return ZCDP(4 * measure.rho)
         case RenyiDP():
             raise InvalidArgument(
                 "replacing a unit within one part of Parallel is not priced for Rényi promises; "
                 "promise ZCDP instead, or ask the parts one after another in a Sequence"
             )
-        case _:
-            assert_never(measure)
+    return group_privacy(measure, 2)
 
 
 def _no_price() -> InvalidArgument:

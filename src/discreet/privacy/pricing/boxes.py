@@ -17,6 +17,7 @@ from ...arithmetic.root_finder import crossing
 from ...arithmetic.rounding import fraction_up
 from ...arithmetic.special import gammaln
 from ..events import Event, OwnCurve, Parallel, Sampled
+from ..measures import ApproxDP
 from ..neighbours import ADD_REMOVE
 from .event_parts import Flattened, flatten
 from .group import delta_factor
@@ -53,6 +54,12 @@ def price_approx(events: Flattened | Event | Iterable[Event]) -> Box | None:
         epsilon += times * box[0]
         delta += times * box[1]
     return epsilon, delta
+
+
+def approx_measure(event: Event) -> ApproxDP | None:
+    """Return the (ε, δ) promise of an event; None if it has no known box."""
+    box = price_approx(event)
+    return None if box is None else ApproxDP(*box)
 
 
 def atom_box(atom: Event) -> Box | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ..events import (
     Batch,
     DiscreteLaplaceNoise,
@@ -31,8 +33,7 @@ def unclamped(event: Event) -> Event:
     """
     match event:
         case TruncatedGeometricNoise():
-            shift = min(event.sensitivity, event.high - event.low)
-            return DiscreteLaplaceNoise(event.scale, shift, neighbours=event.neighbours)
+            return DiscreteLaplaceNoise(event.scale, event.shift, neighbours=event.neighbours)
         case Repeated():
             return Repeated(unclamped(event.event), event.times)
         case Sequence() | Batch():
@@ -43,3 +44,16 @@ def unclamped(event: Event) -> Event:
             return Parallel(map(unclamped, event.parts), neighbours=event.neighbours)
     # A sample has no long steps: a group is known only by its promise.
     return event
+
+
+def unclamped_twins(parts: tuple[Event, ...]) -> list[Event]:
+    """Take the clamp off parts that occur twice.
+
+    One answer moves by its range at most, two of them by that each.
+    """
+    occurrences = Counter(parts)
+    freed = list[Event]()
+    for part in parts:
+        occurs_twice = occurrences[part] > 1
+        freed.append(unclamped(part) if occurs_twice else part)
+    return freed

@@ -14,7 +14,6 @@ Composition does not depend on nesting:
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
@@ -31,9 +30,10 @@ from ..events import (
     Repeated,
     Sequence,
 )
+from ..events.combined import read_events
 from ..measures import ApproxDP, PureDP
 from ..neighbours import ADD_REMOVE, Neighbours
-from .clamp import unclamped
+from .clamp import unclamped_twins
 from .limits import refuse_beyond, refuse_count
 from .on_lattice import on_lattice
 
@@ -93,11 +93,6 @@ def flatten(events: Flattened | Event | Iterable[Event]) -> Flattened:
     if isinstance(events, Flattened):
         return events
     listed = _listed(events)
-    relations = {event.neighbours for event in listed}
-    if len(relations) > 1:
-        raise InvalidArgument(
-            "the events mix 'add-remove' and 'replace' neighbours; restate them under one relation"
-        )
     atoms: dict[Event, int] = {}
     leaks: dict[Fraction, int] = {}
     for event in listed:
@@ -109,8 +104,7 @@ def flatten(events: Flattened | Event | Iterable[Event]) -> Flattened:
     for atom, times in atoms.items():
         refuse_beyond(atom)
         refuse_count(times)
-    neighbours = relations.pop()
-    return Flattened(tuple(atoms.items()), tuple(leaks.items()), neighbours)
+    return Flattened(tuple(atoms.items()), tuple(leaks.items()), listed[0].neighbours)
 
 
 def _listed(events: object) -> tuple[Event, ...]:
@@ -120,15 +114,7 @@ def _listed(events: object) -> tuple[Event, ...]:
         raise InvalidArgument(
             f"events are expected, such as [mechanism.event]; got {type(events).__name__}"
         )
-    listed = tuple(events)
-    for event in listed:
-        if not isinstance(event, Event):
-            raise InvalidArgument(
-                f"an event is expected, such as mechanism.event; got {type(event).__name__}"
-            )
-    if not listed:
-        raise InvalidArgument("at least one event is needed; nothing done costs nothing")
-    return listed
+    return read_events(events)
 
 
 def _atoms_and_leaks(event: Event, times: int) -> Iterator[tuple[Event | Fraction, int]]:
@@ -163,11 +149,7 @@ def _without_shared_clamps(event: Parallel) -> Parallel:
     """
     if event.neighbours == ADD_REMOVE:
         return event
-    occurrences = Counter(event.parts)
-    parts = list[Event]()
-    for part in event.parts:
-        occurs_twice = occurrences[part] > 1
-        parts.append(unclamped(part) if occurs_twice else part)
+    parts = unclamped_twins(event.parts)
     # The same object where nothing changed: callers cache by it.
     if tuple(parts) == event.parts:
         return event

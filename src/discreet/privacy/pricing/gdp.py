@@ -21,12 +21,11 @@ from ..events import (
     Promise,
     Sampled,
 )
-from ..measures import GaussianDP, PureDP
+from ..measures import GaussianDP
 from .event_parts import Flattened, total
 from .gaussian import mu_of_pure
-from .group import group_privacy, no_promise, parallel_price
-from .limits import is_slight
-from .pure import price_pure
+from .group import group_promise, parallel_price, stated_measure
+from .pure import least_price, pure_measure
 from .zcdp import squared_shift
 
 # From this variance (in steps²) on, the lattice costs less than one part in 2^28.
@@ -54,21 +53,17 @@ def price_gdp(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
 
 
 def _price_atom(atom: Event) -> Fraction | None:
-    """Take the least of the price of the atom's own law and of its pure ε: both are bounds."""
     exact = exact_square(atom)
     if exact is not None:
         return exact
-    pure = price_pure(atom)
-    if pure is None:
-        return _own_price(atom)
-    by_pure = Fraction()
-    if pure:
-        by_pure = fraction_up(mu_of_pure(float(pure)) ** 2)
-    # Own formulas of so small a loss would leave the floats; the pure price bounds it.
-    own = None if is_slight(atom) else _own_price(atom)
-    if own is None:
-        return by_pure
-    return min(own, by_pure)
+    return least_price(atom, _own_price, _square_of_pure)
+
+
+def _square_of_pure(epsilon: Fraction) -> Fraction:
+    """Return the least μ² of every ε-DP mechanism, rounded up; exactly 0 for no loss at all."""
+    if not epsilon:
+        return Fraction()
+    return fraction_up(mu_of_pure(float(epsilon)) ** 2)
 
 
 def exact_square(atom: Event) -> Fraction | None:
@@ -142,16 +137,13 @@ def _own_price(atom: Event) -> Fraction | None:
 
 
 def _group_promise(event: Event, size: int) -> Event:
-    """Make an event of a group's promise: by the pure ε, by the promise itself, or by μ."""
-    pure = price_pure(event)
-    if pure is not None:
-        return Promise(group_privacy(PureDP(pure), size), neighbours=event.neighbours)
-    if isinstance(event, Promise):
-        return Promise(group_privacy(event.measure, size), neighbours=event.neighbours)
+    return group_promise(event, size, pure_measure, stated_measure, gaussian_measure)
+
+
+def gaussian_measure(event: Event) -> GaussianDP | None:
+    """Return the Gaussian promise of an event; None if no μ is known."""
     square = price_gdp(event)
-    if square is None:
-        raise no_promise(event, size)
-    return Promise(group_privacy(GaussianDP.of_square(square), size), neighbours=event.neighbours)
+    return None if square is None else GaussianDP.of_square(square)
 
 
 def _lattice_factor(variance: Fraction) -> Fraction:

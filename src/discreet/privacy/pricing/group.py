@@ -30,6 +30,7 @@ from ..events import (
     GaussianNoise,
     LaplaceNoise,
     Parallel,
+    Promise,
     Repeated,
     Sequence,
     TruncatedGeometricNoise,
@@ -40,6 +41,8 @@ from .clamp import unclamped
 
 Promised: TypeAlias = Callable[[Event, int], Event]
 """Function that makes an event of the promise of an event to a group of some size."""
+MeasureOf: TypeAlias = Callable[[Event], Measure | None]
+"""Function that states the promise of an event in one measure; None if it has none there."""
 
 # Beyond this exponent e^(Kε) would leave the floats (e^709 is the last).
 _MAX_EXPONENT = 700
@@ -143,10 +146,8 @@ def regrouped(event: Event, size: int, promised: Promised) -> Event:
     match event:
         case Repeated():
             return Repeated(regrouped(event.event, size, promised), event.times)
-        case Sequence():
-            return Sequence(regrouped(inner, size, promised) for inner in event.events)
-        case Batch():
-            return Batch(regrouped(inner, size, promised) for inner in event.events)
+        case Sequence() | Batch():
+            return type(event)(regrouped(inner, size, promised) for inner in event.events)
         case Parallel() if event.neighbours == ADD_REMOVE and len(set(event.parts)) == 1:
             part = event.parts[0]
             # A group may be spread over several parts, each of which moves by its whole range.
@@ -188,12 +189,24 @@ def additive(event: Event, k: int) -> Event | None:
     return grown
 
 
-def no_promise(event: Event, size: int) -> InvalidArgument:
-    """Make the refusal of an event of which no promise to a group is known."""
+def group_promise(event: Event, size: int, *measures: MeasureOf) -> Event:
+    """Make an event of the first promise of an event that is known, restated for a group.
+
+    Refuses: InvalidArgument for an event without a promise in any of these measures.
+    """
+    for measure_of in measures:
+        measure = measure_of(event)
+        if measure is not None:
+            return Promise(group_privacy(measure, size), neighbours=event.neighbours)
     kind = type(event).__name__
-    return InvalidArgument(
+    raise InvalidArgument(
         f"no promise of {kind} to a group of {size} is known; state its group promise as a Promise"
     )
+
+
+def stated_measure(event: Event) -> Measure | None:
+    """Return the measure of an event that is a promise itself; None for all others."""
+    return event.measure if isinstance(event, Promise) else None
 
 
 def parallel_price(

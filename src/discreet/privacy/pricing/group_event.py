@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from ...arithmetic.rational import whole
-from ..events import Event, Promise
-from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
-from .boxes import price_approx
-from .gdp import price_gdp
-from .group import group_privacy, no_promise, regrouped
-from .pure import price_pure
-from .zcdp import price_zcdp
+from ..events import Event
+from .boxes import approx_measure
+from .gdp import gaussian_measure
+from .group import group_promise, regrouped, stated_measure
+from .pure import pure_measure
+from .zcdp import zcdp_measure
 
 
 def group_event(event: Event, size: int) -> Event:
@@ -37,26 +36,7 @@ def group_event(event: Event, size: int) -> Event:
 
 
 def _group_promise(event: Event, size: int) -> Event:
-    measure = _measure_of(event)
-    if measure is None:
-        raise no_promise(event, size)
-    return Promise(group_privacy(measure, size), neighbours=event.neighbours)
-
-
-def _measure_of(event: Event) -> Measure | None:
-    """Return a promise of the event, in the strongest measure in which one is known."""
-    pure = price_pure(event)
-    if pure is not None:
-        return PureDP(pure)
-    if isinstance(event, Promise):
-        return event.measure
-    square = price_gdp(event)
-    if square is not None:
-        return GaussianDP.of_square(square)
-    rho = price_zcdp(event)
-    if rho is not None:
-        return ZCDP(rho)
-    box = price_approx(event)
-    if box is not None:
-        return ApproxDP(*box)
-    return None
+    """Promise in the strongest measure in which a promise of the event is known."""
+    return group_promise(
+        event, size, pure_measure, stated_measure, gaussian_measure, zcdp_measure, approx_measure
+    )

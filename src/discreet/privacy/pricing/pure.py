@@ -6,7 +6,7 @@ Amounts add as exact rationals, so twenty spends of 1/20 are 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from ...arithmetic.rounding import fraction_up
@@ -27,7 +27,8 @@ from ..events import (
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from .event_parts import Flattened, total
-from .group import group_privacy, no_promise, parallel_price
+from .group import group_promise, parallel_price
+from .limits import is_slight
 
 # Above this ε, e^ε would leave the floats (e^709 is the last).
 _MAX_EXPONENT = 700
@@ -60,9 +61,7 @@ def _price_atom(atom: Event) -> Fraction | None:
         case LaplaceNoise() | DiscreteLaplaceNoise():
             price = atom.sensitivity / atom.scale
         case TruncatedGeometricNoise():
-            # A clamped answer moves by at most its range.
-            shift = min(atom.sensitivity, atom.high - atom.low)
-            price = shift / atom.scale
+            price = atom.shift / atom.scale
         case (
             ExponentialSelection()
             | PermuteAndFlipSelection()
@@ -85,12 +84,29 @@ def _price_atom(atom: Event) -> Fraction | None:
     return price
 
 
+def pure_measure(event: Event) -> PureDP | None:
+    """Return the pure promise of an event; None if it is not ε-DP."""
+    epsilon = price_pure(event)
+    return None if epsilon is None else PureDP(epsilon)
+
+
 def _group_promise(event: Event, size: int) -> Event:
-    """Make an event of the promise to a group that follows from the pure ε."""
-    pure = price_pure(event)
+    return group_promise(event, size, pure_measure)
+
+
+def least_price(
+    atom: Event,
+    own_price: Callable[[Event], Fraction | None],
+    by_pure: Callable[[Fraction], Fraction],
+) -> Fraction | None:
+    """Take the least of the price of the atom's own law and of its pure ε: both are bounds."""
+    pure = price_pure(atom)
     if pure is None:
-        raise no_promise(event, size)
-    return Promise(group_privacy(PureDP(pure), size), neighbours=event.neighbours)
+        return own_price(atom)
+    bound = by_pure(pure)
+    # Own formulas of so small a loss would leave the floats; the pure price bounds it.
+    own = None if is_slight(atom) else own_price(atom)
+    return bound if own is None else min(own, bound)
 
 
 def pure_promise(measure: PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP) -> Fraction | None:

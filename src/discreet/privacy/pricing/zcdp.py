@@ -31,12 +31,11 @@ from ..events import (
     Sampled,
     TruncatedGeometricNoise,
 )
-from ..measures import ZCDP, GaussianDP, PureDP
+from ..measures import ZCDP, GaussianDP
 from .divergence import response_renyi
 from .event_parts import Flattened, total
-from .group import group_privacy, no_promise, parallel_price
-from .limits import is_slight
-from .pure import price_pure
+from .group import group_promise, parallel_price, stated_measure
+from .pure import least_price, pure_measure
 
 # Up to six options the supremum over α of randomized response is at α → 1.
 _MAX_OPTIONS_BY_MEAN = 6
@@ -143,17 +142,18 @@ def response_rho(epsilon: float, options: int) -> float:
 
 def squared_shift(event: DiscreteGaussianNoise) -> int:
     """Return the largest squared whole shift that Δ2², the dimension and Δ∞ allow together."""
-    square = event.squared_sensitivity
-    linf = event.linf
     if event.dimension == 1:
-        # One coordinate moves by whole steps only, so √Δ2² is rounded down without loss.
-        shift = math.isqrt(square)
-        if linf is not None:
-            shift = min(shift, linf)
-        return shift * shift
-    if linf is None:
-        return square
-    return min(square, event.dimension * linf * linf)
+        return largest_move(event) ** 2
+    if event.linf is None:
+        return event.squared_sensitivity
+    return min(event.squared_sensitivity, event.dimension * event.linf**2)
+
+
+def largest_move(event: DiscreteGaussianNoise) -> int:
+    """Return the most whole steps that one coordinate may move."""
+    # A coordinate moves by whole steps only, so √Δ2² is rounded down without loss.
+    move = math.isqrt(event.squared_sensitivity)
+    return move if event.linf is None else min(move, event.linf)
 
 
 def price_zcdp(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
@@ -176,16 +176,7 @@ def price_zcdp(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
 
 
 def _price_atom(atom: Event) -> Fraction | None:
-    """Take the least of the price of the atom's own law and of its pure ε: both are bounds."""
-    pure = price_pure(atom)
-    if pure is None:
-        return _own_price(atom)
-    by_pure = rho_of_pure(pure)
-    # Own formulas of so small a loss would leave the floats; the pure price bounds it.
-    own = None if is_slight(atom) else _own_price(atom)
-    if own is None:
-        return by_pure
-    return min(own, by_pure)
+    return least_price(atom, _own_price, rho_of_pure)
 
 
 def _own_price(atom: Event) -> Fraction | None:
@@ -214,16 +205,13 @@ def _own_price(atom: Event) -> Fraction | None:
 
 
 def _group_promise(event: Event, size: int) -> Event:
-    """Make an event of a group's promise: by the pure ε, by the promise itself, or by ρ."""
-    pure = price_pure(event)
-    if pure is not None:
-        return Promise(group_privacy(PureDP(pure), size), neighbours=event.neighbours)
-    if isinstance(event, Promise):
-        return Promise(group_privacy(event.measure, size), neighbours=event.neighbours)
-    amount = price_zcdp(event)
-    if amount is None:
-        raise no_promise(event, size)
-    return Promise(group_privacy(ZCDP(amount), size), neighbours=event.neighbours)
+    return group_promise(event, size, pure_measure, stated_measure, zcdp_measure)
+
+
+def zcdp_measure(event: Event) -> ZCDP | None:
+    """Return the zCDP promise of an event; None if no ρ is known."""
+    rho = price_zcdp(event)
+    return None if rho is None else ZCDP(rho)
 
 
 def laplace_shape(
@@ -233,9 +221,7 @@ def laplace_shape(
     if isinstance(atom, LaplaceNoise):
         steps = int(atom.sensitivity / atom.step) if atom.step else 0
         return float(atom.sensitivity / atom.scale), steps
-    shift = atom.sensitivity
-    if isinstance(atom, TruncatedGeometricNoise):
-        shift = min(shift, atom.high - atom.low)
+    shift = atom.shift if isinstance(atom, TruncatedGeometricNoise) else atom.sensitivity
     return float(shift / atom.scale), shift
 
 
