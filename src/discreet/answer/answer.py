@@ -17,9 +17,8 @@ from ..arithmetic.rational import Number
 from ..errors import InvalidArgument
 from ..frozen import field, frozen
 from ..plan.plan import Plan
-from ..query.algebra.expression import Expression, Field, fields_of
+from ..query.algebra.expression import Expression, Field, fields_of, windows_of
 from ..query.algebra.tree import Finish, Question
-from ..query.algebra.windows import windows_of
 from ..query.domains.type_of import ValueType, type_of
 from ..query.meaning.post_processing import (
     NoisyRow,

@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
-from ...query.algebra.expression import Call, Constant, Expression, Field, Function
-from ...query.algebra.windows import window_name
+from ...query.algebra.expression import Call, Constant, Expression, Field, Function, window_name
 from ...statistics.laws.interval_arithmetic import Box, ratio
 from .linear_combination import is_nullif
 

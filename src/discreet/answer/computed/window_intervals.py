@@ -16,10 +16,18 @@ from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 
 from ...frozen import field, frozen
-from ...query.algebra.expression import Call, Expression, Field, Function, fields_of
+from ...query.algebra.expression import (
+    Call,
+    Expression,
+    Field,
+    Function,
+    fields_of,
+    operands_outside_windows,
+    window_name,
+    windows_of,
+)
 from ...query.algebra.statistic import Mode
 from ...query.algebra.tree import Question
-from ...query.algebra.windows import operands_outside_windows, window_name, windows_of
 from ...query.meaning.post_processing import (
     NoisyRow,
     Value,

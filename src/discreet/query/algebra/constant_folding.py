@@ -1,6 +1,7 @@
 """Constant folding: exact numbers in one canonical form, and arithmetic on them at once.
 
-Equal constants are equal nodes, so that equal questions have equal fingerprints.
+Equal constants are equal nodes, so that equal questions have equal fingerprints. Also the bins of
+one width as expressions, folded likewise.
 """
 
 from __future__ import annotations
@@ -54,3 +55,28 @@ def _is_number(expression: Expression) -> bool:
     if not isinstance(expression, Constant) or expression.time is not None:
         return False
     return isinstance(expression.value, int | Fraction) and not isinstance(expression.value, bool)
+
+
+def bin_of(x: Expression, start: Fraction, width: Fraction) -> Expression:
+    """Return the number of a value's bin, counted from 0 at `start`: ⌊(x − start)/width⌋."""
+    above = x if start == 0 else fold(Function.SUBTRACT, x, exact(start))
+    quotient = fold(Function.DIVIDE, above, exact(width))
+    return Call(Function.FLOOR, (quotient,))
+
+
+def lower_edge(x: Expression, start: Fraction, width: Fraction) -> Expression:
+    """Name a number's bin by its lower edge.
+
+    >>> from discreet.query.algebra.constant_folding import lower_edge
+    >>> from fractions import Fraction
+    >>> from discreet.query.meaning.evaluate import evaluate
+    >>> from discreet.query.algebra.expression import Field
+    >>> from discreet.query.domains.domain import Whole
+    >>> decade = lower_edge(Field("age"), Fraction(0), Fraction(10))
+    >>> evaluate(decade, {"age": 39}, {"age": Whole(Fraction(1), 0, 120)})
+    Fraction(30, 1)
+    """
+    edge = Call(Function.MULTIPLY, (bin_of(x, start, width), exact(width)))
+    if start == 0:
+        return edge
+    return Call(Function.ADD, (edge, exact(start)))

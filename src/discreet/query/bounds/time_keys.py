@@ -14,7 +14,7 @@ from dataclasses import replace
 from ..algebra.chain import leaves
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.tree import Relation, Where
-from ..domains.calendar import DAY_SECONDS, LAST_DAY, start_of
+from ..domains.calendar import CLOCK_UNITS, DAY_SECONDS, LAST_DAY, start_of
 from ..domains.domain import Day, Domain, Second
 from ..domains.domain_of import domain_of
 from .relation_facts import columns_of
@@ -27,7 +27,6 @@ _TIME_FUNCTIONS = (
 )
 # Days of the longest unit of its kind: a step of this length never leaps over a whole unit.
 _LONGEST_DAYS = {"year": 366, "quarter": 92, "month": 31, "week": 7, "day": 1}
-_UNIT_SECONDS = {"hour": 3600, "minute": 60, "second": 1}
 
 
 def reads_times(expression: Expression) -> bool:
@@ -102,8 +101,8 @@ def _cut(
 
 def _stride(unit: str, *, seconds: bool) -> int:
     """Return the longest duration of a unit, in days or in seconds."""
-    if unit in _UNIT_SECONDS:
-        return _UNIT_SECONDS[unit] if seconds else 1
+    if unit in CLOCK_UNITS:
+        return CLOCK_UNITS[unit] if seconds else 1
     return _LONGEST_DAYS[unit] * (DAY_SECONDS if seconds else 1)
 
 

@@ -29,7 +29,7 @@ PARTS = {
     Function.SECOND: (0, 59),
 }
 """Parts of a time, with their least and greatest values."""
-_CLOCK_UNITS = {"hour": 3600, "minute": 60, "second": 1}
+CLOCK_UNITS = {"hour": 3600, "minute": 60, "second": 1}
 """Units shorter than a day, in seconds."""
 
 
@@ -64,9 +64,9 @@ def start_of(unit: str, time: int, *, seconds: bool) -> int:
     >>> start_of("hour", -1, seconds=True)
     -3600
     """
-    if unit in _CLOCK_UNITS:
+    if unit in CLOCK_UNITS:
         # Days have no clock. Rounding down is right also before 1970.
-        length = _CLOCK_UNITS[unit]
+        length = CLOCK_UNITS[unit]
         return time // length * length if seconds else time
     if seconds:
         day = start_of(unit, time // DAY_SECONDS, seconds=False)

@@ -17,10 +17,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
-from ..algebra.expression import Call, Constant, Expression, Field, Function
+from ..algebra.expression import (
+    Call,
+    Constant,
+    Expression,
+    Field,
+    Function,
+    window_name,
+    windows_of,
+)
 from ..algebra.statistic import Result, expressions_of
 from ..algebra.tree import Finish, Question
-from ..algebra.windows import window_name, windows_of
 from ..bounds.relation_facts import columns_of
 from ..domains.calendar import DAY_SECONDS, FIRST_DAY, LAST_DAY
 from ..domains.domain import Scalar

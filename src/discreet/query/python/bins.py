@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from ...arithmetic.rational import Number, positive, rational
 from ...errors import InvalidArgument
-from ..algebra.constant_folding import exact, fold
+from ..algebra.constant_folding import lower_edge
 from ..algebra.expression import Call, Constant, Expression, Function
 from ..domains.type_of import ValueType, type_of
 from ..meaning.constant_times import as_second, fold_time
@@ -18,31 +18,6 @@ from .column import constant
 
 Edge: TypeAlias = Number | date
 """Lower edge of a bin: a number, a date or a time."""
-
-
-def bin_of(x: Expression, start: Fraction, width: Fraction) -> Expression:
-    """Return the number of a value's bin, counted from 0 at `start`: ⌊(x − start)/width⌋."""
-    above = x if start == 0 else fold(Function.SUBTRACT, x, exact(start))
-    quotient = fold(Function.DIVIDE, above, exact(width))
-    return Call(Function.FLOOR, (quotient,))
-
-
-def lower_edge(x: Expression, start: Fraction, width: Fraction) -> Expression:
-    """Name a number's bin by its lower edge.
-
-    >>> from discreet.query.python.bins import lower_edge
-    >>> from fractions import Fraction
-    >>> from discreet.query.meaning.evaluate import evaluate
-    >>> from discreet.query.algebra.expression import Field
-    >>> from discreet.query.domains.domain import Whole
-    >>> decade = lower_edge(Field("age"), Fraction(0), Fraction(10))
-    >>> evaluate(decade, {"age": 39}, {"age": Whole(Fraction(1), 0, 120)})
-    Fraction(30, 1)
-    """
-    edge = Call(Function.MULTIPLY, (bin_of(x, start, width), exact(width)))
-    if start == 0:
-        return edge
-    return Call(Function.ADD, (edge, exact(start)))
 
 
 def edge_below(x: Expression, edges: Sequence[Constant]) -> Expression:

@@ -6,7 +6,7 @@ Law: tests/query/test_build.py::TestAQuestion
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from ...arithmetic.rational import Number
 from ...data.schema import Schema
@@ -39,19 +39,25 @@ from . import aggregate as statistics
 from .aggregate import Of, named_column
 from .bins import Edge, binned_by
 from .column import Col
-from .joins import On, join_pairs
-from .key_sets import (
+from .keys import (
+    By,
+    Keys,
     Places,
+    chosen_keys,
     level_sets,
     listed_keys,
+    named_keys,
     named_levels,
     nest_of,
+    read_keys,
     read_places,
     running_key,
     sets_up_to,
 )
-from .keys import By, Keys, chosen_keys, named_keys, read_keys
 from .people import people_in
+
+On: TypeAlias = str | Sequence[str | tuple[Of, str]]
+"""Columns that a join matches: "ward", ["ward", "year"], or [(col("zip") // 100, "area")]."""
 
 
 @frozen(init=False)
@@ -116,7 +122,7 @@ class Table:
 
     def join(self, public: Schema, on: On, *, keep: bool = False) -> Table:
         """Add the columns of a public table; `keep` keeps rows without a match, with NULLs."""
-        pairs = tuple((named_column(mine), yours) for mine, yours in join_pairs(on))
+        pairs = tuple((named_column(mine), yours) for mine, yours in _join_pairs(on))
         columns = public_columns(self.rows, public)
         return self._over(JoinPublic(self.rows, public, pairs, columns, keep))
 
@@ -131,7 +137,7 @@ class Table:
         # Columns of the other table get new names where both tables have them.
         right, new_names = with_unique_columns(self.rows, other.rows)
         pairs = []
-        for mine, yours in join_pairs(on):
+        for mine, yours in _join_pairs(on):
             right_name = new_names.get(yours, yours)
             pairs.append((named_column(mine), Field(right_name)))
         return self._over(JoinPeople(self.rows, right, tuple(pairs), outer))
@@ -395,3 +401,14 @@ def _sort_key(name: str, computed: Mapping[str, Expression]) -> tuple[Expression
     descending = name.startswith("-")
     column = name.removeprefix("-")
     return computed.get(column, Field(column)), descending
+
+
+def _join_pairs(on: On) -> list[tuple[Of, str]]:
+    """Return pairs of the expression on this side and the column on the other."""
+    if isinstance(on, str):
+        return [(on, on)]
+    pairs: list[tuple[Of, str]] = []
+    for item in on:
+        # A name alone is the same on both sides, as in USING.
+        pairs.append((item, item) if isinstance(item, str) else item)
+    return pairs

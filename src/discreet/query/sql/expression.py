@@ -291,6 +291,6 @@ _READERS: dict[type[exp.Expr], Callable[..., Expression]] = {
 def _readers() -> dict[type[exp.Expr], Callable[..., Expression]]:
     # Imported on first use: these modules import `read` from here.
     from .function import FUNCTIONS
-    from .times.functions import TIME_FUNCTIONS
+    from .times import TIME_FUNCTIONS
 
     return _READERS | FUNCTIONS | TIME_FUNCTIONS

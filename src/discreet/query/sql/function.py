@@ -13,19 +13,18 @@ from functools import partial
 
 from sqlglot import exp
 
-from ..algebra.constant_folding import exact, fold
+from ..algebra.constant_folding import bin_of, exact, fold
 from ..algebra.expression import Call, Constant, Expression, Function
 from ..algebra.refusal import refusal
 from ..domains.domain import Whole
 from ..domains.domain_of import domain_of
 from ..domains.type_of import type_of
 from ..meaning.constant_times import as_second, fold_time
-from ..python.bins import bin_of
 from .constant import as_type, day_constant, second_constant
 from .expression import Names, read, read_alike, read_all
 from .lexical.quote import quote_of
 from .syntax import clause_of, integer_literal, only, refuse_node
-from .times.functions import part_of_time
+from .times import part_of_time
 
 _TYPES = exp.DType
 _INTEGER_TYPES = (_TYPES.INT, _TYPES.BIGINT, _TYPES.SMALLINT, _TYPES.TINYINT, _TYPES.INT128)

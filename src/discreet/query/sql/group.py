@@ -1,23 +1,45 @@
-"""GROUP BY: its keys, and name resolution in SELECT, HAVING and ORDER BY after grouping."""
+"""GROUP BY, and name resolution in SELECT, HAVING and ORDER BY after grouping.
+
+| clause | read here |
+|---|---|
+| GROUP BY | keys, GROUPING SETS, CUBE and ROLLUP, GROUPING(x) |
+| SELECT | output column names: given by AS, by the column, else by the kind of the item |
+| SUM(COUNT(*)) OVER (ORDER BY x) | running totals: cumulative sums along one key |
+| SUM(…) OVER (), LAG, LEAD | window functions over noisy results, which cost no privacy |
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, combinations, product
 
 from sqlglot import exp
 
 from ...errors import UnsupportedQuery
 from ...frozen import frozen
-from ..algebra.expression import Constant, Expression, Field
+from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
+from ..algebra.statistic import statistic_name
 from ..algebra.tree import Named
+from ..bounds.grouping_sets import MAX_SETS
 from ..domains.type_of import ValueType
+from .aggregate import statistic_of
 from .expression import Names, read
-from .grouping_sets_clause import grouping_flag, spread_sets
 from .scope import PersonId, Scope, is_person, lookup, resolve, row_names
-from .syntax import identifier, integer_literal, is_aggregate, only, refuse_node, with_aggregate
-from .window import is_result_window, read_window
+from .syntax import (
+    clause_of,
+    identifier,
+    integer_literal,
+    is_aggregate,
+    only,
+    refuse_node,
+    with_aggregate,
+)
+
+_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
+GroupingSet = tuple[exp.Expr, ...]
+"""Keys that one set of a clause names."""
 
 
 @frozen
@@ -198,3 +220,167 @@ def _key(node: exp.Column, rows: Names, keys: Mapping[Expression, Field]) -> Exp
             f"GROUP BY {name}, or take AVG({name})",
         )
     return keys[column]
+
+
+def spread_sets(items: Sequence[exp.Expr]) -> tuple[list[exp.Expr], list[tuple[int, ...]] | None]:
+    """Return the keys that GROUP BY names, in order, and its sets as positions of keys.
+
+    The sets are None if there is just one. Several clauses multiply, as in SQL:
+    GROUP BY a, CUBE (b) is GROUPING SETS ((a), (a, b)).
+    """
+    if not any(isinstance(item, _SETS) for item in items):
+        return list(items), None
+    keys: list[exp.Expr] = []
+    sets: list[tuple[int, ...]] = []
+    for combination in product(*map(_sets_of_item, items)):
+        positions = {_key_position(node, keys) for node in chain(*combination)}
+        grouping_set = tuple(sorted(positions))
+        if grouping_set in sets:
+            raise refusal("GROUP BY", "a set of keys is asked twice", "name each once")
+        sets.append(grouping_set)
+        if len(sets) > MAX_SETS:
+            raise refusal(
+                "GROUP BY", f"it has more than {MAX_SETS} sets of keys", "ask for fewer at a time"
+            )
+    return keys, sets
+
+
+def _key_position(node: exp.Expr, keys: list[exp.Expr]) -> int:
+    """Return the position of a key, which is added if it is new."""
+    if node not in keys:
+        keys.append(node)
+    return keys.index(node)
+
+
+def _sets_of_item(node: exp.Expr) -> list[GroupingSet]:
+    """List the sets of one item of GROUP BY; a plain key is one set of one key."""
+    if not isinstance(node, _SETS):
+        return [(node,)]
+    only(node, "expressions")
+    if isinstance(node, exp.GroupingSets):
+        sets: list[GroupingSet] = []
+        for part in node.expressions:
+            if isinstance(part, _SETS):
+                sets += _sets_of_item(part)
+            else:
+                sets.append(_columns_of_set(part))
+        return sets
+    columns = [_columns_of_set(part) for part in node.expressions]
+    sizes = range(len(columns), -1, -1)
+    # ROLLUP (a, b) has the prefixes of its list, CUBE (a, b) all subsets; longest first.
+    if isinstance(node, exp.Rollup):
+        return [tuple(chain(*columns[:size])) for size in sizes]
+    subsets = chain.from_iterable(combinations(columns, size) for size in sizes)
+    return [tuple(chain(*subset)) for subset in subsets]
+
+
+def _columns_of_set(node: exp.Expr) -> GroupingSet:
+    if isinstance(node, exp.Tuple):
+        only(node, "expressions")
+        return tuple(part.unnest() for part in node.expressions)
+    # Sets inside CUBE or ROLLUP name no key, so two sets become equal and are refused.
+    return () if isinstance(node, _SETS) else (node.unnest(),)
+
+
+def grouping_flag(name: str) -> Expression:
+    """Return GROUPING(x): 1 where x is summed over, which its NULL says, else 0."""
+    missing = Call(Function.IS_NULL, (Field(name),))
+    return Call(Function.CASE, (missing, Constant(1), Constant(0)))
+
+
+def running_total(node: exp.Window) -> tuple[exp.Expr, exp.Expr]:
+    """Return the aggregate inside SUM(…) OVER (ORDER BY x), and x.
+
+    Refuses: every other window with `UnsupportedQuery`: it would show one row's neighbours.
+    """
+    function = node.this
+    order = node.args.get("order")
+    aggregate = function.this
+    summed = isinstance(function, exp.Sum) and isinstance(aggregate, exp.Count | exp.Sum)
+    if order is None or not summed:
+        refuse_node(node)
+    only(node, "this", "order", "over")
+    only(order, "expressions")
+    if len(order.expressions) != 1 or order.expressions[0].args.get("desc"):
+        raise refusal(
+            "OVER", "running totals go up along one key", "write SUM(COUNT(*)) OVER (ORDER BY age)"
+        )
+    return aggregate, order.expressions[0].this
+
+
+def is_result_window(node: exp.Expr) -> bool:
+    """Return whether a node is SUM(aggregate) OVER (), or LAG or LEAD of results."""
+    if not isinstance(node, exp.Window) or node.args.get("spec") is not None:
+        return False
+    function = node.this
+    if isinstance(function, exp.Lag | exp.Lead):
+        return True
+    # With ORDER BY it is a running total, which is planned as a statistic of its own.
+    if not isinstance(function, exp.Sum) or node.args.get("order") is not None:
+        return False
+    return with_aggregate(function.this)
+
+
+def read_window(node: exp.Expr, names: Names) -> Expression:
+    """Read a window over results; `names` are those of SELECT after GROUP BY."""
+    only(node, "this", "partition_by", "order", "over")
+    function = node.this
+    partition = [read(key, names) for key in node.args.get("partition_by") or ()]
+    if isinstance(function, exp.Sum):
+        only(function, "this")
+        return Call(Function.TOTAL, (read(function.this, names), *partition))
+    only(function, "this", "offset")
+    order = node.args.get("order")
+    if order is None or len(order.expressions) != 1:
+        raise refusal(
+            clause_of(node),
+            "rows before and after need one order",
+            "write LAG(COUNT(*)) OVER (ORDER BY month)",
+        )
+    only(order, "expressions")
+    item = order.expressions[0]
+    only(item, "this", "desc", "nulls_first")
+    offset = function.args.get("offset")
+    distance = 1 if offset is None else integer_literal(offset, "LAG")
+    # LEAD is LAG in the other direction: a negative number of rows back.
+    rows_back = distance if isinstance(function, exp.Lag) else -distance
+    value = read(function.this, names)
+    sorted_by = read(item.this, names)
+    descending = bool(item.args.get("desc"))
+    arguments = (value, Constant(rows_back), sorted_by, Constant(descending))
+    return Call(Function.LAG, (*arguments, *partition))
+
+
+def item_names(items: list[exp.Expr], scope: Scope) -> list[str]:
+    """Name every item of SELECT; names that nobody gave are numbered where they would clash."""
+    # Names given by AS are reserved first: a later AS must not rename an earlier item.
+    taken = set()
+    for item in items:
+        if isinstance(item, exp.Alias):
+            taken.add(identifier(item.args["alias"]).casefold())
+    names: list[str] = []
+    for position, item in enumerate(items, 1):
+        if isinstance(item, exp.Alias):
+            names.append(identifier(item.args["alias"]))
+        else:
+            name = _numbered_name(_item_name(item, position, scope), taken)
+            taken.add(name.casefold())
+            names.append(name)
+    return names
+
+
+def _numbered_name(name: str, taken: set[str]) -> str:
+    numbered = name
+    number = 2
+    while numbered.casefold() in taken:
+        numbered = f"{name}_{number}"
+        number += 1
+    return numbered
+
+
+def _item_name(item: exp.Expr, position: int, scope: Scope) -> str:
+    if isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier):
+        return identifier(item.this)
+    if is_aggregate(item) and not is_result_window(item):
+        return statistic_name(statistic_of(item, scope))
+    return f"column_{position}"

@@ -42,7 +42,7 @@ from .scope import (
     table_view,
 )
 from .syntax import clause_of, identifier, only, refuse_node, with_aggregate
-from .times.interval import settle_units
+from .times import settle_units
 
 MAX_NODES = 200
 """A view of WITH that is used twice doubles the tree, so a short text could make a huge one."""

@@ -50,7 +50,7 @@ from ..scope import (
     row_names,
 )
 from ..syntax import conjuncts, identifier, only
-from ..times.interval import settle_units
+from ..times import settle_units
 
 Operand: TypeAlias = Expression | PersonId | Absent
 """A side of an equality in ON."""

@@ -17,9 +17,8 @@ from ...algebra.tree import Relation, Where
 from ...bounds.person_totals import PersonTotals
 from ..aggregate import statistic_of
 from ..expression import read
-from ..group import Grouping, group_of, grouped_names
+from ..group import Grouping, group_of, grouped_names, item_names
 from ..scope import PersonId, RowView, Scope, choose_columns, is_person, refuse_windowed_unit
-from ..select_item import item_names
 from ..syntax import is_aggregate, only
 
 

@@ -1,4 +1,4 @@
-"""Date and time functions of SQL: parts, truncation, differences and intervals.
+"""Date and time functions of SQL: parts, truncation, differences, and intervals written out.
 
 Times are in UTC and weeks are ISO weeks, so each function has one meaning on every store.
 
@@ -10,21 +10,21 @@ Law: tests/query/test_times.py::TestEveryExpression
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from functools import partial
 
 from sqlglot import exp
 
-from ...algebra.constant_folding import fold
-from ...algebra.expression import Call, Constant, Expression, Function
-from ...algebra.refusal import refusal
-from ...domains.calendar import DAY_SECONDS, UNITS
-from ...domains.type_of import ValueType, type_of
-from ...meaning.constant_times import as_second, fold_date, fold_time
-from ..constant import as_type
-from ..expression import Names, read
-from ..syntax import clause_of, only, refuse_node
-from .interval import interval_of, unit_of
+from ..algebra.constant_folding import fold
+from ..algebra.expression import Call, Constant, Expression, Function
+from ..algebra.refusal import refusal
+from ..domains.calendar import CLOCK_UNITS, DAY_SECONDS, UNITS
+from ..domains.type_of import ValueType, type_of
+from ..meaning.constant_times import as_second, fold_date, fold_time
+from .constant import as_type
+from .expression import Names, read
+from .syntax import clause_of, only, refuse_node
 
 _PARTS = {
     "YEAR": Function.YEAR,
@@ -48,8 +48,11 @@ _BUCKET_ORIGIN = 10_959
 """Days from 1970 to Monday 2000-01-03, where TIME_BUCKET of DuckDB begins."""
 _FIRST_MONDAY = 4
 """Days from 1970-01-01, a Thursday, to the Monday after it."""
-_CLOCK_UNITS = {"hour": 3600, "minute": 60, "second": 1}
-"""Units shorter than a day, in seconds."""
+_UNIT_MONTHS = {"year": 12, "quarter": 3, "month": 1}
+"""Months of the units whose length in seconds varies."""
+_UNIT_SECONDS = {"week": 7 * DAY_SECONDS, "day": DAY_SECONDS, **CLOCK_UNITS}
+"""Seconds of the other units; nine digits of the longest fit into 64 bits."""
+_AMOUNT = re.compile(r"\s*([+-]?[0-9]{1,9})\s*([a-z]*)\s*,?", re.IGNORECASE)
 
 
 def part_of_time(part: str, node: exp.Expr, names: Names) -> Expression:
@@ -114,7 +117,7 @@ def _truncate(node: exp.Expr, names: Names) -> Expression:
     only(node, "this", "unit", "input_type_preserved")
     unit = unit_of(node, "DATE_TRUNC('week', d)")
     time, type_ = _time(node.this, names)
-    if type_ == "day" and unit in _CLOCK_UNITS:
+    if type_ == "day" and unit in CLOCK_UNITS:
         raise refusal(
             clause_of(node),
             "a date has no clock",
@@ -145,9 +148,9 @@ def _units_until(unit: str, node: exp.Expr, names: Names) -> Expression:
     | month, quarter | years · 12 or 4, plus the month or quarter |
     | year | years |
     """
-    if unit in _CLOCK_UNITS:
+    if unit in CLOCK_UNITS:
         seconds = _unix_time(node, names)
-        length = _CLOCK_UNITS[unit]
+        length = CLOCK_UNITS[unit]
         if length == 1:
             return seconds
         return _floor(fold(Function.DIVIDE, seconds, Constant(length)))
@@ -308,6 +311,110 @@ def _date(node: exp.Date, names: Names) -> Expression:
     """Read DATE(t): the day of a time."""
     only(node, "this")
     return _day(node.this, names)
+
+
+def interval_of(node: exp.Expr) -> tuple[int, int]:
+    """Read INTERVAL '1' DAY, '2 weeks' or '1 year 6 months' as whole months and seconds."""
+    if isinstance(node, exp.ToDays):
+        only(node, "this")
+        node = exp.Interval(this=node.this, unit=exp.var("DAY"))
+    only(node, "this", "unit")
+    text = _amount_text(node.args.get("this"))
+    unit = node.args.get("unit")
+    default_unit = "" if unit is None else unit.name
+    months = 0
+    seconds = 0
+    position = 0
+    while position < len(text):
+        amount = _AMOUNT.match(text, position)
+        if amount is None:
+            break
+        number = int(amount[1])
+        name = _singular(amount[2] or default_unit)
+        if name in _UNIT_MONTHS:
+            months += number * _UNIT_MONTHS[name]
+        elif name in _UNIT_SECONDS:
+            seconds += number * _UNIT_SECONDS[name]
+        else:
+            break
+        position = amount.end()
+    # Text that is left over was not understood, so nothing of it may count.
+    if position != len(text) or not text:
+        raise refusal(
+            clause_of(node),
+            "an interval is a whole number of a unit, written out",
+            "write INTERVAL '7' DAY",
+        )
+    return months, seconds
+
+
+def _amount_text(amount: object) -> str:
+    """Return the amount of an interval as it is written; empty if it is computed."""
+    if isinstance(amount, exp.Neg) and isinstance(amount.this, exp.Literal):
+        return f"-{amount.this.this}"
+    return str(amount.this) if isinstance(amount, exp.Literal) else ""
+
+
+def _singular(name: str) -> str:
+    return name.lower().removesuffix("s")
+
+
+def settle_units(node: exp.Expr, is_column: Callable[[str], bool]) -> None:
+    """Move the unit of DATE_TRUNC(d, MONTH) and DATE_DIFF(a, b, DAY) to its usual place.
+
+    Some dialects write the unit last. The grammar expects it first, so it takes d for the unit.
+    `is_column` tells which names are columns: of DATE_TRUNC(day, MONTH) the column is whichever
+    of both there is.
+    """
+    for call in node.find_all(exp.TimestampTrunc, exp.DateTrunc, exp.DateDiff, exp.TimestampDiff):
+        unit = call.args.get("unit")
+        last = _unit_in_place_of_time(call.this)
+        if unit is None or last is None:
+            continue
+        # DATE_TRUNC('month', day) is in the usual order, where day is a column.
+        can_be_unit = isinstance(unit, exp.Var) and (
+            _unit(unit.name) in UNITS or not is_column(unit.name)
+        )
+        if can_be_unit and is_column(call.this.name):
+            continue
+        call.set("this", _as_time(unit))
+        call.set("unit", exp.var(last))
+
+
+def _as_time(unit: exp.Expr) -> exp.Expr:
+    """Return the time that the grammar took for a unit.
+
+    It is a column, text that is written out, or an expression.
+    """
+    if not isinstance(unit, exp.Var):
+        return unit
+    if unit.name.isidentifier():
+        return exp.column(unit.name)
+    return exp.Literal.string(unit.name)
+
+
+def _unit_in_place_of_time(node: exp.Expr) -> str | None:
+    """Return the unit in the place of a time: MONTH, ISOWEEK, WEEK(MONDAY); else None."""
+    if isinstance(node, exp.Week) and node.this.name.upper() == "MONDAY":
+        return "week"
+    if not isinstance(node, exp.Column) or node.args.get("table") is not None:
+        return None
+    unit = _unit(node.name)
+    return unit if unit in UNITS else None
+
+
+def unit_of(node: exp.Expr, example: str) -> str:
+    """Return the unit of time that a function names."""
+    argument = node.args.get("unit")
+    unit = "" if argument is None else _unit(argument.name)
+    if unit not in UNITS:
+        raise refusal(clause_of(node), f"its unit is one of {', '.join(UNITS)}", f"write {example}")
+    return unit
+
+
+def _unit(name: str) -> str:
+    singular = _singular(name)
+    return "week" if singular == "isoweek" else singular
 
 
 TIME_FUNCTIONS: dict[type[exp.Expr], Callable[..., Expression]] = {

@@ -1,1 +1,0 @@
-"""Dates, times and intervals of SQL."""
