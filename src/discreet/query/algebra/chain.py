@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .expression import Call, Expression, Function
+from .expression import Call, Expression, Function, call_of
 
 
 def leaves(function: Function, expression: Expression) -> list[Expression]:
@@ -35,7 +35,7 @@ def balance(function: Function, parts: Sequence[Expression]) -> Expression:
     half = (len(parts) + 1) // 2
     left = balance(function, parts[:half])
     right = balance(function, parts[half:])
-    return Call(function, (left, right))
+    return call_of(function, left, right)
 
 
 def chain(function: Function, parts: Sequence[Expression]) -> Expression:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from operator import add, mul, sub, truediv
 
-from .expression import Call, Constant, Expression, Function
+from .expression import Call, Constant, Expression, Function, call_of
 
 _OPERATORS: dict[Function, Callable[[Fraction, Fraction], Fraction]] = {
     Function.ADD: add,
@@ -61,7 +61,7 @@ def bin_of(x: Expression, start: Fraction, width: Fraction) -> Expression:
     """Return the number of a value's bin, counted from 0 at `start`: ⌊(x − start)/width⌋."""
     above = x if start == 0 else fold(Function.SUBTRACT, x, exact(start))
     quotient = fold(Function.DIVIDE, above, exact(width))
-    return Call(Function.FLOOR, (quotient,))
+    return call_of(Function.FLOOR, quotient)
 
 
 def lower_edge(x: Expression, start: Fraction, width: Fraction) -> Expression:
@@ -76,7 +76,7 @@ def lower_edge(x: Expression, start: Fraction, width: Fraction) -> Expression:
     >>> evaluate(decade, {"age": 39}, {"age": Whole(Fraction(1), 0, 120)})
     Fraction(30, 1)
     """
-    edge = Call(Function.MULTIPLY, (bin_of(x, start, width), exact(width)))
+    edge = call_of(Function.MULTIPLY, bin_of(x, start, width), exact(width))
     if start == 0:
         return edge
-    return Call(Function.ADD, (edge, exact(start)))
+    return call_of(Function.ADD, edge, exact(start))

@@ -156,6 +156,16 @@ class Call:
 Expression: TypeAlias = Field | Constant | Call
 
 
+def call_of(function: Function, *arguments: Expression) -> Call:
+    """Return a function of these expressions.
+
+    >>> from discreet.query.algebra.expression import Field, Function, call_of
+    >>> call_of(Function.NEGATE, Field("x")).arguments
+    (Field(name='x'),)
+    """
+    return Call(function, arguments)
+
+
 def fields_of(expression: Expression) -> frozenset[str]:
     """List the columns an expression reads.
 

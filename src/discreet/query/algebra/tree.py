@@ -116,6 +116,26 @@ class PerPerson:
 Relation: TypeAlias = Scan | Where | Select | JoinPublic | JoinPeople | Union | PerPerson
 
 
+def inputs_of(relation: Relation) -> tuple[Relation, ...]:
+    """Return the relations that a relation reads directly, in order; none for a table.
+
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.tree import Scan, Union, inputs_of
+    >>> votes = Scan(dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()}))
+    >>> inputs_of(votes), len(inputs_of(Union((votes, votes))))
+    ((), 2)
+    """
+    match relation:
+        case Scan():
+            return ()
+        case JoinPeople(left=left, right=right):
+            return left, right
+        case Union(parts=parts):
+            return parts
+        case _:
+            return (relation.rows,)
+
+
 @frozen
 class Key:
     """A column of GROUP BY.

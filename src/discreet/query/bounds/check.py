@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import assert_never
 
 from ...data.unit import Rows
 from ..algebra.expression import Call, Constant, Expression, Function
@@ -21,17 +20,12 @@ from ..algebra.refusal import refusal
 from ..algebra.statistic import Argument, Quantile, Statistic, expressions_of
 from ..algebra.tree import (
     Finish,
-    JoinPeople,
-    JoinPublic,
     Key,
     PerPerson,
     Question,
     Relation,
-    Scan,
-    Select,
     Total,
-    Union,
-    Where,
+    inputs_of,
 )
 from ..domains.domain import Day, Domain, Scalar, Second, Texts, Truth, Whole
 from ..domains.domain_of import domain_of
@@ -41,7 +35,7 @@ from ..meaning.post_processing import types_of
 from .fanout import check_joins
 from .grouping_sets import by_sums, check_sets
 from .keys import PublicValues, public_keys
-from .nested import with_nest
+from .nested import MAX_LEAVES, ColumnValues, with_nest
 from .relation_facts import columns_of, multiplicity, neighbours_of, unit_of
 
 # Functions of text, whose arguments have rules of their own.
@@ -92,7 +86,7 @@ WHERE it holds
     require_unique_names(key_names + statistic_names)
     _check_finish(question.finish, types_of(question))
     # Nested keys get their values here, and the check of sets needs them.
-    question = with_nest(question, public_values)
+    question = with_nest(question, ColumnValues(question.rows, MAX_LEAVES, public_values))
     check_sets(question)
     return question
 
@@ -120,23 +114,11 @@ def check_rows(relation: Relation) -> None:
 
 def _check_totals(relation: Relation) -> None:
     """Refuse totals of a person's rows with empty bounds or steps: clipping would bound nothing."""
-    match relation:
-        case Scan():
-            return
-        case Where(rows=rows) | Select(rows=rows) | JoinPublic(rows=rows):
-            _check_totals(rows)
-        case JoinPeople(left=left, right=right):
-            _check_totals(left)
-            _check_totals(right)
-        case Union(parts=parts):
-            for part in parts:
-                _check_totals(part)
-        case PerPerson(rows=rows, totals=totals):
-            _check_totals(rows)
-            for name, total in totals:
-                _check_total(name, total)
-        case _:
-            assert_never(relation)
+    for rows in inputs_of(relation):
+        _check_totals(rows)
+    if isinstance(relation, PerPerson):
+        for name, total in relation.totals:
+            _check_total(name, total)
 
 
 def _check_total(name: str, total: Total) -> None:

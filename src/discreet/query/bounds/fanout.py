@@ -31,7 +31,17 @@ from typing import assert_never
 
 from ...data.unit import People
 from ..algebra.refusal import refusal, unbounded_refusal
-from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
+from ..algebra.tree import (
+    JoinPeople,
+    JoinPublic,
+    PerPerson,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+    inputs_of,
+)
 
 MAX_JOINED_ROWS = 10_000
 """Most rows that all joins of a question make of one unit: milliseconds, below any time grid."""
@@ -213,26 +223,21 @@ def check_joins(rows: Relation) -> None:
 
 def _joined_rows(rows: Relation) -> int:
     """Bound the rows that multiplying joins make of one unit, over all joins of a relation."""
+    joined = sum(map(_joined_rows, inputs_of(rows)))
     match rows:
-        case Scan():
-            return 0
-        case Where(rows=inner) | Select(rows=inner) | PerPerson(rows=inner):
-            return _joined_rows(inner)
-        case JoinPublic(rows=inner, table=table):
-            joined = _joined_rows(inner)
+        case JoinPublic(table=table):
             if max_matches(rows) > 1:
                 joined += _max_rows(rows)
             return _require_few(joined, f"JOIN with {table.name}")
         case JoinPeople(left=left, right=right):
-            joined = _joined_rows(left) + _joined_rows(right)
             # A side of one row per person multiplies nothing.
             if min(_max_rows(left), _max_rows(right)) > 1:
                 joined += _max_rows(rows)
             return _require_few(joined, "JOIN of private tables")
-        case Union(parts=parts):
-            return _require_few(sum(map(_joined_rows, parts)), "UNION ALL of joins")
-        case _:
-            assert_never(rows)
+        case Union():
+            return _require_few(joined, "UNION ALL of joins")
+    # Tables, conditions and columns multiply nothing.
+    return joined
 
 
 def _require_few(joined: int, clause: str) -> int:

@@ -19,7 +19,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ...data.unit import People
-from ..algebra.expression import Call, Expression, Field, Function
+from ..algebra.expression import Call, Expression, Field, Function, call_of
 from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.statistic import Count, CountOf, CountPeople, Mean, Statistic, Sum
@@ -57,7 +57,7 @@ def by_sums(question: Question) -> Question:
         if isinstance(statistic, Mean):
             total = _name_sum(Sum(statistic.of), f"{name}_total", name_of_sum, used_names)
             count = _name_sum(CountOf(statistic.of), f"{name}_count", name_of_sum, used_names)
-            computed[name] = Call(Function.DIVIDE, (Field(total), Field(count)))
+            computed[name] = call_of(Function.DIVIDE, Field(total), Field(count))
             continue
         is_count = people_are_rows and isinstance(statistic, CountPeople)
         asked = Count() if is_count else statistic

@@ -27,14 +27,12 @@ from typing import TypeAlias
 
 from ...errors import UnsupportedQuery
 from ...frozen import frozen, replace
-from ..algebra.expression import Expression, Field, fields_of
-from ..algebra.tree import Key, Nest, Question, Relation
+from ..algebra.expression import Expression, fields_of
+from ..algebra.tree import Key, Nest, Question
 from ..domains.domain import Scalar
-from ..meaning.evaluate import meaning_of
 from .keys import MAX_KEYS, PublicValues, public_keys
-from .nested import MAX_LEAVES, in_order, leaf_question, values_of, with_nest
+from .nested import MAX_LEAVES, ColumnValues, in_order, leaf_question, with_nest
 from .not_null import null_columns
-from .relation_facts import columns_of
 
 Cause: TypeAlias = str | Key | Nest
 Causes: TypeAlias = frozenset[Cause]
@@ -59,7 +57,8 @@ def same_rows(question: Question, public_values: PublicValues | None) -> Causes 
     >>> [same_rows(dp.parse_sql(sql.format(name), people), None) for name in ("sex", "age")]
     [frozenset(), None]
     """
-    different = set(_causes_of_sets(question, public_values))
+    causes_of_sets, _ = _causes_of_sets(question, public_values)
+    different = set(causes_of_sets)
     return different.pop() if len(different) == 1 else None
 
 
@@ -70,12 +69,12 @@ def table_parts(question: Question, public_values: PublicValues | None) -> tuple
     the one part.
     """
     sets = _sets_of(question)
+    causes_of_sets, listed = _causes_of_sets(question, public_values)
     positions_of_causes: dict[Causes, list[int]] = {}
-    for position, causes in enumerate(_causes_of_sets(question, public_values)):
+    for position, causes in enumerate(causes_of_sets):
         positions_of_causes.setdefault(causes, []).append(position)
     if len(positions_of_causes) == 1:
         return (TablePart(tuple(range(len(sets))), question),)
-    listed = _has_listed_nest(question, public_values)
     parts = []
     for positions in positions_of_causes.values():
         own_sets = [sets[position] for position in positions]
@@ -87,7 +86,7 @@ def absent_keys(question: Question, public_values: PublicValues | None) -> tuple
     """Return the names of the keys that a row may be without, in order."""
     # A set of each key alone has the causes of that key.
     sets = tuple((position,) for position in range(len(question.keys)))
-    causes_of_keys = _causes_of_sets(replace(question, sets=sets), public_values)
+    causes_of_keys, _ = _causes_of_sets(replace(question, sets=sets), public_values)
     with_causes = zip(question.keys, causes_of_keys, strict=True)
     return tuple(key.name for key, causes in with_causes if causes)
 
@@ -98,15 +97,20 @@ def _sets_of(question: Question) -> tuple[tuple[int, ...], ...]:
     return (tuple(range(len(question.keys))),)
 
 
-def _causes_of_sets(question: Question, public_values: PublicValues | None) -> list[Causes]:
-    """Return the causes by which a row is absent from the table of each set of keys."""
+def _causes_of_sets(
+    question: Question, public_values: PublicValues | None
+) -> tuple[list[Causes], bool]:
+    """Return the causes by which a row is absent from the table of each set of keys.
+
+    Also return whether the hierarchy is a listed one.
+    """
     nest = question.nested
     # Levels of a hierarchy have longer lists of values than single keys.
     most = MAX_KEYS if nest is None else MAX_LEAVES
-    causes_of_keys = []
-    for key in question.keys:
-        causes_of_keys.append(_causes_of(key, question.rows, public_values, most))
-    if nest is not None and _has_listed_nest(question, public_values):
+    known = ColumnValues(question.rows, most, public_values)
+    causes_of_keys = [_causes_of(key, known) for key in question.keys]
+    listed = _has_listed_nest(question, known)
+    if nest is not None and listed:
         nest_causes = _causes_of_nest(question, nest, causes_of_keys)
         for position in nest.places:
             causes_of_keys[position] = nest_causes
@@ -114,45 +118,40 @@ def _causes_of_sets(question: Question, public_values: PublicValues | None) -> l
     for one_set in _sets_of(question):
         of_keys = [causes_of_keys[position] for position in one_set]
         causes_of_sets.append(frozenset[Cause]().union(*of_keys))
-    return causes_of_sets
+    return causes_of_sets, listed
 
 
-def _causes_of(key: Key, rows: Relation, public_values: PublicValues | None, most: int) -> Causes:
+def _causes_of(key: Key, known: ColumnValues) -> Causes:
     """Return the causes by which a row is absent from the cells of one key."""
-    columns = null_columns(key.expression, rows)
+    columns = null_columns(key.expression, known.rows)
     if columns is None:
         return frozenset({key})
-    possible = _possible_values(key.expression, rows, public_values, most)
+    possible = _possible_values(key.expression, known)
     # A value that may occur and is not listed makes a row absent, whatever is NULL.
     if possible is None or not possible.difference([None]) <= set(key.values or ()):
         return frozenset({key})
     return columns
 
 
-def _possible_values(
-    expression: Expression, rows: Relation, public_values: PublicValues | None, most: int
-) -> set[Scalar] | None:
+def _possible_values(expression: Expression, known: ColumnValues) -> set[Scalar] | None:
     """Return all values that a key may have, perhaps NULL; None if they are not public."""
     names = fields_of(expression)
     if len(names) == 1:
         [name] = names
-        column_values = public_keys(Field(name), rows, most, public_values)
         # Faster than below: the levels of sixty thousand tracts are divided at once.
-        if column_values is not None:
-            columns = columns_of(rows)
-            null = meaning_of(expression, columns)({name: None})
-            return {*values_of(expression, name, column_values, columns), null}
-    values = public_keys(expression, rows, most, public_values)
+        if known.listed(name) is not None:
+            return {*known.of(expression, name), known.at_null(expression, name)}
+    values = public_keys(expression, known.rows, known.most, known.public_values)
     return None if values is None else set(values)
 
 
-def _has_listed_nest(question: Question, public_values: PublicValues | None) -> bool:
+def _has_listed_nest(question: Question, known: ColumnValues) -> bool:
     """Return whether a hierarchy is listed, not found from the one column that its keys read."""
     if question.nested is None:
         return False
     unlisted = replace(question, nested=None, sets=_sets_of(question))
     try:
-        found = with_nest(unlisted, public_values)
+        found = with_nest(unlisted, known)
     except UnsupportedQuery:
         # The levels overlap by themselves, so only a list can have nested them.
         return True

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function, fields_of
 from ..algebra.refusal import refusal
-from ..algebra.tree import Key, Nest, Question
+from ..algebra.tree import Nest, Question, Relation
 from ..domains.domain import Domain, Scalar
 from ..meaning.evaluate import meaning_of
 from .keys import PublicValues, public_keys
@@ -29,7 +29,41 @@ MAX_LEAVES = 200_000
 Row = tuple[Scalar, ...]
 
 
-def with_nest(question: Question, public_values: PublicValues | None) -> Question:
+@dataclass(slots=True)
+class ColumnValues:
+    """Public values of columns, and of the keys that read one column alone.
+
+    A column may have 200,000 values, so they are listed and evaluated once for all who ask. It does
+    not outlive one call.
+    """
+
+    rows: Relation
+    most: int
+    public_values: PublicValues | None
+    _listed: dict[str, Row | None] = field(default_factory=dict)
+    _evaluated: dict[Expression, Row] = field(default_factory=dict)
+
+    def listed(self, name: str) -> Row | None:
+        """List the values of a column; None if they are not public, or too many."""
+        if name not in self._listed:
+            values = public_keys(Field(name), self.rows, self.most, self.public_values)
+            self._listed[name] = values
+        return self._listed[name]
+
+    def of(self, expression: Expression, name: str) -> Row:
+        """Evaluate an expression for every listed value of its one column, in order."""
+        if expression not in self._evaluated:
+            columns = columns_of(self.rows)
+            values = _values_of(expression, name, self.listed(name) or (), columns)
+            self._evaluated[expression] = tuple(values)
+        return self._evaluated[expression]
+
+    def at_null(self, expression: Expression, name: str) -> Scalar:
+        """Evaluate an expression where its one column is NULL."""
+        return meaning_of(expression, columns_of(self.rows))({name: None})
+
+
+def with_nest(question: Question, known: ColumnValues) -> Question:
     """Return a question for several sets of keys with its nested keys found; others unchanged.
 
     Refuses: with `UnsupportedQuery` bins of one column that overlap: no set of them is a sum of
@@ -43,38 +77,36 @@ def with_nest(question: Question, public_values: PublicValues | None) -> Questio
         if len(names) == 1:
             [name] = names
             positions_of_column.setdefault(name, []).append(position)
-    values_of_column: dict[str, Row | None] = {}
     for name, positions in positions_of_column.items():
         # A single key whose values are listed already needs no more.
-        if len(positions) > 1 or question.keys[positions[0]].values is None:
-            values = public_keys(Field(name), question.rows, MAX_LEAVES, public_values)
-            values_of_column[name] = values
-    for name, values in values_of_column.items():
-        if values is not None:
-            question = _nest(question, name, positions_of_column[name], values)
+        if len(positions) == 1 and question.keys[positions[0]].values is not None:
+            continue
+        if known.listed(name) is not None:
+            question = _nest(question, name, positions, known)
             # A question has one hierarchy; further columns are keys beside it.
             if question.nested is not None:
                 return question
     return question
 
 
-def _nest(question: Question, name: str, positions: Sequence[int], values: Row) -> Question:
+def _nest(question: Question, name: str, positions: Sequence[int], known: ColumnValues) -> Question:
     """Return the question with its keys of one column filled in, and nested where they are."""
-    columns = columns_of(question.rows)
-    expressions = [question.keys[position].expression for position in positions]
-    lists = [values_of(expression, name, values, columns) for expression in expressions]
+    lists: list[Row] = []
+    nulls: list[Scalar] = []
+    for position in positions:
+        expression = question.keys[position].expression
+        lists.append(known.of(expression, name))
+        nulls.append(known.at_null(expression, name))
     # A key that is NULL for some value beside one that is not (CASE without ELSE, NULLIF): a row may
     # be in a cell of one and in none of the other, so they form no hierarchy.
     partly_null = _partly_null(lists)
-    nulls: list[Scalar] = []
     if not always_present(Field(name), question.rows):
-        # A row where the column is NULL is one more possible combination.
-        nulls = [meaning_of(expression, columns)({name: None}) for expression in expressions]
-        for own_values, null in zip(lists, nulls, strict=True):
-            own_values.append(null)
+        # A row where the column is NULL is one more possible combination. COALESCE beside the
+        # column itself: such a row may be in a cell of one and in none of the other.
+        partly_null = partly_null or _partly_null([[null] for null in nulls])
+        lists = [(*values, null) for values, null in zip(lists, nulls, strict=True)]
     question = _fill(question, positions, lists)
-    # COALESCE beside the column itself: a row may be in a cell of one and in none of the other.
-    if partly_null or _partly_null([[null] for null in nulls]):
+    if partly_null:
         return question
     rows = _listed_rows(question, positions, lists)
     if len(positions) < 2 or not rows:
@@ -136,7 +168,7 @@ def _nest_rows(question: Question, positions: Sequence[int], rows: Sequence[Row]
     return replace(question, nested=Nest(sorted_positions, in_order(sorted_rows)))
 
 
-def values_of(
+def _values_of(
     expression: Expression, name: str, values: Row, columns: dict[str, Domain]
 ) -> list[Scalar]:
     """Evaluate an expression for every value of its one column."""
@@ -296,8 +328,9 @@ def _beside(question: Question, nest: Nest) -> list[int]:
     return [position for position in positions if position not in nest.places]
 
 
-def _key_values(key: Key) -> Row:
-    return key.values or ()
+def _key_values(question: Question) -> list[Row]:
+    """Return the public values of every key."""
+    return [key.values or () for key in question.keys]
 
 
 def finest_cells(question: Question) -> Iterator[Row]:
@@ -305,50 +338,47 @@ def finest_cells(question: Question) -> Iterator[Row]:
 
     A hierarchy has its combinations, combined with every value of the keys beside it.
     """
-    lists = [_key_values(key) for key in question.keys]
-    nest = question.nested
-    if nest is None:
-        yield from product(*lists)
-        return
-    others = _beside(question, nest)
-    # Cells are made with the hierarchy first, and given back in the order of the keys.
-    made_order = (*nest.places, *others)
-    columns = [made_order.index(position) for position in range(len(lists))]
-    beside = list(product(*(lists[position] for position in others)))
-    for row, rest in product(nest.rows, beside):
-        cell = (*row, *rest)
-        yield tuple(cell[column] for column in columns)
+    return _cells_of(question, range(len(question.keys)))
 
 
 def set_cells(question: Question) -> Iterator[Row]:
     """List the keys of every row of the answer: NULL for the keys that are summed over."""
-    lists = [_key_values(key) for key in question.keys]
+    for one_set in question.sets or (range(len(question.keys)),):
+        yield from _cells_of(question, one_set)
+
+
+def _cells_of(question: Question, one_set: Sequence[int]) -> Iterator[Row]:
+    """List the keys of every cell of one set."""
+    shown = _key_values(question)
+    for position in range(len(shown)):
+        if position not in one_set:
+            shown[position] = (None,)
     nest = question.nested
-    for one_set in question.sets or (tuple(range(len(lists))),):
-        shown: list[Row] = []
-        for position, values in enumerate(lists):
-            shown.append(values if position in one_set else (None,))
-        if nest is None:
-            yield from product(*shown)
-            continue
-        depths = _depths_in(nest, one_set)
-        depth_of_nodes = depths[-1] + 1 if depths else 0
-        nodes = dict.fromkeys(row[:depth_of_nodes] for row in nest.rows)
-        others = _beside(question, nest)
-        beside = list(product(*(shown[position] for position in others)))
-        for node, rest in product(nodes, beside):
-            cell = dict(zip(others, rest, strict=True))
-            for depth in depths:
-                cell[nest.places[depth]] = node[depth]
-            yield tuple(cell.get(position) for position in range(len(lists)))
+    if nest is None:
+        yield from product(*shown)
+        return
+    depths = _depths_in(nest, one_set)
+    depth_of_nodes = depths[-1] + 1 if depths else 0
+    levels: list[Row] = []
+    for node in dict.fromkeys(row[:depth_of_nodes] for row in nest.rows):
+        levels.append(tuple(node[depth] for depth in depths))
+    others = _beside(question, nest)
+    beside = list(product(*(shown[position] for position in others)))
+    # Cells are made with the hierarchy first, and given back in the order of the keys. Levels that
+    # are summed over read the NULL at the end.
+    made_order = [*(nest.places[depth] for depth in depths), *others]
+    columns = []
+    for position in range(len(shown)):
+        columns.append(made_order.index(position) if position in made_order else -1)
+    for node, rest in product(levels, beside):
+        cell = (*node, *rest, None)
+        yield tuple(cell[column] for column in columns)
 
 
 def count_cells(question: Question) -> int:
     """Return the number of finest cells."""
+    sizes = list(map(len, _key_values(question)))
     nest = question.nested
     if nest is None:
-        return math.prod(len(_key_values(key)) for key in question.keys)
-    cells = len(nest.rows)
-    for position in _beside(question, nest):
-        cells *= len(_key_values(question.keys[position]))
-    return cells
+        return math.prod(sizes)
+    return len(nest.rows) * math.prod(sizes[position] for position in _beside(question, nest))

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from ..algebra.chain import leaves
-from ..algebra.expression import Call, Constant, Expression, Field, Function
+from ..algebra.expression import Call, Constant, Expression, Field, Function, call_of
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 
 _STRICT = {
@@ -160,4 +160,4 @@ def _rejects_null(name: str, condition: Expression) -> bool:
         return False
     if condition.function in _STRICT:
         return Field(name) in condition.arguments
-    return condition == Call(Function.NOT, (Call(Function.IS_NULL, (Field(name),)),))
+    return condition == call_of(Function.NOT, call_of(Function.IS_NULL, Field(name)))

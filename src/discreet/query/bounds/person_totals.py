@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Literal
 
 from ..algebra.constant_folding import exact
-from ..algebra.expression import Call, Constant, Expression, Field, Function
+from ..algebra.expression import Constant, Expression, Field, Function, call_of
 from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.statistic import (
@@ -122,8 +122,8 @@ def _extreme(what: Literal["least", "greatest"], expression: Expression, rows: R
 
 def _present(expression: Expression) -> Expression:
     """Return 1 where an expression has a value, 0 where it is NULL, so that a sum counts."""
-    is_null = Call(Function.IS_NULL, (expression,))
-    return Call(Function.CASE, (is_null, Constant(0), Constant(1)))
+    is_null = call_of(Function.IS_NULL, expression)
+    return call_of(Function.CASE, is_null, Constant(0), Constant(1))
 
 
 def _mean(total: Field, count: Field, expression: Expression, rows: Relation) -> Expression:
@@ -131,10 +131,10 @@ def _mean(total: Field, count: Field, expression: Expression, rows: Relation) ->
     domain = _number("AVG", expression, rows)
     low = exact(domain.low * domain.step)
     high = exact(domain.high * domain.step)
-    quotient = Call(Function.DIVIDE, (total, count))
+    quotient = call_of(Function.DIVIDE, total, count)
     # The domain of a quotient has no such bounds; a mean lies between those of its values.
-    clipped_below = Call(Function.GREATEST, (quotient, low))
-    return Call(Function.LEAST, (clipped_below, high))
+    clipped_below = call_of(Function.GREATEST, quotient, low)
+    return call_of(Function.LEAST, clipped_below, high)
 
 
 def _number(name: str, expression: Expression, rows: Relation) -> Whole:

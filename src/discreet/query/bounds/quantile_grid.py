@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from ...errors import UnsupportedQuery
 from ...frozen import frozen
-from ..algebra.expression import Call, Constant, Expression, Function
+from ..algebra.expression import Constant, Expression, Function, call_of
 from ..domains.calendar import DAY_SECONDS
 from ..domains.domain import Day, Domain, Scalar, Second, Whole
 from ..domains.domain_of import domain_of
@@ -183,12 +183,12 @@ def _number_grid(of: Expression, domain: Whole, most: int) -> QuantileGrid:
     fine = _finest(above, below, most)
     distance = of
     if anchor != 0:
-        distance = Call(Function.SUBTRACT, (of, Constant(anchor * step)))
-    opposite = Call(Function.NEGATE, (distance,))
-    down = Call(Function.NEGATE, (_cell_expression(opposite, below, step, fine),))
+        distance = call_of(Function.SUBTRACT, of, Constant(anchor * step))
+    opposite = call_of(Function.NEGATE, distance)
+    down = call_of(Function.NEGATE, _cell_expression(opposite, below, step, fine))
     up = _cell_expression(distance, above, step, fine)
-    is_below = Call(Function.LESS, (distance, Constant(0)))
-    cell: Expression = Call(Function.CASE, (is_below, down, up))
+    is_below = call_of(Function.LESS, distance, Constant(0))
+    cell: Expression = call_of(Function.CASE, is_below, down, up)
     # A range on one side of the anchor needs no choice.
     if below == 0:
         cell = up
@@ -215,28 +215,28 @@ def _cell_expression(distance: Expression, reach: int, step: Fraction, fine: int
     branches: list[Expression] = []
     for power in range(last_power):
         end = Constant((2 << fine + power) * step)
-        branches.append(Call(Function.LESS, (distance, end)))
+        branches.append(call_of(Function.LESS, distance, end))
         branches.append(_shifted(distance, power, step, fine))
     last = _shifted(distance, last_power, step, fine)
     if branches:
-        return Call(Function.CASE, (*branches, last))
+        return call_of(Function.CASE, *branches, last)
     return last
 
 
 def _shifted(distance: Expression, power: int, step: Fraction, fine: int) -> Expression:
     """Write power·2^fine + ⌊distance/2^power⌋ of whole steps."""
     width = Constant((1 << power) * step)
-    inner = Call(Function.FLOOR, (Call(Function.DIVIDE, (distance, width)),))
+    inner = call_of(Function.FLOOR, call_of(Function.DIVIDE, distance, width))
     if not power:
         return inner
-    return Call(Function.ADD, (inner, Constant(power << fine)))
+    return call_of(Function.ADD, inner, Constant(power << fine))
 
 
 def _second_grid(of: Expression, low: int, high: int, most: int) -> QuantileGrid:
     if high - low < most:
         return QuantileGrid((of,), low, high, 0, None, 0, 1)
-    day = Call(Function.DATE_OF, (of,))
+    day = call_of(Function.DATE_OF, of)
     if (high - low) // 3600 < _MAX_HOURS:
-        hour = Call(Function.HOUR, (of,))
+        hour = call_of(Function.HOUR, of)
         return QuantileGrid((day, hour), low, high, 0, None, 0, 3600)
     return QuantileGrid((day,), low, high, 0, None, 0, DAY_SECONDS)

@@ -13,7 +13,7 @@ from ...data.schema import Schema
 from ...data.unit import People, Rows, Unit
 from ...errors import UnboundedSensitivity, UnsupportedQuery
 from ...privacy.neighbours import Neighbours
-from ..algebra.expression import Call, Field, Function
+from ..algebra.expression import Call, Field, Function, call_of
 from ..algebra.tree import (
     JoinPeople,
     JoinPublic,
@@ -24,6 +24,7 @@ from ..algebra.tree import (
     Total,
     Union,
     Where,
+    inputs_of,
 )
 from ..domains.domain import Domain, Truth, Whole, domain_of_column
 from ..domains.domain_of import domain_of
@@ -148,7 +149,7 @@ def _people_join_columns(join: JoinPeople) -> dict[str, Domain]:
 
 def _check_comparable(x: Domain, y: Domain) -> None:
     """Refuse to match values that cannot be compared, such as a number with text."""
-    domain_of(Call(Function.EQUAL, (Field("x"), Field("y"))), {"x": x, "y": y})
+    domain_of(call_of(Function.EQUAL, Field("x"), Field("y")), {"x": x, "y": y})
 
 
 def _union_columns(parts: tuple[Relation, ...]) -> dict[str, Domain]:
@@ -166,20 +167,12 @@ def _union_columns(parts: tuple[Relation, ...]) -> dict[str, Domain]:
 
 def tables_of(relation: Relation) -> tuple[Schema, ...]:
     """List the private tables a relation reads, once for each time it reads them."""
-    match relation:
-        case Scan(schema=schema):
-            return (schema,)
-        case Where(rows=rows) | Select(rows=rows) | JoinPublic(rows=rows) | PerPerson(rows=rows):
-            return tables_of(rows)
-        case JoinPeople(left=left, right=right):
-            return tables_of(left) + tables_of(right)
-        case Union(parts=parts):
-            tables: tuple[Schema, ...] = ()
-            for part in parts:
-                tables += tables_of(part)
-            return tables
-        case _:
-            assert_never(relation)
+    if isinstance(relation, Scan):
+        return (relation.schema,)
+    tables: tuple[Schema, ...] = ()
+    for rows in inputs_of(relation):
+        tables += tables_of(rows)
+    return tables
 
 
 def unit_of(relation: Relation) -> Unit:
@@ -231,19 +224,14 @@ def multiplicity(relation: Relation) -> int:
 
     Law: tests/query/test_relation_facts.py::TestMultiplicity
     """
-    match relation:
-        case Scan():
-            return 1
-        case Where(rows=rows) | Select(rows=rows):
-            return multiplicity(rows)
-        case JoinPublic(rows=rows):
-            return multiplicity(rows) * max_matches(relation)
-        case Union(parts=parts):
-            return sum(multiplicity(part) for part in parts)
-        case JoinPeople() | PerPerson():
-            raise UnboundedSensitivity(
-                "JOIN of private tables, or GROUP BY the person, needs tables whose unit is a "
-                'person: declare unit=People("id", max_rows=…)'
-            )
-        case _:
-            assert_never(relation)
+    if isinstance(relation, Scan):
+        return 1
+    if isinstance(relation, JoinPeople | PerPerson):
+        raise UnboundedSensitivity(
+            "JOIN of private tables, or GROUP BY the person, needs tables whose unit is a "
+            'person: declare unit=People("id", max_rows=…)'
+        )
+    copies = sum(map(multiplicity, inputs_of(relation)))
+    if isinstance(relation, JoinPublic):
+        copies *= max_matches(relation)
+    return copies

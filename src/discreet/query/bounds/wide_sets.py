@@ -18,7 +18,7 @@ from functools import lru_cache, reduce
 from itertools import product
 
 from ... import workloads
-from ..algebra.expression import Call, Constant, Expression, Function
+from ..algebra.expression import Constant, Expression, Function, call_of
 from ..algebra.tree import Key, Question, Relation, Where
 from ..domains.domain import Day, Scalar, Second
 from ..domains.domain_of import domain_of
@@ -91,7 +91,7 @@ def _keep_listed(rows: Relation, keys: list[Key]) -> Relation:
 
 
 def _both(left: Expression, right: Expression) -> Expression:
-    return Call(Function.AND, (left, right))
+    return call_of(Function.AND, left, right)
 
 
 def _is_listed(key: Key, rows: Relation) -> Expression:
@@ -100,8 +100,8 @@ def _is_listed(key: Key, rows: Relation) -> Expression:
     domain = domain_of(expression, columns_of(rows))
     # The values of days and seconds are numbers, so they are compared as numbers.
     if isinstance(domain, Day):
-        expression = Call(Function.UNIX_DATE, (expression,))
+        expression = call_of(Function.UNIX_DATE, expression)
     elif isinstance(domain, Second):
-        expression = Call(Function.UNIX_SECONDS, (expression,))
+        expression = call_of(Function.UNIX_SECONDS, expression)
     listed = [Constant(value) for value in key.values or ()]
-    return Call(Function.AMONG, (expression, *listed))
+    return call_of(Function.AMONG, expression, *listed)

@@ -27,7 +27,7 @@ from ..domains.rounded_edges import rounded_bin, rounded_test
 from ..domains.time_functions import TIMES
 from .like import like_regex
 
-__all__ = ["evaluate", "half_up", "meaning_of", "settle"]
+__all__ = ["COMPARE", "NUMBERS", "evaluate", "half_up", "meaning_of", "settle"]
 
 Row = Mapping[str, Scalar]
 Columns = Mapping[str, Domain]
@@ -161,7 +161,7 @@ def _on_steps(call: Call, columns: Columns) -> Meaning | None:
     test = rounded_test(call, columns)
     if test is not None:
         constants = test.steps
-        compare = _COMPARISONS[test.function]
+        compare = COMPARE[test.function]
         steps_of = _steps(test.column, columns)
         # Only inequalities have a side; = and IN are the same either way.
         if test.turned and test.function in (Function.LESS, Function.AT_MOST):
@@ -194,13 +194,11 @@ def _function(call: Call, columns: Columns) -> Callable[..., Scalar]:
             return _quotient(call, columns)
         case Function.ROOT:
             return _root(call, columns)
-        case Function.NOT:
-            return operator.not_
-        case Function.EQUAL | Function.UNEQUAL | Function.AMONG:
-            return _COMPARISONS[function]
+        case Function.NOT | Function.EQUAL | Function.UNEQUAL | Function.AMONG:
+            return COMPARE[function]
     if function in _TEXTS:
         return _TEXTS[function]
-    of_numbers = _NUMBERS[function]
+    of_numbers = NUMBERS[function]
     return lambda *values: of_numbers(*map(_number, values))
 
 
@@ -221,7 +219,7 @@ def _like(text: str, pattern: str) -> bool:
     return re.fullmatch(regex, text, flags=re.DOTALL) is not None
 
 
-_NUMBERS: dict[Function, Callable[..., Scalar]] = {
+NUMBERS: dict[Function, Callable[..., Scalar]] = {
     Function.ADD: operator.add,
     Function.SUBTRACT: operator.sub,
     Function.MULTIPLY: operator.mul,
@@ -236,13 +234,16 @@ _NUMBERS: dict[Function, Callable[..., Scalar]] = {
     Function.LESS: operator.lt,
     Function.AT_MOST: operator.le,
 }
-_COMPARISONS: dict[Function, Callable[..., bool]] = {
+"""Functions of numbers, by plain operators."""
+COMPARE: dict[Function, Callable[..., bool]] = {
     Function.EQUAL: lambda x, *others: x in others,
-    Function.UNEQUAL: lambda x, *others: x not in others,
+    Function.UNEQUAL: operator.ne,
     Function.AMONG: lambda x, *others: x in others,
     Function.LESS: operator.lt,
     Function.AT_MOST: operator.le,
+    Function.NOT: operator.not_,
 }
+"""Functions whose value is a truth; AMONG takes any number of values."""
 
 # Functions of days or seconds that are arithmetic; // and % round down, also before 1970.
 _TIME_COUNTS: dict[Function, Callable[[int], int]] = {

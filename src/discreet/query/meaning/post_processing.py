@@ -13,6 +13,7 @@ Law: tests/query/test_post_processing.py::TestValues
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias, assert_never
@@ -23,6 +24,7 @@ from ..algebra.expression import (
     Expression,
     Field,
     Function,
+    call_of,
     window_name,
     windows_of,
 )
@@ -33,7 +35,7 @@ from ..domains.calendar import DAY_SECONDS, FIRST_DAY, LAST_DAY
 from ..domains.domain import Scalar
 from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of, type_of_domain
-from .evaluate import evaluate, half_up, settle
+from .evaluate import COMPARE, NUMBERS, evaluate, half_up, settle
 
 Value: TypeAlias = Scalar | float
 NoisyRow: TypeAlias = Mapping[str, Value]
@@ -226,14 +228,10 @@ def value_of(expression: Expression, row: NoisyRow, types: Types) -> Value:
             assert_never(expression)
 
 
-_COMPARISONS = (
-    *(Function.EQUAL, Function.UNEQUAL, Function.AMONG),
-    *(Function.LESS, Function.AT_MOST, Function.NOT),
-)
 _EXACT = frozenset(Function) - {
     *(Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE, Function.MODULO),
     *(Function.NEGATE, Function.ABSOLUTE, Function.FLOOR, Function.CEILING, Function.ROUND),
-    *(Function.LEAST, Function.GREATEST, *_COMPARISONS),
+    *(Function.LEAST, Function.GREATEST, *COMPARE),
     *(Function.AND, Function.OR, Function.IS_NULL, Function.COALESCE, Function.CASE),
     *(Function.ROOT, Function.POWER, Function.LOGARITHM, Function.EXPONENTIAL),
     *(Function.TOTAL, Function.LAG),
@@ -251,7 +249,7 @@ def _exactly(
     type_ = type_of(arguments[0], types)
     if type_ in ("day", "second"):
         first = Constant(values[0], type_)  # type: ignore[arg-type]
-    call = Call(function, (first, *arguments[1:]))
+    call = call_of(function, first, *arguments[1:])
     return evaluate(call, {}, {})
 
 
@@ -283,8 +281,8 @@ def _apply(function: Function, values: Sequence[Value]) -> Value:
         return "".join(map(str, values))
     if function in (Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS):
         return _time_at(function, values[0])
-    if function in _COMPARISONS:
-        return _compare(function, values)
+    if function in COMPARE:
+        return COMPARE[function](*values)
     return _number(function, values)
 
 
@@ -299,21 +297,6 @@ def _time_at(function: Function, value: Value) -> Value:
     return math.floor(value)
 
 
-def _compare(function: Function, values: Sequence[Value]) -> bool:
-    first, *others = values
-    match function:
-        case Function.EQUAL | Function.AMONG:
-            return first in others
-        case Function.UNEQUAL:
-            return first != others[0]
-        case Function.LESS:
-            return first < others[0]  # type: ignore[operator]
-        case Function.AT_MOST:
-            return first <= others[0]  # type: ignore[operator]
-        case _:  # NOT
-            return not first
-
-
 def _number(function: Function, values: Sequence[Value]) -> Value:
     """Compute in floats, or exactly if all are exact; a result that no float can hold is NULL."""
     convert: type[Fraction | float] = Fraction
@@ -323,7 +306,7 @@ def _number(function: Function, values: Sequence[Value]) -> Value:
             convert = float
     try:
         numbers = [convert(value) for value in values]  # type: ignore[arg-type]
-        result = _OPERATIONS[function](numbers)
+        result = _OPERATIONS[function](*numbers)
     except (OverflowError, ZeroDivisionError, ValueError):
         return None
     if isinstance(result, Fraction) and result.denominator == 1:
@@ -333,21 +316,15 @@ def _number(function: Function, values: Sequence[Value]) -> Value:
     return result
 
 
-_OPERATIONS: dict[Function, Callable[[Sequence[Fraction | float]], Fraction | float]] = {
-    Function.ADD: lambda x: x[0] + x[1],
-    Function.SUBTRACT: lambda x: x[0] - x[1],
-    Function.MULTIPLY: lambda x: x[0] * x[1],
-    Function.DIVIDE: lambda x: x[0] / x[1],
-    Function.MODULO: lambda x: x[0] % x[1],
-    Function.NEGATE: lambda x: -x[0],
-    Function.ABSOLUTE: lambda x: max(x[0], -x[0]),
-    Function.FLOOR: lambda x: math.floor(x[0]),
-    Function.CEILING: lambda x: math.ceil(x[0]),
-    Function.ROUND: lambda x: half_up(Fraction(x[0])),
-    Function.ROOT: lambda x: math.sqrt(x[0]),
-    Function.POWER: lambda x: math.pow(x[0], x[1]),
-    Function.LOGARITHM: lambda x: math.log(x[0]),
-    Function.EXPONENTIAL: lambda x: math.exp(x[0]),
-    Function.LEAST: min,
-    Function.GREATEST: max,
+_OPERATIONS: dict[Function, Callable[..., Fraction | float]] = {
+    **NUMBERS,  # type: ignore[dict-item]
+    Function.DIVIDE: operator.truediv,
+    # Not abs: −0.0 keeps its sign, as stored answers have it.
+    Function.ABSOLUTE: lambda x: max(x, -x),
+    Function.ROUND: lambda x: half_up(Fraction(x)),
+    Function.ROOT: math.sqrt,
+    Function.POWER: math.pow,
+    Function.LOGARITHM: math.log,
+    Function.EXPONENTIAL: math.exp,
 }
+"""Functions of numbers: those of rows, and those that are of noisy results only."""

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from ...arithmetic.rational import Number, positive, rational
 from ...errors import InvalidArgument
 from ..algebra.constant_folding import lower_edge
-from ..algebra.expression import Call, Constant, Expression, Function
+from ..algebra.expression import Constant, Expression, Function, call_of
 from ..domains.type_of import ValueType, type_of
 from ..meaning.constant_times import as_second, fold_time
 from .column import constant
@@ -25,8 +25,8 @@ def edge_below(x: Expression, edges: Sequence[Constant]) -> Expression:
     branches: list[Expression] = []
     # The first condition of CASE that holds decides, so the greatest edge is tried first.
     for edge in reversed(edges):
-        branches += [Call(Function.AT_MOST, (edge, x)), edge]
-    return Call(Function.CASE, (*branches, Constant(None)))
+        branches += [call_of(Function.AT_MOST, edge, x), edge]
+    return call_of(Function.CASE, *branches, Constant(None))
 
 
 def binned_by(
@@ -46,7 +46,7 @@ def binned_by(
     if edges is not None:
         return edge_below(x, _read_edges(edges))
     if isinstance(width, str) and width.isalpha():
-        return Call(Function.TRUNCATE, (x, Constant(width)))
+        return call_of(Function.TRUNCATE, x, Constant(width))
     exact_width = positive(width if width is not None else 1, "width")
     if type_ not in ("day", "second"):
         return lower_edge(x, rational(start or 0, "start"), exact_width)
@@ -72,7 +72,7 @@ def _time_edge(x: Expression, type_: ValueType, width: Fraction, start: Edge | N
     since = fold_time(to_number, first)
     number = fold_time(to_number, x)
     edge = lower_edge(number, Fraction(since.value), width)  # type: ignore[union-attr,arg-type]
-    return Call(to_time, (edge,))
+    return call_of(to_time, edge)
 
 
 def _read_edges(edges: Iterable[Edge]) -> list[Constant]:

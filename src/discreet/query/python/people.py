@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..algebra.expression import Call, Constant, Field, Function
+from ..algebra.expression import Constant, Field, Function, call_of
 from ..algebra.joins import add_flag, with_unique_columns
 from ..algebra.tree import JoinPeople, Named, Relation, Select, Where
 from ..bounds.person_totals import PersonTotals
@@ -32,5 +32,5 @@ def people_in(rows: Relation, people: Relation, *, there: bool) -> Relation:
         return JoinPeople(rows, right)
     # A left join marks people without a row by NULL in the flag.
     joined = JoinPeople(rows, right, (), "left")
-    is_missing = Call(Function.IS_NULL, (Field(new_names[flag]),))
+    is_missing = call_of(Function.IS_NULL, Field(new_names[flag]))
     return Where(joined, is_missing)

@@ -14,7 +14,7 @@ from ...arithmetic.rational import whole
 from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import InvalidArgument
-from ..algebra.expression import Call, Constant, Expression, Field, Function
+from ..algebra.expression import Constant, Expression, Field, Function, call_of
 from ..algebra.statistic import Statistic, Sum
 from ..algebra.tree import Finish, PerPerson, Question, Scan, Total
 from ..bounds.relation_facts import columns_of
@@ -59,20 +59,20 @@ def truncation_question(schema: Schema, *, up_to: int, of: str | None = None) ->
         )
     scan = Scan(schema)
     max_rows = Constant(unit.max_rows)
-    excess = Call(Function.SUBTRACT, (_ROWS, max_rows))
-    cut_rows = Call(Function.GREATEST, (excess, Constant(0)))
-    kept_rows = Call(Function.LEAST, (_ROWS, max_rows))
+    excess = call_of(Function.SUBTRACT, _ROWS, max_rows)
+    cut_rows = call_of(Function.GREATEST, excess, Constant(0))
+    kept_rows = call_of(Function.LEAST, _ROWS, max_rows)
     asked: dict[str, Statistic] = {"cut": Sum(cut_rows), "kept": Sum(kept_rows)}
     totals = {"rows": Total("count", None, Fraction(1), 1, max_counted)}
     # All rows are computed from both sums: a third statistic would take budget from them.
-    all_rows = Call(Function.ADD, (Field("cut"), Field("kept")))
+    all_rows = call_of(Function.ADD, Field("cut"), Field("kept"))
     shown = _show("rows", "cut", all_rows, "share")
     if of is not None:
         totals["sum"] = _sum(scan, of, max_counted)
-        kept_quotient = Call(Function.DIVIDE, (max_rows, _ROWS))
-        kept_fraction = Call(Function.LEAST, (kept_quotient, Constant(1)))
-        cut_fraction = Call(Function.SUBTRACT, (Constant(1), kept_fraction))
-        asked["cut_total"] = Sum(Call(Function.MULTIPLY, (_SUM, cut_fraction)))
+        kept_quotient = call_of(Function.DIVIDE, max_rows, _ROWS)
+        kept_fraction = call_of(Function.LEAST, kept_quotient, Constant(1))
+        cut_fraction = call_of(Function.SUBTRACT, Constant(1), kept_fraction)
+        asked["cut_total"] = Sum(call_of(Function.MULTIPLY, _SUM, cut_fraction))
         asked["total"] = Sum(_SUM)
         shown += _show("total", "cut_total", Field("total"), "share_total")
     people = PerPerson(scan, (), tuple(totals.items()))
@@ -84,7 +84,7 @@ def _show(
 ) -> tuple[tuple[str, Expression], ...]:
     """Return the columns of a total, of its part that is cut off, and of the quotient."""
     cut = Field(cut_name)
-    quotient = Call(Function.DIVIDE, (cut, total))
+    quotient = call_of(Function.DIVIDE, cut, total)
     return (total_name, total), (cut_name, cut), (share_name, quotient)
 
 

@@ -18,7 +18,7 @@ from ...errors import UnsupportedQuery
 from ...frozen import frozen
 from ..algebra.chain import chain
 from ..algebra.constant_folding import fold
-from ..algebra.expression import Call, Constant, Expression, Function
+from ..algebra.expression import Call, Constant, Expression, Function, call_of
 from ..algebra.refusal import refusal
 from ..domains.domain import Domain
 from ..domains.domain_of import domain_of
@@ -83,7 +83,7 @@ def _check_types(node: exp.Expr, expression: Expression, names: Names) -> None:
 def _negate_if_asked(condition: Expression, node: exp.Expr) -> Expression:
     """Put NOT before a condition if the node says so."""
     if node.args.get("negate"):
-        return Call(Function.NOT, (condition,))
+        return call_of(Function.NOT, condition)
     return condition
 
 
@@ -154,16 +154,16 @@ def _compare(function: Function, swap: bool, node: exp.Expr, names: Names) -> Ex
     # x > y is stored as y < x, so that equal conditions have equal trees.
     if swap:
         left, right = right, left
-    return Call(function, (left, right))
+    return call_of(function, left, right)
 
 
 def _between(node: exp.Between, names: Names) -> Expression:
     only(node, "this", "low", "high")
     operands = (node.this, node.args["low"], node.args["high"])
     x, low, high = read_alike(node, operands, names)
-    above = Call(Function.AT_MOST, (low, x))
-    below = Call(Function.AT_MOST, (x, high))
-    return Call(Function.AND, (above, below))
+    above = call_of(Function.AT_MOST, low, x)
+    below = call_of(Function.AT_MOST, x, high)
+    return call_of(Function.AND, above, below)
 
 
 def _among(node: exp.In, names: Names) -> Expression:
@@ -186,7 +186,7 @@ def _like(node: exp.Like, names: Names) -> Expression:
     pattern = read(node.expression, names)
     if not isinstance(pattern, Constant) or not isinstance(pattern.value, str):
         raise refusal("LIKE", "its pattern must be written out", "write LIKE 'abc%'")
-    matches = Call(Function.LIKE, (read(node.this, names), pattern))
+    matches = call_of(Function.LIKE, read(node.this, names), pattern)
     return _negate_if_asked(matches, node)
 
 
@@ -197,14 +197,14 @@ def _is(node: exp.Is, names: Names) -> Expression:
     if isinstance(wanted, exp.Null):
         # The id of a missing side cannot be read; its flag is NULL in just the same rows.
         nullable = missing_side_flag(node.this, names) or read(node.this, names)
-        return _negate_if_asked(Call(Function.IS_NULL, (nullable,)), node)
+        return _negate_if_asked(call_of(Function.IS_NULL, nullable), node)
     value = read(node.this, names)
     if not isinstance(wanted, exp.Boolean):
         refuse_node(node)
     if not wanted.this:
-        value = Call(Function.NOT, (value,))
+        value = call_of(Function.NOT, value)
     # NULL is neither true nor false, and IS never answers NULL.
-    return _negate_if_asked(Call(Function.COALESCE, (value, Constant(False))), node)
+    return _negate_if_asked(call_of(Function.COALESCE, value, Constant(False)), node)
 
 
 def missing_side_flag(node: exp.Expr, names: Names) -> Expression | None:
@@ -221,14 +221,14 @@ def _null_safe_equal(differ: bool, node: exp.Expr, names: Names) -> Expression:
     """Read IS NOT DISTINCT FROM: equal, or both NULL."""
     only(node, "this", "expression")
     left, right = read_alike(node, (node.this, node.expression), names)
-    left_null = Call(Function.IS_NULL, (left,))
-    right_null = Call(Function.IS_NULL, (right,))
-    both_null = Call(Function.AND, (left_null, right_null))
-    equal = Call(Function.EQUAL, (left, right))
+    left_null = call_of(Function.IS_NULL, left)
+    right_null = call_of(Function.IS_NULL, right)
+    both_null = call_of(Function.AND, left_null, right_null)
+    equal = call_of(Function.EQUAL, left, right)
     # The comparison is NULL just where a side is NULL, and then the second test decides.
-    same = Call(Function.COALESCE, (equal, both_null))
+    same = call_of(Function.COALESCE, equal, both_null)
     if differ:
-        return Call(Function.NOT, (same,))
+        return call_of(Function.NOT, same)
     return same
 
 
@@ -251,7 +251,7 @@ def _if(node: exp.If, names: Names) -> Expression:
     only(node, "this", "true", "false")
     then = read(node.args["true"], names)
     otherwise = _read_or_null(node.args.get("false"), names)
-    return Call(Function.CASE, (read(node.this, names), then, otherwise))
+    return call_of(Function.CASE, read(node.this, names), then, otherwise)
 
 
 def _read_or_null(node: exp.Expr | None, names: Names) -> Expression:

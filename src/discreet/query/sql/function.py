@@ -14,7 +14,7 @@ from functools import partial
 from sqlglot import exp
 
 from ..algebra.constant_folding import bin_of, exact, fold
-from ..algebra.expression import Call, Constant, Expression, Function
+from ..algebra.expression import Call, Constant, Expression, Function, call_of
 from ..algebra.refusal import refusal
 from ..domains.domain import Whole
 from ..domains.domain_of import domain_of
@@ -41,7 +41,7 @@ def _number_domain(x: Expression, names: Names) -> Whole | None:
 
 def _unary(function: Function, node: exp.Expr, names: Names) -> Expression:
     only(node, "this")
-    return Call(function, (read(node.this, names),))
+    return call_of(function, read(node.this, names))
 
 
 def _variadic(function: Function, node: exp.Expr, names: Names) -> Expression:
@@ -65,8 +65,8 @@ def _coalesce(node: exp.Coalesce, names: Names) -> Expression:
 def _nullif(node: exp.Nullif, names: Names) -> Expression:
     only(node, "this", "expression")
     x, y = read_alike(node, (node.this, node.expression), names)
-    equal = Call(Function.EQUAL, (x, y))
-    return Call(Function.CASE, (equal, Constant(None), x))
+    equal = call_of(Function.EQUAL, x, y)
+    return call_of(Function.CASE, equal, Constant(None), x)
 
 
 def _modulo(node: exp.Mod, names: Names) -> Expression:
@@ -78,15 +78,15 @@ def _modulo(node: exp.Mod, names: Names) -> Expression:
         raise refusal(
             "%", "its right side must be a positive number that is written out", "write x % 7"
         )
-    remainder = Call(Function.MODULO, (x, m))
+    remainder = call_of(Function.MODULO, x, m)
     domain = _number_domain(x, names)
     if domain is not None and domain.low >= 0:
         return remainder
     # MODULO of the algebra is never negative, so numbers below zero are mirrored twice.
-    below_zero = Call(Function.LESS, (x, Constant(0)))
-    mirrored = Call(Function.MODULO, (fold(Function.NEGATE, x), m))
-    negative = Call(Function.NEGATE, (mirrored,))
-    return Call(Function.CASE, (below_zero, negative, remainder))
+    below_zero = call_of(Function.LESS, x, Constant(0))
+    mirrored = call_of(Function.MODULO, fold(Function.NEGATE, x), m)
+    negative = call_of(Function.NEGATE, mirrored)
+    return call_of(Function.CASE, below_zero, negative, remainder)
 
 
 def _round(node: exp.Round, names: Names) -> Expression:
@@ -94,7 +94,7 @@ def _round(node: exp.Round, names: Names) -> Expression:
     x = read(node.this, names)
     decimals = node.args.get("decimals")
     if decimals is None:
-        return Call(Function.ROUND, (x,))
+        return call_of(Function.ROUND, x)
     digits = read(decimals, names)
     # True is an int in Python, hence the exact type; ten digits either way exceed every grid.
     if (
@@ -104,7 +104,7 @@ def _round(node: exp.Round, names: Names) -> Expression:
     ):
         raise refusal("ROUND", "it takes a number of places from -9 to 9", "write ROUND(x, 2)")
     if digits.value == 0:
-        return Call(Function.ROUND, (x,))
+        return call_of(Function.ROUND, x)
     return _rounded_to(x, digits.value)
 
 
@@ -112,7 +112,7 @@ def _rounded_to(x: Expression, digits: int) -> Expression:
     """Round half up to a number of decimal digits: ROUND(x · 10^digits) / 10^digits."""
     scale = exact(Fraction(10) ** digits)
     scaled = fold(Function.MULTIPLY, x, scale)
-    return Call(Function.DIVIDE, (Call(Function.ROUND, (scaled,)), scale))
+    return call_of(Function.DIVIDE, call_of(Function.ROUND, scaled), scale)
 
 
 def _substring(node: exp.Substring, names: Names) -> Expression:
@@ -131,7 +131,7 @@ def _left(node: exp.Left, names: Names) -> Expression:
     only(node, "this", "expression")
     text = read(node.this, names)
     length = read(node.expression, names)
-    return Call(Function.SUBSTRING, (text, Constant(1), length))
+    return call_of(Function.SUBSTRING, text, Constant(1), length)
 
 
 def _width_bucket(node: exp.WidthBucket, names: Names) -> Expression:
@@ -157,9 +157,9 @@ def _width_bucket(node: exp.WidthBucket, names: Names) -> Expression:
     low, high, bins = numbers
     index = bin_of(read(node.this, names), low, (high - low) / bins)
     # Indices count from 0; one bin on each side holds all that lies outside.
-    above = Call(Function.GREATEST, (index, Constant(-1)))
-    clipped = Call(Function.LEAST, (above, Constant(int(bins))))
-    return Call(Function.ADD, (clipped, Constant(1)))
+    above = call_of(Function.GREATEST, index, Constant(-1))
+    clipped = call_of(Function.LEAST, above, Constant(int(bins)))
+    return call_of(Function.ADD, clipped, Constant(1))
 
 
 def _anonymous(node: exp.Anonymous, names: Names) -> Expression:
@@ -167,11 +167,11 @@ def _anonymous(node: exp.Anonymous, names: Names) -> Expression:
     only(node, "this", "expressions")
     match node.name.upper(), node.expressions:
         case "PMOD", [x, m]:
-            return Call(Function.MODULO, (read(x, names), read(m, names)))
+            return call_of(Function.MODULO, read(x, names), read(m, names))
         case "DATE_PART" | "DATEPART", [exp.Literal() | exp.Column() as part, time]:
             return part_of_time(part.name, time, names)
         case "ISOYEAR", [time]:
-            return Call(Function.ISOYEAR, (read(time, names),))
+            return call_of(Function.ISOYEAR, read(time, names))
         case "TIMESTAMP_SECONDS", [number]:
             return fold_time(Function.FROM_UNIX_SECONDS, read(number, names))
         case "DATEADD" | "TIMESTAMPADD", [exp.Column() as unit, number, time]:
@@ -241,7 +241,7 @@ def _cast(node: exp.Expr, names: Names) -> Expression:
 
 def _truth_as_number(condition: Expression) -> Expression:
     """Return 1 for true, 0 for false and NULL for NULL."""
-    otherwise = Call(Function.NOT, (condition,))
+    otherwise = call_of(Function.NOT, condition)
     branches = (condition, Constant(1), otherwise, Constant(0), Constant(None))
     return Call(Function.CASE, branches)
 
@@ -249,7 +249,7 @@ def _truth_as_number(condition: Expression) -> Expression:
 def _cast_result(x: Expression, to: exp.DataType) -> Expression | None:
     """Cast a noisy result: to whole numbers and decimals it is rounded, half up."""
     if to.this in _INTEGER_TYPES and not to.expressions:
-        return Call(Function.ROUND, (x,))
+        return call_of(Function.ROUND, x)
     if to.this is not _TYPES.DECIMAL or len(to.expressions) != 2:
         return None
     # 18 digits fit into 64 bits; a longer scale would change no released number.
@@ -264,9 +264,9 @@ def _logarithm(node: exp.Log, names: Names) -> Expression:
         raise refusal(
             clause_of(node), "its base is 10 in some stores, e in others", "write LN(x) or LOG10(x)"
         )
-    base = Call(Function.LOGARITHM, (read(node.this, names),))
-    x = Call(Function.LOGARITHM, (read(node.expression, names),))
-    return Call(Function.DIVIDE, (x, base))
+    base = call_of(Function.LOGARITHM, read(node.this, names))
+    x = call_of(Function.LOGARITHM, read(node.expression, names))
+    return call_of(Function.DIVIDE, x, base)
 
 
 def _power(node: exp.Pow, names: Names) -> Expression:
@@ -275,7 +275,7 @@ def _power(node: exp.Pow, names: Names) -> Expression:
     x = read(node.this, names)
     y = read(node.expression, names)
     if names.domains is None:
-        return Call(Function.POWER, (x, y))
+        return call_of(Function.POWER, x, y)
     # A product is exact on every store; POWER of floats differs in its last bit.
     if not isinstance(y, Constant) or type(y.value) is not int or not 1 <= y.value <= 8:
         raise refusal(
@@ -294,9 +294,9 @@ def _sign(node: exp.Sign, names: Names) -> Expression:
     only(node, "this")
     x = read(node.this, names)
     zero = Constant(0)
-    above = Call(Function.LESS, (zero, x))
-    below = Call(Function.LESS, (x, zero))
-    missing = Call(Function.IS_NULL, (x,))
+    above = call_of(Function.LESS, zero, x)
+    below = call_of(Function.LESS, x, zero)
+    missing = call_of(Function.IS_NULL, x)
     branches = (above, Constant(1), below, Constant(-1), missing, Constant(None), zero)
     return Call(Function.CASE, branches)
 
@@ -315,7 +315,7 @@ def _concat(node: exp.Concat, names: Names) -> Expression:
         if isinstance(text, Constant):
             texts.append(text)
         else:
-            texts.append(Call(Function.COALESCE, (text, Constant(""))))
+            texts.append(call_of(Function.COALESCE, text, Constant("")))
     # CONCAT of the algebra takes at least two texts.
     if len(texts) == 1:
         return texts[0]

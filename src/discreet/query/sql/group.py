@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from ...errors import UnsupportedQuery
 from ...frozen import frozen
-from ..algebra.expression import Call, Constant, Expression, Field, Function
+from ..algebra.expression import Constant, Expression, Field, Function, call_of
 from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.statistic import statistic_name
@@ -284,8 +284,8 @@ def _columns_of_set(node: exp.Expr) -> GroupingSet:
 
 def grouping_flag(name: str) -> Expression:
     """Return GROUPING(x): 1 where x is summed over, which its NULL says, else 0."""
-    missing = Call(Function.IS_NULL, (Field(name),))
-    return Call(Function.CASE, (missing, Constant(1), Constant(0)))
+    missing = call_of(Function.IS_NULL, Field(name))
+    return call_of(Function.CASE, missing, Constant(1), Constant(0))
 
 
 def running_total(node: exp.Window) -> tuple[exp.Expr, exp.Expr]:
@@ -328,7 +328,7 @@ def read_window(node: exp.Expr, names: Names) -> Expression:
     partition = [read(key, names) for key in node.args.get("partition_by") or ()]
     if isinstance(function, exp.Sum):
         only(function, "this")
-        return Call(Function.TOTAL, (read(function.this, names), *partition))
+        return call_of(Function.TOTAL, read(function.this, names), *partition)
     only(function, "this", "offset")
     order = node.args.get("order")
     if order is None or len(order.expressions) != 1:
@@ -348,7 +348,7 @@ def read_window(node: exp.Expr, names: Names) -> Expression:
     sorted_by = read(item.this, names)
     descending = bool(item.args.get("desc"))
     arguments = (value, Constant(rows_back), sorted_by, Constant(descending))
-    return Call(Function.LAG, (*arguments, *partition))
+    return call_of(Function.LAG, *arguments, *partition)
 
 
 def item_names(items: list[exp.Expr], scope: Scope) -> list[str]:

@@ -18,7 +18,7 @@ from ...errors import SchemaMismatch
 from ...frozen import frozen, replace
 from ..algebra.expression import Expression, Field
 from ..algebra.refusal import refusal
-from ..algebra.tree import Relation, Select, Union, Where
+from ..algebra.tree import Relation, Select, Union, Where, inputs_of
 from .expression import read
 from .key_join import listed_keys, read_key_join
 from .people.exists import without_people
@@ -105,13 +105,7 @@ def read_view(node: exp.Expr, tables: Catalogue) -> RowView:
 
 def _size(rows: Relation) -> int:
     """Count the nodes of a relation."""
-    size = 1
-    for name in ("rows", "left", "right"):
-        if hasattr(rows, name):
-            size += _size(getattr(rows, name))
-    for part in getattr(rows, "parts", ()):
-        size += _size(part)
-    return size
+    return 1 + sum(map(_size, inputs_of(rows)))
 
 
 def _select(node: exp.Select, tables: Catalogue) -> RowView:

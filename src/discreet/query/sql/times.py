@@ -17,7 +17,7 @@ from functools import partial
 from sqlglot import exp
 
 from ..algebra.constant_folding import fold
-from ..algebra.expression import Call, Constant, Expression, Function
+from ..algebra.expression import Constant, Expression, Function, call_of
 from ..algebra.refusal import refusal
 from ..domains.calendar import CLOCK_UNITS, DAY_SECONDS, UNITS
 from ..domains.type_of import ValueType, type_of
@@ -63,11 +63,11 @@ def part_of_time(part: str, node: exp.Expr, names: Names) -> Expression:
     time = read(node, names)
     if part in ("DOW", "DAYOFWEEK"):
         # WEEKDAY is 7 on Sunday, which becomes 0.
-        weekday = Call(Function.WEEKDAY, (time,))
-        return Call(Function.MODULO, (weekday, Constant(7)))
+        weekday = call_of(Function.WEEKDAY, time)
+        return call_of(Function.MODULO, weekday, Constant(7))
     if part not in _PARTS:
         raise refusal(f"EXTRACT({part} …)", "it is not among the parts of a time", f"use {_SHOWN}")
-    return Call(_PARTS[part], (time,))
+    return call_of(_PARTS[part], time)
 
 
 def _extract(node: exp.Extract, names: Names) -> Expression:
@@ -179,7 +179,7 @@ def _floor(x: Expression) -> Expression:
     """Round down; a constant is worked out at once, exactly."""
     if isinstance(x, Constant):
         return Constant(math.floor(x.value))  # type: ignore[arg-type]
-    return Call(Function.FLOOR, (x,))
+    return call_of(Function.FLOOR, x)
 
 
 def _sum(function: Function, node: exp.Expr, names: Names) -> Expression:

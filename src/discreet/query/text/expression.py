@@ -30,19 +30,12 @@ _KEYWORDS = """
 """
 RESERVED = frozenset(_KEYWORDS.split())
 
-_INFIX = {
-    Function.ADD: "+",
-    Function.SUBTRACT: "-",
-    Function.MULTIPLY: "*",
-    Function.DIVIDE: "/",
-    Function.EQUAL: "=",
-    Function.UNEQUAL: "<>",
-    Function.LESS: "<",
-    Function.AT_MOST: "<=",
-    Function.AND: "AND",
-    Function.OR: "OR",
-    Function.LIKE: "LIKE",
-}
+_INFIX = (
+    *(Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE),
+    *(Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST),
+    *(Function.AND, Function.OR, Function.LIKE),
+)
+"""Functions that are written between their two arguments."""
 _MIRRORED = {Function.LESS: ">", Function.AT_MOST: ">="}
 _LOOSE = (Function.AND, Function.OR, Function.NOT)
 _OPERATORS = (*_INFIX, Function.NOT, Function.NEGATE, Function.IS_NULL, Function.AMONG)
@@ -94,7 +87,7 @@ def _infix(call: Call, names: Mapping[str, str]) -> str:
             texts = [_condition(condition, names) for condition in conditions]
             return f" {function.upper()} ".join(texts)
     first, second = call.arguments
-    operator = _INFIX[function]
+    operator = spell(function)
     # 18 < age is written as people write it: age > 18.
     if function in _MIRRORED and isinstance(first, Constant) and not isinstance(second, Constant):
         first, second = second, first
