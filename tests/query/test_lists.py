@@ -10,7 +10,7 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidArgument, UnsupportedQuery
 from discreet.query import parse
-from discreet.query.bounds.wide_sets import (
+from discreet.query.bounds.grouping_sets import (
     cover_of,
     is_wide,
     largest_set,

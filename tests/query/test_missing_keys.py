@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import discreet as dp
+from discreet.query.bounds import nested
 from discreet.query.bounds.missing_keys import absent_keys, same_rows, table_parts
 
 PEOPLE = dp.Schema(
@@ -47,3 +48,20 @@ def test_levels_of_one_column_are_a_hierarchy_unless_a_value_makes_one_null():
     assert question("FLOOR(size / 10), size", "ROLLUP").nested is not None
     assert question(f"{HALF}, size", "ROLLUP").nested is None
     assert question("COALESCE(age, 0), age", "ROLLUP").nested is None
+
+
+def test_the_values_of_a_hierarchy_are_evaluated_once(monkeypatch):
+    """A column may have 200,000 values: who asks which rows count evaluates each level once."""
+    land = dp.Schema("land", dp.Rows(), {"tract": dp.Integer(0, 119)})
+    levels = {"state": dp.col("tract") // 60, "county": dp.col("tract") // 12, "tract": "tract"}
+    question = dp.Table(land).hierarchy(levels)
+    evaluated = []
+    evaluate = nested._values_of
+
+    def count(expression, *rest):
+        evaluated.append(expression)
+        return evaluate(expression, *rest)
+
+    monkeypatch.setattr(nested, "_values_of", count)
+    table_parts(question, None)
+    assert sorted(map(repr, evaluated)) == sorted(repr(key.expression) for key in question.keys)

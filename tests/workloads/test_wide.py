@@ -9,7 +9,7 @@ import pytest
 import discreet as dp
 from discreet.answer.workload_run import exact_totals
 from discreet.plan.workload_plan import change_of
-from discreet.query.bounds.wide_sets import cover_of, table_cells, table_question
+from discreet.query.bounds.grouping_sets import cover_of, table_cells, table_question
 from discreet.workloads import RunningTotals, plan_strategy
 from discreet.workloads.fixed_point import line_bound
 

@@ -57,9 +57,9 @@ from ..privacy.pricing.zcdp import price_zcdp
 from ..query.algebra.tally import KeptKeys
 from ..query.algebra.tree import Question
 from ..query.bounds.contribution_bounds import row_share
+from ..query.bounds.grouping_sets import MAX_FINEST_CELLS, is_wide
 from ..query.bounds.keys import PublicValues
 from ..query.bounds.missing_keys import absent_keys, table_parts
-from ..query.bounds.wide_sets import MAX_FINEST_CELLS, is_wide
 from ..statistics.recipe import PlannedRelease
 from ..statistics.releases.total import NoisyRelease
 from ..statistics.shared_totals import SumWay

@@ -20,9 +20,9 @@ from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure, PureDP
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
+from ..query.bounds.grouping_sets import MAX_FINEST_CELLS, cover_of, is_wide, table_cells
 from ..query.bounds.nested import MAX_LEAVES, count_cells, finest_cells, leaf_question
 from ..query.bounds.relation_facts import neighbours_of
-from ..query.bounds.wide_sets import MAX_FINEST_CELLS, cover_of, is_wide, table_cells
 from ..query.domains.domain import Scalar
 from ..statistics.laws.noise_sum import IntegerNoise, noise_of
 from ..statistics.recipe import ANY_DATA, ROUNDED_DATA, PlannedRelease, Recipe

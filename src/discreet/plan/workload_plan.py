@@ -18,11 +18,11 @@ from ..privacy.filters.filter import open_filter
 from ..privacy.measures import ZCDP, Measure, PureDP
 from ..query.algebra.tree import Nest, Question
 from ..query.bounds.contribution_bounds import row_share
+from ..query.bounds.grouping_sets import cover_of, is_wide, table_cells, table_question
 from ..query.bounds.missing_keys import TablePart, absent_keys, table_parts
 from ..query.bounds.nested import leaf_question
 from ..query.bounds.relation_facts import neighbours_of
 from ..query.bounds.sensitivity import corners
-from ..query.bounds.wide_sets import cover_of, is_wide, table_cells, table_question
 from ..statistics.recipe import PlannedRelease, Recipe
 from ..statistics.releases.set_totals import CellsNeed, CountedTable, SetsRelease
 from ..statistics.releases.total import TotalNeed

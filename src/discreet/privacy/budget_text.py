@@ -22,7 +22,7 @@ from typing import assert_never
 from ..arithmetic.numeral import read_number
 from ..arithmetic.rational import Number
 from ..errors import InvalidArgument
-from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from .measures import ZCDP, ApproxDP, GaussianDP, Measure, Order, PureDP, RenyiDP
 
 AMOUNTS = ("epsilon", "delta", "rho", "mu", "mu_squared")
 _TABLE = 'write {"epsilon": "1"}, {"epsilon": "1", "delta": "1e-6"}, {"rho": "1/8"} or {"mu": "1"}'
@@ -84,7 +84,7 @@ def _measure_of(amounts: Mapping[str, Fraction], name: str, hint: str) -> Measur
 def _read_renyi(value: object, name: str) -> Measure:
     if not isinstance(value, Mapping):
         raise InvalidArgument(f'{name}.renyi maps orders to epsilons, such as {{"2": "0.5"}}')
-    orders: dict[int | float | Fraction | str, Number] = {}
+    orders: dict[Order, Number] = {}
     for alpha, epsilon in value.items():
         order = read_number(alpha, f"{name}.alpha")
         orders[order] = read_number(epsilon, f"{name}.epsilon")

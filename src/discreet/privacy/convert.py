@@ -28,7 +28,7 @@ from ..errors import InvalidArgument
 from .calibrate import fits
 from .curve import Curve
 from .events import Promise
-from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from .measures import ZCDP, ApproxDP, GaussianDP, Measure, Order, PureDP, RenyiDP
 from .pricing.event_parts import flatten
 from .pricing.gdp import gaussian_measure
 from .pricing.pure import pure_measure
@@ -145,7 +145,7 @@ def to_renyi(measure: Measure, orders: Iterable[Number]) -> RenyiDP:
     listed = [rational(order, "alpha") for order in orders]
     # A promise of 0 at these orders is built only for its checks of the orders.
     alphas = RenyiDP(dict.fromkeys(listed, 0)).alphas
-    amounts: dict[int | float | Fraction | str, Number] = {}
+    amounts: dict[Order, Number] = {}
     for alpha in alphas:
         amounts[alpha] = _known(measure, price_order(Promise(measure), alpha), "RenyiDP")
     return RenyiDP(amounts)

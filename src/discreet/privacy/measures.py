@@ -30,6 +30,8 @@ from ..frozen import fill, frozen
 
 # Above this μ² its root is displayed as ∞: the square of a float of that size is no float.
 _MAX_SQUARE = 10**300
+Order: TypeAlias = int | float | Fraction | str
+"""A Rényi order α as users write it."""
 
 
 def _amount(value: object, name: str) -> Fraction:
@@ -286,7 +288,7 @@ class RenyiDP(_Promise):
     epsilon = _epsilon
     delta = _delta
 
-    def __init__(self, epsilons: Mapping[int | float | Fraction | str, Number]) -> None:
+    def __init__(self, epsilons: Mapping[Order, Number]) -> None:
         given: object = epsilons
         if not isinstance(given, Mapping):
             kind = type(given).__name__
@@ -327,7 +329,7 @@ class RenyiDP(_Promise):
             raise InvalidArgument(
                 "RenyiDP promises add only at the same orders alpha; list the same orders in both"
             )
-        sums: dict[int | float | Fraction | str, Number] = {}
+        sums: dict[Order, Number] = {}
         for (alpha, mine), (_, theirs) in zip(self.orders, other.orders, strict=True):
             sums[alpha] = mine + theirs
         return RenyiDP(sums)

@@ -19,9 +19,9 @@ from ...query.algebra.expression import Call, Constant, Expression, Field, Funct
 from ...query.algebra.names import unused_name
 from ...query.algebra.statistic import Count, CountOf, Statistic, Sum
 from ...query.algebra.tree import Finish, Key, Question, Relation, Where
+from ...query.bounds.grouping_sets import is_wide
 from ...query.bounds.missing_keys import same_rows
 from ...query.bounds.relation_facts import unit_of
-from ...query.bounds.wide_sets import is_wide
 from ...statistics.releases.set_totals import SetsRelease
 from ..asked.checked_question import CheckedQuestion, check_question
 from ..filtered_counts import MAX_COUNTS, MIN_COUNTS

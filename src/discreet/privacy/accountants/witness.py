@@ -72,8 +72,8 @@ def witness(event: Event) -> Event:
             squared = min(2 * epsilon / alpha for alpha, epsilon in promise.orders)
             return Promise(GaussianDP.of_square(squared), neighbours=relation)
         case DiscreteGaussianNoise() if event.dimension > 1:
-            squared = largest_move(event) ** 2
-            return DiscreteGaussianNoise(event.variance, squared, neighbours=relation)
+            squared_steps = largest_move(event) ** 2
+            return DiscreteGaussianNoise(event.variance, squared_steps, neighbours=relation)
         case GaussianNoise() if event.step and event.dimension > 1:
             square = event.squared_sensitivity
             return GaussianNoise(event.variance, square, event.step, neighbours=relation)

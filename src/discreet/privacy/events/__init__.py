@@ -32,10 +32,10 @@ from .choice import (
     PermuteAndFlipSelection,
     Promise,
     Response,
+    Shuffled,
     SparseVector,
 )
 from .combined import Batch, Event, KeySelection, Parallel, Repeated, Sampled, Sequence
-from .shuffled import Shuffled
 
 __all__ = [
     "Batch",

@@ -24,9 +24,9 @@ from .choice import (
     PermuteAndFlipSelection,
     Promise,
     Response,
+    Shuffled,
     SparseVector,
 )
-from .shuffled import Shuffled
 
 
 @frozen(init=False)

@@ -23,7 +23,7 @@ from ...arithmetic.rational import Number
 from ...errors import InvalidArgument
 from .. import events as e
 from .. import measures as m
-from ..measures import Measure
+from ..measures import Measure, Order
 from . import Event
 
 Json: TypeAlias = dict[str, object]
@@ -361,8 +361,8 @@ _READERS: dict[str, Callable[[object, str], object]] = {
 
 def _distinct(
     orders: list[tuple[Fraction, Fraction]],
-) -> dict[int | float | Fraction | str, Number]:
-    pairs: dict[int | float | Fraction | str, Number] = dict(orders)
+) -> dict[Order, Number]:
+    pairs: dict[Order, Number] = dict(orders)
     if len(pairs) < len(orders):
         raise InvalidArgument("renyi-dp.orders lists an order twice; list each order alpha once")
     return pairs

@@ -30,7 +30,7 @@ from fractions import Fraction
 import numpy as np
 
 from ...arithmetic.rounding import down, up
-from ..events.shuffled import Shuffled
+from ..events.choice import Shuffled
 from .atoms import Atoms
 from .counters import Counters, counters_delta, counters_pair, runs, window
 from .loss_masses import Array

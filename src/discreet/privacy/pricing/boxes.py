@@ -8,7 +8,6 @@ coins, and their exact curve is a binomial sum.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -19,7 +18,7 @@ from ...arithmetic.special import gammaln
 from ..events import Event, OwnCurve, Parallel, Sampled
 from ..measures import ApproxDP
 from ..neighbours import ADD_REMOVE
-from .event_parts import Flattened, flatten
+from .event_parts import Events, flatten
 from .group import delta_factor
 from .pure import amplified, price_pure
 
@@ -29,7 +28,7 @@ MOST = 2**22
 """Most identical boxes whose binomial sum is taken; beyond, the numerical price is the tool."""
 
 
-def price_approx(events: Flattened | Event | Iterable[Event]) -> Box | None:
+def price_approx(events: Events) -> Box | None:
     """Add up (ε, δ) by basic composition, exactly; None if some event has no known (ε, δ) box.
 
     Noise such as the Gaussian has a whole curve and no box of its own: None. A curve of points

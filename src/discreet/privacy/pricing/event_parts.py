@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from typing import TypeAlias
 
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
@@ -76,7 +77,11 @@ class Flattened:
         return sum(times for _, times in self.atoms)
 
 
-def flatten(events: Flattened | Event | Iterable[Event]) -> Flattened:
+Events: TypeAlias = Flattened | Event | Iterable[Event]
+"""One event, several, or their atoms."""
+
+
+def flatten(events: Events) -> Flattened:
     """List the atoms of one event or of several, nested in any way.
 
     >>> from discreet.privacy import KeySelection, LaplaceNoise, Repeated
@@ -156,9 +161,7 @@ def _without_shared_clamps(event: Parallel) -> Parallel:
     return Parallel(parts, neighbours=event.neighbours)
 
 
-def total(
-    events: Flattened | Event | Iterable[Event], one: Callable[[Event], Fraction | None]
-) -> Fraction | None:
+def total(events: Events, one: Callable[[Event], Fraction | None]) -> Fraction | None:
     """Add up an amount over all atoms; None if some atom has none, or if anything may leak."""
     parts = flatten(events)
     if parts.leaks:

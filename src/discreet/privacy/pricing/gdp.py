@@ -7,7 +7,6 @@ Roth, Su 2022, Corollary 3.3).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from fractions import Fraction
 
 from ...arithmetic.rounding import fraction_up
@@ -22,7 +21,7 @@ from ..events import (
     Sampled,
 )
 from ..measures import GaussianDP
-from .event_parts import Flattened, total
+from .event_parts import Events, total
 from .gaussian import mu_of_pure
 from .group import group_promise, parallel_price, stated_measure
 from .pure import least_price, pure_measure
@@ -32,7 +31,7 @@ from .zcdp import squared_shift
 _FINE_VARIANCE = 2**24
 
 
-def price_gdp(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
+def price_gdp(events: Events) -> Fraction | None:
     """Return a μ² for which the events are μ-Gaussian DP, or None if none is known.
 
     Exact for Gaussian noise: Δ2²/σ². On a lattice the discrete Gaussian is a little worse than the

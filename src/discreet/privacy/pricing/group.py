@@ -35,7 +35,7 @@ from ..events import (
     Sequence,
     TruncatedGeometricNoise,
 )
-from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP, read_measure
+from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, Order, PureDP, RenyiDP, read_measure
 from ..neighbours import ADD_REMOVE
 from .clamp import unclamped
 
@@ -125,7 +125,7 @@ def _group_approximate(measure: ApproxDP, k: int) -> ApproxDP:
 def _group_renyi(measure: RenyiDP, k: int) -> RenyiDP:
     doublings = (k - 1).bit_length()
     min_order = 2 ** (doublings + 1)
-    lowered: dict[int | float | Fraction | str, Number] = {}
+    lowered: dict[Order, Number] = {}
     for order, amount in measure.orders:
         # Each doubling halves the order and triples the divergence; order 2 is the lowest start.
         if order >= min_order:

@@ -6,7 +6,7 @@ Amounts add as exact rationals, so twenty spends of 1/20 are 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 
 from ...arithmetic.rounding import fraction_up
@@ -26,7 +26,7 @@ from ..events import (
     TruncatedGeometricNoise,
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from .event_parts import Flattened, total
+from .event_parts import Events, total
 from .group import group_promise, parallel_price
 from .limits import is_slight
 
@@ -34,7 +34,7 @@ from .limits import is_slight
 _MAX_EXPONENT = 700
 
 
-def price_pure(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
+def price_pure(events: Events) -> Fraction | None:
     """Return the sum of the pure ε of the events, exactly; None if some event is not ε-DP.
 
     Basic composition: losses add (Dwork, McSherry, Nissim, Smith 2006), also when queries are

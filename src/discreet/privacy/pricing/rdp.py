@@ -7,7 +7,7 @@ order is sound by itself; optimising the order only makes it smaller.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -37,7 +37,7 @@ from .divergence import (
     response_renyi,
     sampled_gaussian_renyi,
 )
-from .event_parts import Flattened, flatten, total
+from .event_parts import Events, Flattened, flatten, total
 from .gdp import price_gdp
 from .group_event import group_event
 from .limits import is_slight
@@ -55,7 +55,7 @@ _COARSE_ORDERS = 1 + np.geomspace(2.0**-8, 2.0**16, 49)
 _SEARCH_ROUNDS = 4
 
 
-def renyi(events: Flattened | Event | Iterable[Event], alpha: float) -> float:
+def renyi(events: Events, alpha: float) -> float:
     """Return the Rényi divergence of order α of the events together, rounded up.
 
     Infinite if none is known.
@@ -76,7 +76,7 @@ def renyi(events: Flattened | Event | Iterable[Event], alpha: float) -> float:
     return float(prices[0])
 
 
-def price_rdp(events: Flattened | Event | Iterable[Event], alphas: Array) -> Array:
+def price_rdp(events: Events, alphas: Array) -> Array:
     """Return the divergences of several orders, rounded up, infinite where none is known."""
     parts = flatten(events)
     # A leak shows everything with positive probability: the divergence is infinite.
@@ -85,7 +85,7 @@ def price_rdp(events: Flattened | Event | Iterable[Event], alphas: Array) -> Arr
     return renyi_parts(parts, alphas)
 
 
-def price_order(events: Flattened | Event | Iterable[Event], alpha: Fraction) -> Fraction | None:
+def price_order(events: Events, alpha: Fraction) -> Fraction | None:
     """Return the divergence of one order as an exact amount; None if none is known.
 
     Exact where it is rational: Gaussian noise, promises of ρ or μ, and Rényi promises up to their

@@ -10,7 +10,6 @@ only negative zeros, as for randomized response, Laplace and lattice Laplace noi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -33,7 +32,7 @@ from ..events import (
 )
 from ..measures import ZCDP, GaussianDP
 from .divergence import response_renyi
-from .event_parts import Flattened, total
+from .event_parts import Events, total
 from .group import group_promise, parallel_price, stated_measure
 from .pure import least_price, pure_measure
 
@@ -156,7 +155,7 @@ def largest_move(event: DiscreteGaussianNoise) -> int:
     return move if event.linf is None else min(move, event.linf)
 
 
-def price_zcdp(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
+def price_zcdp(events: Events) -> Fraction | None:
     """Return the sum of the least known ρ of the events; None if some event has none.
 
     Exact rationals for Gaussian noise, Δ2²/2σ², continuous or discrete (Canonne, Kamath, Steinke

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from operator import add, mul, sub, truediv
 
+from ..domains.domain import is_number, simplest
 from .expression import Call, Constant, Expression, Function, call_of
 
 _OPERATORS: dict[Function, Callable[[Fraction, Fraction], Fraction]] = {
@@ -28,7 +29,7 @@ def exact(number: Fraction) -> Constant:
     >>> exact(Fraction(6, 3)), exact(Fraction(1, 2))
     (Constant(value=2, time=None), Constant(value=Fraction(1, 2), time=None))
     """
-    return Constant(int(number) if number.denominator == 1 else number)
+    return Constant(simplest(number))
 
 
 def fold(function: Function, *arguments: Expression) -> Expression:
@@ -54,7 +55,7 @@ def _is_number(expression: Expression) -> bool:
     # Days and seconds are integers too, but not every sum of them is a day or second.
     if not isinstance(expression, Constant) or expression.time is not None:
         return False
-    return isinstance(expression.value, int | Fraction) and not isinstance(expression.value, bool)
+    return is_number(expression.value)
 
 
 def bin_of(x: Expression, start: Fraction, width: Fraction) -> Expression:

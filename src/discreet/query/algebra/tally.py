@@ -39,7 +39,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from ...frozen import frozen
-from ..domains.domain import Scalar
+from ..domains.domain import Values
 from .expression import Expression
 from .tree import Relation
 
@@ -116,7 +116,7 @@ class Tally:
     keys: tuple[Expression, ...]
     terms: tuple[Term, ...]
     share: Share
-    only: tuple[tuple[Scalar, ...], ...] | None = None
+    only: tuple[Values, ...] | None = None
     people: bool = False
 
     @property
@@ -126,5 +126,5 @@ class Tally:
         return min(lengths, default=len(self.keys))
 
 
-Totals: TypeAlias = dict[tuple[Scalar, ...], tuple[int, ...]]
+Totals: TypeAlias = dict[Values, tuple[int, ...]]
 """Result of a tally: for every key that occurs, the total of each term, as integers of any size."""

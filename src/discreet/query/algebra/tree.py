@@ -15,17 +15,36 @@ Law: tests/query/test_relation_facts.py::TestUnits
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from ...data.schema import Schema
 from ...frozen import frozen
-from ..domains.domain import Scalar
-from .expression import Expression
+from ..domains.domain import Values
+from .expression import Expression, Field
 from .statistic import Statistic
 
 Named: TypeAlias = tuple[tuple[str, Expression], ...]
 """Expressions with their names, in order; names are unique."""
+_T = TypeVar("_T")
+KeySets: TypeAlias = tuple[tuple[int, ...], ...]
+"""Sets of keys (GROUPING SETS), each as positions of keys."""
+
+
+def names_of(named: Iterable[tuple[str, object]]) -> list[str]:
+    """List the names of anything that is named, in order."""
+    return [name for name, _ in named]
+
+
+def by_name(names: Mapping[_T, str]) -> tuple[tuple[str, _T], ...]:
+    """Return things with their names, from the names of things."""
+    return tuple((name, thing) for thing, name in names.items())
+
+
+def own_fields(names: Iterable[str]) -> tuple[tuple[str, Field], ...]:
+    """Return columns that keep their names."""
+    return tuple((name, Field(name)) for name in names)
 
 
 @frozen
@@ -146,7 +165,7 @@ class Key:
 
     name: str
     expression: Expression
-    values: tuple[Scalar, ...] | None
+    values: Values | None
 
 
 @frozen
@@ -174,7 +193,7 @@ class Nest:
     """
 
     places: tuple[int, ...]
-    rows: tuple[tuple[Scalar, ...], ...]
+    rows: tuple[Values, ...]
 
 
 @frozen
@@ -192,6 +211,6 @@ class Question:
     keys: tuple[Key, ...]
     statistics: tuple[tuple[str, Statistic], ...]
     finish: Finish
-    sets: tuple[tuple[int, ...], ...] | None = None
+    sets: KeySets | None = None
     running: bool = False
     nested: Nest | None = None

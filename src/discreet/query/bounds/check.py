@@ -11,7 +11,6 @@ Law: tests/query/test_relation_facts.py::TestTheLastCheck
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from ...data.unit import Rows
 from ..algebra.expression import Call, Constant, Expression, Function
@@ -26,8 +25,9 @@ from ..algebra.tree import (
     Relation,
     Total,
     inputs_of,
+    names_of,
 )
-from ..domains.domain import Day, Domain, Scalar, Second, Texts, Truth, Whole
+from ..domains.domain import Day, Domain, Scalar, Second, Texts, Truth, Values, Whole, is_number
 from ..domains.domain_of import domain_of
 from ..domains.text_functions import text_domain
 from ..domains.type_of import ValueType, type_of
@@ -82,8 +82,7 @@ WHERE it holds
     for _, statistic in question.statistics:
         _check_statistic(statistic, question.rows, columns, public_values)
     key_names = [key.name for key in question.keys]
-    statistic_names = [name for name, _ in question.statistics]
-    require_unique_names(key_names + statistic_names)
+    require_unique_names(key_names + names_of(question.statistics))
     _check_finish(question.finish, types_of(question))
     # Nested keys get their values here, and the check of sets needs them.
     question = with_nest(question, ColumnValues(question.rows, MAX_LEAVES, public_values))
@@ -156,7 +155,7 @@ def _fits(value: Scalar, domain: Domain) -> bool:
         case Truth():
             return isinstance(value, bool)
         case _:
-            return isinstance(value, int | Fraction) and not isinstance(value, bool)
+            return is_number(value)
 
 
 def _check_statistic(
@@ -180,7 +179,7 @@ def _check_statistic(
         raise refusal("QUANTILE", "a share lies from 0 to 1", "ask for 0.5, the median")
 
 
-def _check_candidates(candidates: tuple[Scalar, ...] | None) -> None:
+def _check_candidates(candidates: Values | None) -> None:
     if candidates is None:
         raise refusal("MODE", "it needs a short public list of values", "use a Category, or bins")
     if not candidates:
@@ -211,7 +210,7 @@ def _check_finish(finish: Finish, types: dict[str, ValueType]) -> None:
     """Check the post-processing of results: columns shown, HAVING, ORDER BY, LIMIT, OFFSET."""
     if not finish.columns:
         raise refusal("SELECT", "there are no columns to show", "name at least one")
-    require_unique_names([name for name, _ in finish.columns])
+    require_unique_names(names_of(finish.columns))
     shown = [expression for _, expression in finish.columns]
     shown += [expression for expression, _ in finish.order]
     for expression in shown:

@@ -6,9 +6,18 @@ parts can be asked. `by_sums` rewrites others where that is possible:
     AVG(x)                     SUM(x) / COUNT(x)
     COUNT(DISTINCT person)     COUNT(*), where a person has one row at most
 
+**Wide sets** have so many keys that their finest cells are not counted. All pairs of fourteen keys
+have 150,000 cells, their finest table 10^17. So the store is asked for a few tables that together
+hold all sets, joined where they are small (a cover, `workloads.covers`).
+
+Guarantee: a row counts in all tables of wide sets or in none: only if each of its keys, those of
+other tables too, has one of its public values. Otherwise tables would be of different rows, and
+sums of one would not be those of another.
+
 Refuses: with `UnsupportedQuery` sets and running totals that are no sums of public cells.
 
 Law: tests/query/test_sets.py::TestReading
+Law: tests/query/test_lists.py::TestWideSets
 """
 
 from __future__ import annotations
@@ -16,22 +25,29 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
+from functools import lru_cache, reduce
+from itertools import product
 
+from ... import workloads
 from ...data.unit import People
-from ..algebra.expression import Call, Expression, Field, Function, call_of
+from ..algebra.expression import Call, Constant, Expression, Field, Function, call_of
 from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.statistic import Count, CountOf, CountPeople, Mean, Statistic, Sum
-from ..algebra.tree import Key, Question, Relation, Scan, Where
-from .nested import MAX_LEAVES, check_nest, count_cells
-from .relation_facts import unit_of
-from .wide_sets import MAX_FINEST_CELLS, is_wide, largest_set
+from ..algebra.tree import Key, KeySets, Question, Relation, Scan, Where, by_name, names_of
+from ..domains.domain import Day, Second, Values, is_number
+from ..domains.domain_of import domain_of
+from .nested import MAX_LEAVES, check_nest, count_cells, key_sizes, key_values, pick
+from .relation_facts import columns_of, unit_of
 
 MAX_SETS = 256
 """Most sets of one question: all subsets of eight keys."""
 MAX_RUNNING = 4096
 """Most values along which running totals are planned."""
+MAX_FINEST_CELLS = 100_000
+"""Most combinations of keys that are counted at once."""
+_MAX_JOINED_CELLS = 4096
+"""Most cells of a table that is joined from several sets."""
 
 
 def by_sums(question: Question) -> Question:
@@ -44,12 +60,11 @@ def by_sums(question: Question) -> Question:
     >>> [name for name, _ in dp.parse_sql(sql, people).statistics]
     ['age_total', 'age_count']
     """
-    statistics = [statistic for _, statistic in question.statistics]
-    if question.sets is None or not any(isinstance(s, Mean | CountPeople) for s in statistics):
+    asked_types = {type(statistic) for _, statistic in question.statistics}
+    if question.sets is None or not asked_types & {Mean, CountPeople}:
         return question
     people_are_rows = _has_one_row(question.rows)
-    used_names = [key.name for key in question.keys]
-    used_names += [name for name, _ in question.statistics]
+    used_names = [key.name for key in question.keys] + names_of(question.statistics)
     # Each sum is asked once, under its first name; other columns are computed from it.
     name_of_sum: dict[Statistic, str] = {}
     computed: dict[str, Expression] = {}
@@ -94,7 +109,7 @@ def _with_sums(
         having = _replace(having, computed)
     return replace(
         question,
-        statistics=tuple((name, statistic) for statistic, name in name_of_sum.items()),
+        statistics=by_name(name_of_sum),
         finish=replace(finish, columns=tuple(columns), having=having, order=tuple(order)),
     )
 
@@ -188,14 +203,11 @@ def _check_size(question: Question, clause: str) -> None:
             f"its keys have {cells:,} combinations, and at most {max_cells:,} are kept",
             "use fewer keys or wider bins, or list the places of nested keys (hierarchy)",
         )
-    if wide:
-        sizes = [len(key.values or ()) for key in question.keys]
-        rows = 0
-        for one_set in question.sets or ():
-            rows += math.prod(sizes[position] for position in one_set)
-        if rows > MAX_LEAVES:
-            why = f"its sets have {rows:,} cells in all, and at most {MAX_LEAVES:,} are kept"
-            raise refusal(clause, why, "ask for fewer sets, or wider bins")
+    # Sets that are not wide may still name keys that are not there; that is checked later.
+    rows = sum(_cells_of_sets(question)) if wide else 0
+    if rows > MAX_LEAVES:
+        why = f"its sets have {rows:,} cells in all, and at most {MAX_LEAVES:,} are kept"
+        raise refusal(clause, why, "ask for fewer sets, or wider bins")
 
 
 def _check_grouping_sets(question: Question) -> None:
@@ -228,7 +240,7 @@ def _check_running(question: Question) -> None:
     if len(question.keys) != 1 or question.sets is not None:
         raise refusal(clause, "running totals go along one key", "GROUP BY that key alone")
     values = question.keys[0].values or ()
-    numbers = [v for v in values if isinstance(v, int | Fraction) and not isinstance(v, bool)]
+    numbers = list(filter(is_number, values))
     # Totals run in the order of the values, so the list must be in that order.
     if len(numbers) < len(values) or list(values) != sorted(numbers):
         raise refusal(
@@ -237,3 +249,72 @@ def _check_running(question: Question) -> None:
     if not 1 <= len(values) <= MAX_RUNNING:
         why = f"its key has {len(values):,} values, and at most {MAX_RUNNING:,} are planned"
         raise refusal(clause, why, "use wider bins")
+
+
+def is_wide(question: Question) -> bool:
+    """Return whether a question has sets of keys with too many finest cells to count."""
+    if question.sets is None or question.nested is not None:
+        return False
+    return count_cells(question) > MAX_FINEST_CELLS
+
+
+def _cells_of_sets(question: Question) -> list[int]:
+    """Return the number of cells of each set."""
+    sizes = key_sizes(question)
+    return [math.prod(pick(sizes, one_set)) for one_set in question.sets or ((),)]
+
+
+def largest_set(question: Question) -> int:
+    """Return the number of cells of the largest set."""
+    return max(_cells_of_sets(question))
+
+
+# The cover takes long to find, and plan, engine and answer all ask for it.
+@lru_cache(maxsize=16)
+def _cover(sizes: tuple[int, ...], sets: KeySets) -> KeySets:
+    return workloads.covers(sizes, sets, _MAX_JOINED_CELLS)
+
+
+def cover_of(question: Question) -> KeySets:
+    """Return the tables to count, as positions of their keys: together they hold every set."""
+    return _cover(key_sizes(question), question.sets or ())
+
+
+def table_cells(question: Question, places: tuple[int, ...]) -> tuple[Values, ...]:
+    """List the keys of every cell of one table."""
+    return tuple(product(*pick(key_values(question), places)))
+
+
+def table_question(question: Question, places: tuple[int, ...]) -> Question:
+    """Return the question by the keys of one table, of rows that have a public value of every key.
+
+    The table's own keys drop rows without a value by themselves; conditions drop those without a
+    value of another key.
+    """
+    others = [key for position, key in enumerate(question.keys) if position not in places]
+    rows = _keep_listed(question.rows, others)
+    return replace(question, keys=pick(question.keys, places), sets=None, rows=rows)
+
+
+def _keep_listed(rows: Relation, keys: list[Key]) -> Relation:
+    if not keys:
+        return rows
+    conditions = [_is_listed(key, rows) for key in keys]
+    return Where(rows, reduce(_both, conditions))
+
+
+def _both(left: Expression, right: Expression) -> Expression:
+    return call_of(Function.AND, left, right)
+
+
+def _is_listed(key: Key, rows: Relation) -> Expression:
+    """Return the condition that a key has one of its values."""
+    expression = key.expression
+    domain = domain_of(expression, columns_of(rows))
+    # The values of days and seconds are numbers, so they are compared as numbers.
+    if isinstance(domain, Day):
+        expression = call_of(Function.UNIX_DATE, expression)
+    elif isinstance(domain, Second):
+        expression = call_of(Function.UNIX_SECONDS, expression)
+    listed = [Constant(value) for value in key.values or ()]
+    return call_of(Function.AMONG, expression, *listed)

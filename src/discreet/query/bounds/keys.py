@@ -28,7 +28,17 @@ from ...data.columns.column import Column, Date, Timestamp
 from ..algebra.chain import leaves
 from ..algebra.expression import Call, Constant, Expression, Field, Function, fields_of
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
-from ..domains.domain import Day, Domain, Scalar, Second, Truth, Whole, domain_of_column
+from ..domains.domain import (
+    Day,
+    Domain,
+    Scalar,
+    Second,
+    Truth,
+    Values,
+    Whole,
+    domain_of_column,
+    simplest,
+)
 from ..domains.domain_of import domain_of
 from ..meaning.evaluate import meaning_of
 from .relation_facts import columns_of
@@ -38,7 +48,7 @@ MAX_KEYS = 10_000
 """Most values of a key that are listed; more keys are selected by partition selection."""
 PublicValues: TypeAlias = Callable[..., Iterable[object]]
 """Distinct values of a public table: (table, column) → values; of several columns their tuples."""
-KeyValues: TypeAlias = tuple[Scalar, ...] | None
+KeyValues: TypeAlias = Values | None
 
 
 @dataclass(slots=True)
@@ -62,7 +72,7 @@ def public_keys(
     relation: Relation,
     most: int = MAX_KEYS,
     public_values: PublicValues | None = None,
-) -> tuple[Scalar, ...] | None:
+) -> Values | None:
     """List all values an expression can take over a relation.
 
     Returns None if they are not public, or more than `most`.
@@ -90,9 +100,9 @@ def public_keys(
     return None
 
 
-def _in_order(expression: Expression, values: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+def _in_order(expression: Expression, values: Values) -> Values:
     """Keep the declared order of a column; put computed numbers in order, NULL last."""
-    simple = [_simplest(value) for value in values]
+    simple = list(map(simplest, values))
     numbers = [value for value in simple if isinstance(value, int | Fraction)]
     if isinstance(expression, Field) or len(numbers) < len(simple) - simple.count(None):
         return tuple(simple)
@@ -100,13 +110,6 @@ def _in_order(expression: Expression, values: tuple[Scalar, ...]) -> tuple[Scala
     if None in simple:
         ordered.append(None)
     return tuple(ordered)
-
-
-def _simplest(value: Scalar) -> Scalar:
-    """Return whole fractions as integers, as engines return them."""
-    if isinstance(value, Fraction) and value.denominator == 1:
-        return int(value)
-    return value
 
 
 def _values(expression: Expression, relation: Relation, search: _Search) -> KeyValues:
@@ -119,7 +122,7 @@ def _values(expression: Expression, relation: Relation, search: _Search) -> KeyV
     return _by_arguments(expression, relation, search)
 
 
-def _all_known(lists: Sequence[KeyValues]) -> list[tuple[Scalar, ...]] | None:
+def _all_known(lists: Sequence[KeyValues]) -> list[Values] | None:
     """Return the lists if none of them is unknown."""
     known = [values for values in lists if values is not None]
     return known if len(known) == len(lists) else None
@@ -190,7 +193,7 @@ def _by_arguments(call: Call, relation: Relation, search: _Search) -> KeyValues:
     return _apply(call, known, relation, search) or _range(domain, search.most)
 
 
-def _united(lists: Iterable[Iterable[Scalar]]) -> tuple[Scalar, ...]:
+def _united(lists: Iterable[Iterable[Scalar]]) -> Values:
     """Return each value of several lists once, in the order in which they first occur."""
     return tuple(dict.fromkeys(chain.from_iterable(lists)))
 
@@ -205,7 +208,7 @@ def _branches(call: Call) -> Sequence[Expression]:
 
 
 def _apply(
-    call: Call, arguments: Sequence[tuple[Scalar, ...]], relation: Relation, search: _Search
+    call: Call, arguments: Sequence[Values], relation: Relation, search: _Search
 ) -> KeyValues:
     """Apply a function to every combination of the values of its arguments.
 

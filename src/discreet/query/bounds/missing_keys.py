@@ -28,10 +28,10 @@ from typing import TypeAlias
 from ...errors import UnsupportedQuery
 from ...frozen import frozen, replace
 from ..algebra.expression import Expression, fields_of
-from ..algebra.tree import Key, Nest, Question
+from ..algebra.tree import Key, KeySets, Nest, Question
 from ..domains.domain import Scalar
 from .keys import MAX_KEYS, PublicValues, public_keys
-from .nested import MAX_LEAVES, ColumnValues, in_order, leaf_question, with_nest
+from .nested import MAX_LEAVES, ColumnValues, in_order, leaf_question, pick, with_nest
 from .not_null import null_columns
 
 Cause: TypeAlias = str | Key | Nest
@@ -77,8 +77,8 @@ def table_parts(question: Question, public_values: PublicValues | None) -> tuple
         return (TablePart(tuple(range(len(sets))), question),)
     parts = []
     for positions in positions_of_causes.values():
-        own_sets = [sets[position] for position in positions]
-        parts.append(TablePart(tuple(positions), _only(question, own_sets, listed=listed)))
+        part = _only(question, pick(sets, positions), listed=listed)
+        parts.append(TablePart(tuple(positions), part))
     return tuple(parts)
 
 
@@ -91,7 +91,7 @@ def absent_keys(question: Question, public_values: PublicValues | None) -> tuple
     return tuple(key.name for key, causes in with_causes if causes)
 
 
-def _sets_of(question: Question) -> tuple[tuple[int, ...], ...]:
+def _sets_of(question: Question) -> KeySets:
     if question.sets is not None:
         return question.sets
     return (tuple(range(len(question.keys))),)
@@ -116,7 +116,7 @@ def _causes_of_sets(
             causes_of_keys[position] = nest_causes
     causes_of_sets: list[Causes] = []
     for one_set in _sets_of(question):
-        of_keys = [causes_of_keys[position] for position in one_set]
+        of_keys = pick(causes_of_keys, one_set)
         causes_of_sets.append(frozenset[Cause]().union(*of_keys))
     return causes_of_sets, listed
 
@@ -187,7 +187,7 @@ def _only(question: Question, sets: Sequence[tuple[int, ...]], *, listed: bool) 
         new_sets.append(tuple(new_position[position] for position in one_set))
     return replace(
         question,
-        keys=tuple(question.keys[position] for position in kept),
+        keys=pick(question.keys, kept),
         sets=tuple(new_sets),
         nested=None if nest is None else _kept_levels(nest, new_position),
     )
@@ -198,6 +198,6 @@ def _kept_levels(nest: Nest, new_position: dict[int, int]) -> Nest | None:
     depths = [depth for depth, position in enumerate(nest.places) if position in new_position]
     if len(depths) < 2:
         return None
-    positions = tuple(new_position[nest.places[depth]] for depth in depths)
-    rows = dict.fromkeys(tuple(row[depth] for depth in depths) for row in nest.rows)
+    positions = tuple(new_position[place] for place in pick(nest.places, depths))
+    rows = dict.fromkeys(pick(row, depths) for row in nest.rows)
     return Nest(positions, in_order(rows))

@@ -14,11 +14,12 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import TypeVar
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function, fields_of
 from ..algebra.refusal import refusal
 from ..algebra.tree import Nest, Question, Relation
-from ..domains.domain import Domain, Scalar
+from ..domains.domain import Domain, Scalar, Values, simplest
 from ..meaning.evaluate import meaning_of
 from .keys import PublicValues, public_keys
 from .not_null import always_present
@@ -26,7 +27,7 @@ from .relation_facts import columns_of
 
 MAX_LEAVES = 200_000
 """Most combinations of nested keys: every census tract of a large country fits."""
-Row = tuple[Scalar, ...]
+_T = TypeVar("_T")
 
 
 @dataclass(slots=True)
@@ -40,17 +41,17 @@ class ColumnValues:
     rows: Relation
     most: int
     public_values: PublicValues | None
-    _listed: dict[str, Row | None] = field(default_factory=dict)
-    _evaluated: dict[Expression, Row] = field(default_factory=dict)
+    _listed: dict[str, Values | None] = field(default_factory=dict)
+    _evaluated: dict[Expression, Values] = field(default_factory=dict)
 
-    def listed(self, name: str) -> Row | None:
+    def listed(self, name: str) -> Values | None:
         """List the values of a column; None if they are not public, or too many."""
         if name not in self._listed:
             values = public_keys(Field(name), self.rows, self.most, self.public_values)
             self._listed[name] = values
         return self._listed[name]
 
-    def of(self, expression: Expression, name: str) -> Row:
+    def of(self, expression: Expression, name: str) -> Values:
         """Evaluate an expression for every listed value of its one column, in order."""
         if expression not in self._evaluated:
             columns = columns_of(self.rows)
@@ -91,7 +92,7 @@ def with_nest(question: Question, known: ColumnValues) -> Question:
 
 def _nest(question: Question, name: str, positions: Sequence[int], known: ColumnValues) -> Question:
     """Return the question with its keys of one column filled in, and nested where they are."""
-    lists: list[Row] = []
+    lists: list[Values] = []
     nulls: list[Scalar] = []
     for position in positions:
         expression = question.keys[position].expression
@@ -137,7 +138,7 @@ def _fill(
 
 def _listed_rows(
     question: Question, positions: Sequence[int], lists: Sequence[Sequence[Scalar]]
-) -> list[Row]:
+) -> list[Values]:
     """Return the combinations whose values are all listed by their keys, each once."""
     listed = [set(question.keys[position].values or ()) for position in positions]
     rows = []
@@ -147,14 +148,14 @@ def _listed_rows(
     return rows
 
 
-def _nest_rows(question: Question, positions: Sequence[int], rows: Sequence[Row]) -> Question:
+def _nest_rows(question: Question, positions: Sequence[int], rows: Sequence[Values]) -> Question:
     """Return the question with a hierarchy, the key of fewest values first."""
 
     def distinct_values(column: int) -> int:
         return len({row[column] for row in rows})
 
     order = sorted(range(len(positions)), key=distinct_values)
-    sorted_rows = [tuple(row[column] for column in order) for row in rows]
+    sorted_rows = [pick(row, order) for row in rows]
     for depth in range(1, len(order)):
         own_values = {row[depth] for row in sorted_rows}
         prefixes = {row[: depth + 1] for row in sorted_rows}
@@ -164,12 +165,11 @@ def _nest_rows(question: Question, positions: Sequence[int], rows: Sequence[Row]
             if any(len(set(one) & set(positions)) > 1 for one in question.sets or ()):
                 return question
             raise _overlap(question, positions[order[depth - 1]], positions[order[depth]])
-    sorted_positions = tuple(positions[column] for column in order)
-    return replace(question, nested=Nest(sorted_positions, in_order(sorted_rows)))
+    return replace(question, nested=Nest(pick(positions, order), in_order(sorted_rows)))
 
 
 def _values_of(
-    expression: Expression, name: str, values: Row, columns: dict[str, Domain]
+    expression: Expression, name: str, values: Values, columns: dict[str, Domain]
 ) -> list[Scalar]:
     """Evaluate an expression for every value of its one column."""
     match expression:
@@ -186,13 +186,8 @@ def _values_of(
     meaning = meaning_of(expression, columns)
     evaluated: list[Scalar] = []
     for value in values:
-        result = meaning({name: value})
-        evaluated.append(int(result) if _is_whole(result) else result)  # type: ignore[arg-type]
+        evaluated.append(simplest(meaning({name: value})))
     return evaluated
-
-
-def _is_whole(value: Scalar) -> bool:
-    return not isinstance(value, bool | str | int | None) and value.denominator == 1
 
 
 def _overlap(question: Question, wide: int, narrow: int) -> Exception:
@@ -230,19 +225,19 @@ def _width(expression: Expression) -> int | None:
     return None
 
 
-def in_order(rows: Iterable[Row]) -> tuple[Row, ...]:
+def in_order(rows: Iterable[Values]) -> tuple[Values, ...]:
     """Return rows in the order of their parents.
 
     Each widest value comes where it first occurs, and so do the narrower ones within it.
     """
     listed = list(rows)
     depths = range(len(listed[0])) if listed else range(0)
-    ranks: list[dict[Row, int]] = [{} for _ in depths]
+    ranks: list[dict[Values, int]] = [{} for _ in depths]
     for row in listed:
         for depth, known in enumerate(ranks):
             known.setdefault(row[: depth + 1], len(known))
 
-    def rank(row: Row) -> list[int]:
+    def rank(row: Values) -> list[int]:
         return [known[row[: depth + 1]] for depth, known in enumerate(ranks)]
 
     return tuple(sorted(listed, key=rank))
@@ -296,7 +291,7 @@ def _check_set(question: Question, nest: Nest, depths: Sequence[int]) -> None:
         return
     narrowest = depths[-1]
     nodes = {row[: narrowest + 1] for row in nest.rows}
-    told_apart = {tuple(row[depth] for depth in depths) for row in nodes}
+    told_apart = {pick(row, depths) for row in nodes}
     if len(told_apart) < len(nodes):
         name = question.keys[nest.places[narrowest]].name
         raise refusal(
@@ -318,7 +313,7 @@ def leaf_question(question: Question) -> Question:
     if len(set(leaves)) < len(leaves):
         return question
     leaf = replace(question.keys[nest.places[-1]], values=leaves)
-    others = [question.keys[position] for position in _beside(question, nest)]
+    others = pick(question.keys, _beside(question, nest))
     return replace(question, keys=(leaf, *others), nested=None, sets=None)
 
 
@@ -328,12 +323,22 @@ def _beside(question: Question, nest: Nest) -> list[int]:
     return [position for position in positions if position not in nest.places]
 
 
-def _key_values(question: Question) -> list[Row]:
+def key_values(question: Question) -> list[Values]:
     """Return the public values of every key."""
     return [key.values or () for key in question.keys]
 
 
-def finest_cells(question: Question) -> Iterator[Row]:
+def key_sizes(question: Question) -> tuple[int, ...]:
+    """Return the number of public values of every key."""
+    return tuple(map(len, key_values(question)))
+
+
+def pick(values: Sequence[_T], positions: Iterable[int]) -> tuple[_T, ...]:
+    """Return the values at some positions, in the order of the positions."""
+    return tuple(values[position] for position in positions)
+
+
+def finest_cells(question: Question) -> Iterator[Values]:
     """List the keys of every finest cell.
 
     A hierarchy has its combinations, combined with every value of the keys beside it.
@@ -341,15 +346,15 @@ def finest_cells(question: Question) -> Iterator[Row]:
     return _cells_of(question, range(len(question.keys)))
 
 
-def set_cells(question: Question) -> Iterator[Row]:
+def set_cells(question: Question) -> Iterator[Values]:
     """List the keys of every row of the answer: NULL for the keys that are summed over."""
     for one_set in question.sets or (range(len(question.keys)),):
         yield from _cells_of(question, one_set)
 
 
-def _cells_of(question: Question, one_set: Sequence[int]) -> Iterator[Row]:
+def _cells_of(question: Question, one_set: Sequence[int]) -> Iterator[Values]:
     """List the keys of every cell of one set."""
-    shown = _key_values(question)
+    shown = key_values(question)
     for position in range(len(shown)):
         if position not in one_set:
             shown[position] = (None,)
@@ -359,26 +364,26 @@ def _cells_of(question: Question, one_set: Sequence[int]) -> Iterator[Row]:
         return
     depths = _depths_in(nest, one_set)
     depth_of_nodes = depths[-1] + 1 if depths else 0
-    levels: list[Row] = []
+    levels: list[Values] = []
     for node in dict.fromkeys(row[:depth_of_nodes] for row in nest.rows):
-        levels.append(tuple(node[depth] for depth in depths))
+        levels.append(pick(node, depths))
     others = _beside(question, nest)
-    beside = list(product(*(shown[position] for position in others)))
+    beside = list(product(*pick(shown, others)))
     # Cells are made with the hierarchy first, and given back in the order of the keys. Levels that
     # are summed over read the NULL at the end.
-    made_order = [*(nest.places[depth] for depth in depths), *others]
+    made_order = [*pick(nest.places, depths), *others]
     columns = []
     for position in range(len(shown)):
         columns.append(made_order.index(position) if position in made_order else -1)
     for node, rest in product(levels, beside):
         cell = (*node, *rest, None)
-        yield tuple(cell[column] for column in columns)
+        yield pick(cell, columns)
 
 
 def count_cells(question: Question) -> int:
     """Return the number of finest cells."""
-    sizes = list(map(len, _key_values(question)))
+    sizes = key_sizes(question)
     nest = question.nested
     if nest is None:
         return math.prod(sizes)
-    return len(nest.rows) * math.prod(sizes[position] for position in _beside(question, nest))
+    return len(nest.rows) * math.prod(pick(sizes, _beside(question, nest)))

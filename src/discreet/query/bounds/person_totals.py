@@ -28,7 +28,7 @@ from ..algebra.statistic import (
     function_name,
     statistic_name,
 )
-from ..algebra.tree import Named, PerPerson, Relation, Total
+from ..algebra.tree import Named, PerPerson, Relation, Total, by_name, names_of
 from ..domains.domain import Domain, Whole
 from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of_domain
@@ -83,7 +83,7 @@ class PersonTotals:
         return Field(self.found[total])
 
     def _key_names(self) -> list[str]:
-        return [name for name, _ in self.keys]
+        return names_of(self.keys)
 
     def per_person(self) -> PerPerson:
         """Return one row for each person and key, with all totals found.
@@ -93,8 +93,7 @@ class PersonTotals:
         totals = self.found
         if not totals:
             totals = {_count(self.rows): unused_name("rows", "total", self._key_names())}
-        named = tuple((name, total) for total, name in totals.items())
-        return PerPerson(self.rows, self.keys, named)
+        return PerPerson(self.rows, self.keys, by_name(totals))
 
 
 def _count(rows: Relation) -> Total:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ...frozen import frozen
 from ..algebra.expression import Expression
-from ..domains.domain import Scalar
+from ..domains.domain import Scalar, Values
 
 
 @frozen
@@ -17,7 +17,7 @@ class Cells:
     """
 
     expressions: tuple[Expression, ...]
-    places: tuple[tuple[Scalar, ...], ...]
+    places: tuple[Values, ...]
     ends: tuple[tuple[Scalar, Scalar], ...]
     open: bool = False
 

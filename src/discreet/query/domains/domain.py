@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, TypeGuard, assert_never
 
 from ...data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ...errors import UnsupportedQuery
@@ -34,6 +34,26 @@ Scalar: TypeAlias = int | Fraction | str | bool | None
 
 Days and seconds are integers.
 """
+Values: TypeAlias = tuple[Scalar, ...]
+"""Several values: those of one key, or one of each key."""
+
+
+def is_number(value: object) -> TypeGuard[int | Fraction]:
+    """Return whether a value is an exact number; a truth value is none, though Python has it so."""
+    return isinstance(value, int | Fraction) and not isinstance(value, bool)
+
+
+def simplest(value: Scalar) -> Scalar:
+    """Return a whole fraction as an integer, as engines return it; other values as they are.
+
+    >>> from discreet.query.domains.domain import simplest
+    >>> from fractions import Fraction
+    >>> simplest(Fraction(6, 3)), simplest(Fraction(1, 2)), simplest("N")
+    (2, Fraction(1, 2), 'N')
+    """
+    if isinstance(value, Fraction) and value.denominator == 1:
+        return int(value)
+    return value
 
 
 @frozen
@@ -49,7 +69,7 @@ class Whole:
     step: Fraction
     low: int
     high: int
-    keys: tuple[Scalar, ...] | None = None
+    keys: Values | None = None
     rounded: bool = field(default=False, compare=False, repr=False)
     blur: Fraction = field(default=Fraction(0), repr=False)
 
@@ -67,7 +87,7 @@ class Whole:
 class Truth:
     """True or false."""
 
-    keys: tuple[Scalar, ...] | None = (False, True)
+    keys: Values | None = (False, True)
 
 
 @frozen
@@ -75,7 +95,7 @@ class Texts:
     """Text of at most `most` characters."""
 
     most: int
-    keys: tuple[Scalar, ...] | None = None
+    keys: Values | None = None
 
 
 @frozen
@@ -84,7 +104,7 @@ class Day:
 
     low: int
     high: int
-    keys: tuple[Scalar, ...] | None = None
+    keys: Values | None = None
 
 
 @frozen
@@ -93,7 +113,7 @@ class Second:
 
     low: int
     high: int
-    keys: tuple[Scalar, ...] | None = None
+    keys: Values | None = None
 
 
 Domain: TypeAlias = Whole | Truth | Texts | Day | Second

@@ -237,18 +237,15 @@ def _union(function: Function, domains: Sequence[Domain]) -> Domain:
         case Texts():
             longest = max(text.most for text in _of_type(domains, Texts))
             return Texts(longest)
-        case Day():
-            low, high = _outer_ends(_of_type(domains, Day))
-            return Day(low, high)
-        case _:  # Second
-            low, high = _outer_ends(_of_type(domains, Second))
-            return Second(low, high)
+        case Day() | Second() as time:
+            times = _times(domains)
+            low = min(domain.low for domain in times)
+            high = max(domain.high for domain in times)
+            return type(time)(low, high)
 
 
-def _outer_ends(domains: Sequence[Day] | Sequence[Second]) -> tuple[int, int]:
-    low = min(domain.low for domain in domains)
-    high = max(domain.high for domain in domains)
-    return low, high
+def _times(domains: Sequence[Domain]) -> list[Day | Second]:
+    return [domain for domain in domains if isinstance(domain, Day | Second)]
 
 
 def _choice(function: Function, domains: Sequence[Domain]) -> Domain:
@@ -259,30 +256,27 @@ def _choice(function: Function, domains: Sequence[Domain]) -> Domain:
     union = _union(function, domains)
     if function is Function.COALESCE:
         return union
-    _require_order(union)
+    ordered = _require_order(union)
     # LEAST is at most the least upper bound, GREATEST at least the greatest lower one.
     pick = min if function is Function.LEAST else max
-    bounded: Sequence[Whole | Day | Second]
-    if isinstance(union, Whole):
+    bounded: Sequence[Whole | Day | Second] = _times(domains)
+    if isinstance(ordered, Whole):
         numbers = _of_type(domains, Whole)
-        bounded = [rescale(number, union.step) for number in numbers]
-    elif isinstance(union, Day):
-        bounded = _of_type(domains, Day)
-    else:
-        bounded = _of_type(domains, Second)
+        bounded = [rescale(number, ordered.step) for number in numbers]
     low = pick(domain.low for domain in bounded)
     high = pick(domain.high for domain in bounded)
-    if isinstance(union, Whole):
-        return Whole(union.step, low, high, blur=union.blur)
-    return Day(low, high) if isinstance(union, Day) else Second(low, high)
+    if isinstance(ordered, Whole):
+        return Whole(ordered.step, low, high, blur=ordered.blur)
+    return type(ordered)(low, high)
 
 
-def _require_order(domain: Domain) -> None:
+def _require_order(domain: Domain) -> Whole | Day | Second:
     # Collations differ between stores, so text has no order here.
     if isinstance(domain, Truth | Texts):
         raise UnsupportedQuery(
             "text and truth values have no order that all stores share; compare them with = or IN"
         )
+    return domain
 
 
 def _comparison(

@@ -19,6 +19,8 @@ from ..algebra.spelling import spell
 from .domain import Day, Domain, Second, Texts, Truth, Whole
 
 ValueType: TypeAlias = Literal["number", "truth", "text", "day", "second"]
+ArgumentTypes: TypeAlias = Sequence[ValueType | None]
+"""Types of the arguments of a function; a bare NULL has none."""
 
 _TWO_NUMBERS = (
     *(Function.ADD, Function.SUBTRACT, Function.MULTIPLY),
@@ -126,7 +128,7 @@ def _constant(constant: Constant) -> ValueType | None:
             return _TIMES.get(constant.time, "number")
 
 
-def _call(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:
+def _call(function: Function, given: ArgumentTypes) -> ValueType | None:
     if function in _SIGNATURES:
         return _by_signature(function, given)
     if function in _PARTS:
@@ -152,7 +154,7 @@ def _call(function: Function, given: Sequence[ValueType | None]) -> ValueType | 
     return _one_type(function, given)
 
 
-def _by_signature(function: Function, given: Sequence[ValueType | None]) -> ValueType:
+def _by_signature(function: Function, given: ArgumentTypes) -> ValueType:
     """Check arguments against a fixed signature; NULL fits everywhere."""
     wanted, result = _SIGNATURES[function]
     fits = len(given) == len(wanted)
@@ -166,19 +168,19 @@ def _by_signature(function: Function, given: Sequence[ValueType | None]) -> Valu
     return result
 
 
-def _window(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:
+def _window(function: Function, given: ArgumentTypes) -> ValueType | None:
     if function is Function.TOTAL and given[0] not in ("number", None):
         raise UnsupportedQuery("SUM … OVER takes a number")
     return given[0]
 
 
-def _concat(given: Sequence[ValueType | None]) -> ValueType:
+def _concat(given: ArgumentTypes) -> ValueType:
     if len(given) < 2 or any(type_ not in ("text", None) for type_ in given):
         raise UnsupportedQuery("|| and CONCAT take texts; group by a number beside them")
     return "text"
 
 
-def _comparison(function: Function, given: Sequence[ValueType | None]) -> ValueType:
+def _comparison(function: Function, given: ArgumentTypes) -> ValueType:
     type_ = _one_type(function, given)
     # Collations differ between stores, so text has no order here.
     if function in (Function.LESS, Function.AT_MOST) and type_ in ("text", "truth"):
@@ -188,14 +190,14 @@ def _comparison(function: Function, given: Sequence[ValueType | None]) -> ValueT
     return "truth"
 
 
-def _branches(given: Sequence[ValueType | None]) -> list[ValueType | None]:
+def _branches(given: ArgumentTypes) -> list[ValueType | None]:
     """Return the types of the values of CASE condition, value, …, otherwise."""
     if any(condition not in ("truth", None) for condition in given[:-1:2]):
         raise UnsupportedQuery("the WHENs of CASE must be conditions")
     return [*given[1::2], given[-1]]
 
 
-def _one_type(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:
+def _one_type(function: Function, given: ArgumentTypes) -> ValueType | None:
     """Return the one type that all arguments have; None if all are NULL."""
     types = sorted({type_ for type_ in given if type_ is not None})
     if len(types) > 1:

@@ -15,7 +15,7 @@ from itertools import product
 from math import ceil, floor, prod
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function
-from ..domains.domain import Domain, Scalar, Whole
+from ..domains.domain import Domain, Scalar, Values, Whole, is_number, simplest
 from .evaluate import meaning_of
 
 _COMPARISONS = frozenset({Function.LESS, Function.AT_MOST, Function.EQUAL, Function.UNEQUAL})
@@ -23,7 +23,7 @@ _COMPARISONS = frozenset({Function.LESS, Function.AT_MOST, Function.EQUAL, Funct
 
 def breakpoint_values(
     expression: Expression, columns: Mapping[str, Domain], most: int
-) -> tuple[Scalar, ...] | None:
+) -> Values | None:
     """List all values of an expression that only compares its columns with constants.
 
     Guarantee: it never misses a value that can occur; it may list values that cannot.
@@ -43,7 +43,7 @@ def breakpoint_values(
     cuts: dict[str, set[Fraction]] = {}
     if not _read_cuts(expression, cuts):
         return None
-    samples: list[tuple[Scalar, ...]] = []
+    samples: list[Values] = []
     for name, constants in cuts.items():
         domain = columns[name]
         if not isinstance(domain, Whole):
@@ -56,14 +56,8 @@ def breakpoint_values(
     values: dict[Scalar, None] = {}
     for sample in product(*samples):
         row = dict(zip(cuts, sample, strict=True))
-        values[_plain_number(meaning(row))] = None
+        values[simplest(meaning(row))] = None
     return tuple(values)
-
-
-def _plain_number(value: Scalar) -> Scalar:
-    if isinstance(value, Fraction) and value.denominator == 1:
-        return int(value)
-    return value
 
 
 def _read_cuts(expression: Expression, cuts: dict[str, set[Fraction]]) -> bool:
@@ -91,7 +85,7 @@ def _read_cuts(expression: Expression, cuts: dict[str, set[Fraction]]) -> bool:
 
 
 def _add_cut(name: str, value: Scalar, cuts: dict[str, set[Fraction]]) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | Fraction):
+    if not is_number(value):
         return False
     cuts.setdefault(name, set()).add(Fraction(value))
     return True

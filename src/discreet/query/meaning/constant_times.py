@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ..algebra.constant_folding import fold
 from ..algebra.expression import COMPARISONS, Call, Constant, Expression, Function
 from ..domains.calendar import DAY_SECONDS
 from ..domains.domain_of import domain_of
-from ..domains.type_of import ValueType, type_of
+from ..domains.type_of import ArgumentTypes, ValueType, type_of
 from .evaluate import evaluate
 
 _RESULT_TIME = {
@@ -57,7 +57,7 @@ def as_second(time: Expression, type_: ValueType | None) -> Expression:
 
 
 def fold_date(
-    function: Function, left: Expression, right: Expression, types: Sequence[ValueType | None]
+    function: Function, left: Expression, right: Expression, types: ArgumentTypes
 ) -> Expression | None:
     """Return a date plus or minus whole days, or the days between two dates; else None.
 

@@ -32,7 +32,7 @@ from ..algebra.statistic import Result, expressions_of
 from ..algebra.tree import Finish, Question
 from ..bounds.relation_facts import columns_of
 from ..domains.calendar import DAY_SECONDS, FIRST_DAY, LAST_DAY
-from ..domains.domain import Scalar
+from ..domains.domain import Scalar, simplest
 from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of, type_of_domain
 from .evaluate import COMPARE, NUMBERS, evaluate, half_up, settle
@@ -309,11 +309,9 @@ def _number(function: Function, values: Sequence[Value]) -> Value:
         result = _OPERATIONS[function](*numbers)
     except (OverflowError, ZeroDivisionError, ValueError):
         return None
-    if isinstance(result, Fraction) and result.denominator == 1:
-        return int(result)
-    if isinstance(result, float) and math.isnan(result):
-        return None
-    return result
+    if isinstance(result, float):
+        return None if math.isnan(result) else result
+    return simplest(result)
 
 
 _OPERATIONS: dict[Function, Callable[..., Fraction | float]] = {

@@ -18,11 +18,11 @@ from ...errors import InvalidArgument
 from ..algebra.constant_folding import lower_edge
 from ..algebra.expression import Expression, Field
 from ..algebra.names import require_unique_names
-from ..algebra.tree import Key, Named, Nest, Relation
+from ..algebra.tree import Key, KeySets, Named, Nest, Relation, names_of, own_fields
 from ..bounds.keys import PublicValues, public_keys
 from ..bounds.nested import in_order
 from ..bounds.relation_facts import columns_of
-from ..domains.domain import Scalar
+from ..domains.domain import Values
 from ..domains.domain_of import domain_of
 from ..domains.type_of import type_of, type_of_domain
 from .aggregate import Of, named_column
@@ -60,7 +60,7 @@ def named_keys(by: By) -> Named:
         raise InvalidArgument(
             "group by names, or by expressions under names: by={'decade': col('age') // 10}"
         )
-    return tuple((name, Field(name)) for name in by)
+    return own_fields(by)
 
 
 def read_keys(
@@ -79,15 +79,15 @@ def read_keys(
         domain_of(key, columns)
     given = _given_values(keys, named)
     # Given lists are checked before public tables are read for the other keys.
-    checked = {name: _check_values(given[name], key, rows) for name, key in named if name in given}
+    known: dict[str, Values | None] = {}
+    for name, key in named:
+        if name in given:
+            known[name] = _check_values(given[name], key, rows)
     read: list[Key] = []
     for name, key in named:
-        values: tuple[Scalar, ...] | None
-        if name in checked:
-            values = checked[name]
-        else:
-            values = public_keys(key, rows, public_values=public_values)
-        read.append(Key(name, key, values))
+        if name not in known:
+            known[name] = public_keys(key, rows, public_values=public_values)
+        read.append(Key(name, key, known[name]))
     return tuple(read)
 
 
@@ -100,7 +100,7 @@ def chosen_keys(by: By, keys: Keys, public_values: PublicValues | None) -> tuple
     >>> chosen_keys(["sex", "old"], [("f", True), ("m", True)], None)[0]
     {'sex': ['f', 'm'], 'old': [True]}
     """
-    names = [name for name, _ in named_keys(by)]
+    names = names_of(named_keys(by))
     if isinstance(keys, Schema):
         keys = _list_rows(keys, names, public_values)
     if keys is None or isinstance(keys, Mapping | str | Schema) or len(names) < 2:
@@ -115,10 +115,7 @@ def chosen_keys(by: By, keys: Keys, public_values: PublicValues | None) -> tuple
     for column, name in enumerate(names):
         values = [row[column] for row in rows]  # type: ignore[index]
         values_of_keys[name] = list(dict.fromkeys(values))
-    cells = []
-    for row in rows:
-        cells.append(tuple(constant(value).value for value in row))  # type: ignore[union-attr]
-    return values_of_keys, Nest(tuple(range(len(names))), in_order(cells))
+    return values_of_keys, nest_of(rows)  # type: ignore[arg-type]
 
 
 def _list_rows(table: Schema, names: Sequence[str], public_values: PublicValues | None) -> Keys:
@@ -129,16 +126,15 @@ def _list_rows(table: Schema, names: Sequence[str], public_values: PublicValues 
             f"keys takes a public table; {table.name} {why}: start from curator.table(…)"
         )
     columns = [table.column(name) for name in names]
-    column_names = [name for name, _ in columns]
-    combinations: list[tuple[Literal, ...]] = []
-    for row in public_values(table.name, *column_names):
+    listed: list[tuple[Literal, ...]] = []
+    for row in public_values(table.name, *names_of(columns)):
         # A store returns the values of a single column without tuples.
         values = row if isinstance(row, tuple) else (row,)
         with_columns = zip(values, columns, strict=True)
-        combinations.append(tuple(_literal(value, column) for value, (_, column) in with_columns))
+        listed.append(tuple(_literal(value, column) for value, (_, column) in with_columns))
     if len(names) == 1:
-        return [row[0] for row in combinations]
-    return combinations
+        return [row[0] for row in listed]
+    return listed
 
 
 def _literal(value: object, column: Column) -> Literal:
@@ -153,7 +149,7 @@ def _given_values(keys: Keys, named: Named) -> dict[str, list[Literal]]:
     """Return the values that the question itself lists, by the names of their keys."""
     if keys is None or isinstance(keys, Schema):
         return {}
-    names = [name for name, _ in named]
+    names = names_of(named)
     if isinstance(keys, Mapping):
         unknown = set(keys) - set(names)
         if unknown:
@@ -168,7 +164,7 @@ def _given_values(keys: Keys, named: Named) -> dict[str, list[Literal]]:
     return {names[0]: list(keys)}  # type: ignore[arg-type]
 
 
-def _check_values(values: list[Literal], key: Expression, rows: Relation) -> tuple[Scalar, ...]:
+def _check_values(values: list[Literal], key: Expression, rows: Relation) -> Values:
     """Check public values that the question itself lists: each once, and of the key's type."""
     type_ = type_of_domain(domain_of(key, columns_of(rows)))
     constants = [constant(value) for value in values]
@@ -184,7 +180,7 @@ def _check_values(values: list[Literal], key: Expression, rows: Relation) -> tup
     return listed
 
 
-def sets_up_to(names: Sequence[str], up_to: int) -> tuple[tuple[int, ...], ...]:
+def sets_up_to(names: Sequence[str], up_to: int) -> KeySets:
     """Return all sets of at most `up_to` of these keys by position, the largest first.
 
     >>> from discreet.query.python.keys import sets_up_to
@@ -226,7 +222,7 @@ def named_levels(level: str | Mapping[str, Of]) -> list[tuple[str, Of]]:
     return list(level.items())
 
 
-def level_sets(depth: int, beside: int) -> tuple[tuple[int, ...], ...]:
+def level_sets(depth: int, beside: int) -> KeySets:
     """Return the sets of every level of nested keys, the finest first.
 
     Each level is asked with and without the keys beside the hierarchy.

@@ -27,6 +27,8 @@ from ..algebra.tree import (
     Select,
     Union,
     Where,
+    names_of,
+    own_fields,
 )
 from ..bounds.check import check_rows, require_sound
 from ..bounds.keys import PublicValues
@@ -117,7 +119,7 @@ class Table:
         columns += [(name, self._read(expression)) for name, expression in expressions.items()]
         if not columns:
             raise InvalidArgument("select takes at least one column")
-        require_unique_names([name for name, _ in columns])
+        require_unique_names(names_of(columns))
         return self._over(Select(self.rows, tuple(columns)))
 
     def join(self, public: Schema, on: On, *, keep: bool = False) -> Table:
@@ -168,15 +170,14 @@ class Table:
         """
         keys = named_keys(by)
         person_totals = PersonTotals(self.rows, keys)
-        columns: list[tuple[str, Expression]] = [(name, Field(name)) for name, _ in keys]
+        columns: list[tuple[str, Expression]] = [*own_fields(names_of(keys))]
         for name, statistic in totals.items():
             columns.append((name, person_totals.expression(statistic, name)))
         rows = person_totals.per_person()
-        require_unique_names([name for name, _ in columns])
-        made_names = [name for name, _ in (*keys, *rows.totals)]
-        made = [(name, Field(name)) for name in made_names]
+        require_unique_names(names_of(columns))
+        made = own_fields(names_of((*keys, *rows.totals)))
         # A mean is an expression of two totals, so it needs a SELECT; plain totals do not.
-        if columns == made or not totals:
+        if tuple(columns) == made or not totals:
             return self._over(rows)
         return self._over(Select(rows, tuple(columns)))
 
@@ -232,8 +233,7 @@ class Table:
         values, nest = chosen_keys(by, keys, self.public_values)
         groups = read_keys(by, values, self.rows, self.public_values)
         shown_names = [key.name for key in groups] + list(named)
-        shown = [(name, Field(name)) for name in shown_names]
-        finish = replace(finish, columns=(*shown, *finish.columns))
+        finish = replace(finish, columns=(*own_fields(shown_names), *finish.columns))
         asked = tuple((name, self._with_times(statistic)) for name, statistic in named.items())
         question = Question(self.rows, groups, asked, finish, nested=nest)
         return require_sound(question, self.public_values)
@@ -246,7 +246,7 @@ class Table:
         return replace(statistic, **read) if read else statistic  # type: ignore[arg-type]
 
     def _one(self, statistic: Statistic, by: By, keys: Keys) -> Question:
-        taken = [name for name, _ in named_keys(by)]
+        taken = names_of(named_keys(by))
         name = unused_name(statistic_name(statistic), "statistic", taken)
         return self._question({name: statistic}, by, keys, Finish(()))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -26,6 +27,9 @@ from ..domains.type_of import ValueType, type_of
 from ..meaning.constant_times import as_second
 from .constant import as_type, literal
 from .syntax import clause_of, only, refuse_node
+
+Readers: TypeAlias = dict[type[exp.Expr], Callable[..., Expression]]
+"""Readers of nodes of the grammar, by their classes."""
 
 
 @frozen
@@ -258,7 +262,7 @@ def _read_or_null(node: exp.Expr | None, names: Names) -> Expression:
     return Constant(None) if node is None else read(node, names)
 
 
-_READERS: dict[type[exp.Expr], Callable[..., Expression]] = {
+_READERS: Readers = {
     exp.Column: _column,
     exp.Literal: _constant,
     exp.Boolean: _constant,
@@ -288,7 +292,7 @@ _READERS: dict[type[exp.Expr], Callable[..., Expression]] = {
 
 
 @cache
-def _readers() -> dict[type[exp.Expr], Callable[..., Expression]]:
+def _readers() -> Readers:
     # Imported on first use: these modules import `read` from here.
     from .function import FUNCTIONS
     from .times import TIME_FUNCTIONS

@@ -7,7 +7,6 @@ Law: tests/query/test_sql_meaning.py::test_an_expression_means_what_it_means_in_
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
@@ -21,7 +20,7 @@ from ..domains.domain_of import domain_of
 from ..domains.type_of import type_of
 from ..meaning.constant_times import as_second, fold_time
 from .constant import as_type, day_constant, second_constant
-from .expression import Names, read, read_alike, read_all
+from .expression import Names, Readers, read, read_alike, read_all
 from .lexical.quote import quote_of
 from .syntax import clause_of, integer_literal, only, refuse_node
 from .times import part_of_time
@@ -327,7 +326,7 @@ def _is_integer(x: Expression, names: Names) -> bool:
     return domain is not None and domain.step.denominator == 1
 
 
-FUNCTIONS: dict[type[exp.Expr], Callable[..., Expression]] = {
+FUNCTIONS: Readers = {
     exp.Abs: partial(_unary, Function.ABSOLUTE),
     exp.Floor: partial(_unary, Function.FLOOR),
     exp.Ceil: partial(_unary, Function.CEILING),

@@ -21,7 +21,7 @@ from ..algebra.expression import Constant, Expression, Field, Function, call_of
 from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.statistic import statistic_name
-from ..algebra.tree import Named
+from ..algebra.tree import KeySets, Named, by_name
 from ..bounds.grouping_sets import MAX_SETS
 from ..domains.type_of import ValueType
 from .aggregate import statistic_of
@@ -48,7 +48,7 @@ class Grouping:
 
     keys: Named
     person: bool
-    sets: tuple[tuple[int, ...], ...] | None = None
+    sets: KeySets | None = None
 
 
 def group_of(node: exp.Select, scope: Scope) -> Grouping:
@@ -79,8 +79,7 @@ def group_of(node: exp.Select, scope: Scope) -> Grouping:
                 "GROUP BY", f"{name} stands there in two ways", "write it the same way each time"
             )
         keys.setdefault(key, unused_name(name, "key", keys.values()))
-    named = tuple((name, key) for key, name in keys.items())
-    return Grouping(named, person, None if sets is None else tuple(sets))
+    return Grouping(by_name(keys), person, None if sets is None else tuple(sets))
 
 
 def _default_name(key: exp.Expr, position: int) -> str:

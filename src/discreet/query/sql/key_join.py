@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from sqlglot import exp
 
@@ -25,11 +24,11 @@ from ..algebra.expression import Constant, Expression, Field, fields_of
 from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.statistic import Count, Statistic, Sum, expressions_of
-from ..algebra.tree import Nest, Question, Relation, Select
+from ..algebra.tree import Nest, Question, Relation, Select, own_fields
 from ..bounds.keys import PublicValues
 from ..bounds.nested import MAX_LEAVES, in_order
 from ..bounds.relation_facts import columns_of
-from ..domains.domain import Scalar
+from ..domains.domain import Values, simplest
 from ..domains.type_of import type_of
 from ..meaning.evaluate import evaluate
 from .constant import as_type
@@ -42,7 +41,6 @@ from .scope import (
     Person,
     PublicItem,
     Scope,
-    ShownColumns,
     is_person,
     person_refusal,
     row_names,
@@ -224,8 +222,7 @@ def _join_keys(scope: Scope, item: PublicItem | KeyItem, join: exp.Join, *, oute
         be equal in them.
     """
     names = item.names if isinstance(item, KeyItem) else tuple(item.table.columns)
-    shown: ShownColumns = tuple((name, Field(name)) for name in names)
-    list_scope = Scope(scope.rows, (FromItem(item.alias, shown),))
+    list_scope = Scope(scope.rows, (FromItem(item.alias, own_fields(names)),))
     matched, conditions, merged = equalities(scope, list_scope, join)
     if conditions or not matched:
         raise refusal(
@@ -266,7 +263,7 @@ def _check_distinct(
 
 def _with_fields(scope: Scope, matched: Sequence[Expression]) -> tuple[Relation, tuple[str, ...]]:
     """Return the rows with a column for every matched expression, and these columns' names."""
-    columns: dict[str, Expression] = {name: Field(name) for name in columns_of(scope.rows)}
+    columns: dict[str, Expression] = dict(own_fields(columns_of(scope.rows)))
     own = len(columns)
     names: list[str] = []
     for expression in matched:
@@ -311,7 +308,7 @@ def with_chosen(
 
 def _list_cells(
     question: Question, chosen: ChosenKeys, public_values: PublicValues | None
-) -> list[tuple[Scalar, ...]]:
+) -> list[Values]:
     """List the chosen combinations of keys.
 
     Refuses: an empty list, one beyond `MAX_LEAVES`, and one that repeats a combination.
@@ -321,7 +318,7 @@ def _list_cells(
     else:
         rows = _stored_rows(chosen, public_values)
     # Equal numbers must be equal keys: a whole Fraction is stored as an int.
-    cells = [tuple(map(_plain_number, row)) for row in rows]
+    cells = [tuple(map(simplest, row)) for row in rows]
     if not cells or len(cells) > MAX_LEAVES or len(set(cells)) < len(cells):
         raise refusal(
             "RIGHT JOIN",
@@ -331,9 +328,7 @@ def _list_cells(
     return cells
 
 
-def _stored_rows(
-    chosen: ChosenKeys, public_values: PublicValues | None
-) -> list[tuple[Scalar, ...]]:
+def _stored_rows(chosen: ChosenKeys, public_values: PublicValues | None) -> list[Values]:
     """Read the rows of a list that is in a public table."""
     table = chosen.item.table
     if public_values is None or table is None:
@@ -345,12 +340,7 @@ def _stored_rows(
     return [row if isinstance(row, tuple) else (row,) for row in values]
 
 
-def _plain_number(value: Scalar) -> Scalar:
-    whole = isinstance(value, Fraction) and value.denominator == 1
-    return int(value) if whole else value  # type: ignore[arg-type]
-
-
-def _typed_rows(question: Question, chosen: ChosenKeys, item: KeyItem) -> list[tuple[Scalar, ...]]:
+def _typed_rows(question: Question, chosen: ChosenKeys, item: KeyItem) -> list[Values]:
     """Read the constants of a list in the types of the matched fields, as text as a date."""
     types = row_names(Scope(question.rows, ())).types
     order = list(map(item.names.index, chosen.names))

@@ -23,7 +23,7 @@ from ..algebra.expression import Expression, Field
 from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.statistic import Statistic, statistic_name
-from ..algebra.tree import Finish, Key, Named, Question, Relation
+from ..algebra.tree import Finish, Key, Named, Question, Relation, by_name
 from ..bounds.check import require_sound
 from ..bounds.keys import PublicValues, public_keys
 from ..bounds.relation_facts import columns_of
@@ -273,8 +273,8 @@ def _grouped_question(
             "running totals stand beside no other aggregate",
             "ask for both, one question each",
         )
-    named = tuple((name, statistic) for statistic, name in statistics.names.items())
     running = True in statistics.running
+    named = by_name(statistics.names)
     return Question(scope.rows, keys, named, finish, grouping.sets, running)
 
 

@@ -23,7 +23,7 @@ from ...frozen import frozen
 from ..algebra.expression import Constant, Expression, Field
 from ..algebra.names import require_unique_names
 from ..algebra.refusal import refusal
-from ..algebra.tree import Relation, Scan, Select
+from ..algebra.tree import Relation, Scan, Select, names_of, own_fields
 from ..bounds.relation_facts import columns_of, unit_of
 from ..domains.type_of import type_of_domain
 from ..python.people import NO_COLUMNS
@@ -119,7 +119,7 @@ class ChosenKeys:
 def table_view(schema: Schema) -> RowView:
     """Show a private table: its columns, and the person's id under its own name."""
     rows = Scan(schema)
-    shown: ShownColumns = tuple((name, Field(name)) for name in columns_of(rows))
+    shown: ShownColumns = own_fields(columns_of(rows))
     if isinstance(schema.unit, People):
         shown = ((schema.unit.id, PersonId()), *shown)
     return RowView(rows, shown)
@@ -146,7 +146,7 @@ def column_names(scope: Scope) -> list[str]:
     """List the names of all columns, in the order of FROM."""
     names: list[str] = []
     for source in scope.sources:
-        names += [name for name, _ in source.shown]
+        names += names_of(source.shown)
     return names
 
 
@@ -212,8 +212,7 @@ def exact_rows(view: RowView) -> Relation:
     columns = field_names(view.shown)
     if columns == list(columns_of(view.rows)):
         return view.rows
-    chosen = tuple((name, Field(name)) for name in columns)
-    return Select(view.rows, chosen or NO_COLUMNS)
+    return Select(view.rows, own_fields(columns) or NO_COLUMNS)
 
 
 def field_names(shown: ShownColumns) -> list[str]:
@@ -223,7 +222,7 @@ def field_names(shown: ShownColumns) -> list[str]:
 
 def choose_columns(rows: Relation, items: Sequence[tuple[str, Expression | PersonId]]) -> RowView:
     """Show chosen columns of rows; choosing all of them unchanged leaves the rows as they are."""
-    require_unique_names([name for name, _ in items])
+    require_unique_names(names_of(items))
     shown: list[tuple[str, ColumnMeaning]] = []
     columns: list[tuple[str, Expression]] = []
     for name, item in items:
@@ -233,7 +232,7 @@ def choose_columns(rows: Relation, items: Sequence[tuple[str, Expression | Perso
             shown.append((name, Field(name)))
             columns.append((name, item))
     # Equal relations have equal fingerprints, so SELECT * in a sub-query must add no node.
-    if columns == [(name, Field(name)) for name in columns_of(rows)]:
+    if tuple(columns) == own_fields(columns_of(rows)):
         return RowView(rows, tuple(shown))
     return RowView(Select(rows, tuple(columns) or NO_COLUMNS), tuple(shown))
 

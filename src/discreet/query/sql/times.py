@@ -23,7 +23,7 @@ from ..domains.calendar import CLOCK_UNITS, DAY_SECONDS, UNITS
 from ..domains.type_of import ValueType, type_of
 from ..meaning.constant_times import as_second, fold_date, fold_time
 from .constant import as_type
-from .expression import Names, read
+from .expression import Names, Readers, read
 from .syntax import clause_of, only, refuse_node
 
 _PARTS = {
@@ -417,7 +417,7 @@ def _unit(name: str) -> str:
     return "week" if singular == "isoweek" else singular
 
 
-TIME_FUNCTIONS: dict[type[exp.Expr], Callable[..., Expression]] = {
+TIME_FUNCTIONS: Readers = {
     exp.Add: partial(_sum, Function.ADD),
     exp.Sub: partial(_sum, Function.SUBTRACT),
     exp.Extract: _extract,

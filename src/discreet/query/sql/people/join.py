@@ -17,7 +17,7 @@ Law: tests/query/test_sql_refusals.py::test_what_one_row_could_multiply_without_
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -220,12 +220,16 @@ def _maybe_absent(item: FromItem, flag: str | None) -> FromItem:
     """Mark the person's id of a side that may be missing with the flag that tells so."""
     if flag is None:
         return item
-    columns: list[tuple[str, ColumnMeaning]] = []
-    for name, meaning in item.shown:
-        if isinstance(meaning, PersonId):
-            columns.append((name, Absent(flag)))
-        else:
-            columns.append((name, meaning))
+
+    def marked(meaning: ColumnMeaning) -> ColumnMeaning:
+        return Absent(flag) if isinstance(meaning, PersonId) else meaning
+
+    return _changed(item, marked)
+
+
+def _changed(item: FromItem, change: Callable[[ColumnMeaning], ColumnMeaning]) -> FromItem:
+    """Change the meaning of every column of an item."""
+    columns = [(name, change(meaning)) for name, meaning in item.shown]
     return FromItem(item.alias, tuple(columns))
 
 
@@ -269,13 +273,11 @@ def with_people(scope: Scope, people: Relation, *, there: bool) -> Scope:
 
 def _renamed(item: FromItem, new_names: Mapping[str, str]) -> FromItem:
     """Let the names of an item mean renamed columns."""
-    columns: list[tuple[str, ColumnMeaning]] = []
-    for name, meaning in item.shown:
-        if isinstance(meaning, Field):
-            columns.append((name, Field(new_names[meaning.name])))
-        else:
-            columns.append((name, meaning))
-    return FromItem(item.alias, tuple(columns))
+
+    def renamed(meaning: ColumnMeaning) -> ColumnMeaning:
+        return Field(new_names[meaning.name]) if isinstance(meaning, Field) else meaning
+
+    return _changed(item, renamed)
 
 
 def _where(scope: Scope, conditions: list[exp.Expr]) -> Scope:
