@@ -15,8 +15,7 @@ import pytest
 from discreet.service.app import build_app
 from discreet.service.config import read_config
 from discreet.service.jobs.job_store import KEPT_SECONDS
-from discreet.service.pages.downloads.chart_file import LOOKS, drawing
-from discreet.service.pages.downloads.parquet import answer_parquet
+from discreet.service.pages.downloads.files import LOOKS, answer_parquet, drawing
 from discreet.service.pages.downloads.question_code import fields_of, sql_code
 from discreet.service.state import open_state
 from service.deployment import build

@@ -32,7 +32,7 @@ from discreet.service.jobs.job_store import JobStore
 from discreet.service.jobs.paced_engine import pace
 from discreet.service.jobs.timing_grid import TimingGrid
 from discreet.service.state import open_state
-from discreet.service.stores import postgres_store
+from discreet.service.stores import store as stores
 from service.deployment import COUNT, ONE, build, free_port, serving
 from service.inside import inside
 from service.own_postgres import SETUP, own_postgres
@@ -72,8 +72,8 @@ def base():
 @pytest.fixture
 def hasty(monkeypatch):
     """Patience of moments instead of seconds."""
-    monkeypatch.setattr(postgres_store, "RETRY_SECONDS", 1.0)
-    monkeypatch.setattr(postgres_store, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(stores, "RETRY_SECONDS", 1.0)
+    monkeypatch.setattr(stores, "ANSWER_SECONDS", 0.5)
     monkeypatch.setattr(pulse, "MISSED", 0.5)
 
 
@@ -157,7 +157,7 @@ def _lost():
 class TestSilentDatabases:
     def test_a_paused_server_is_given_up_by_store_and_ledger_and_found_again(self, base, hasty):
         store, ledger = (
-            postgres_store.PostgresServiceStore(base.dsn + " connect_timeout=2"),
+            stores.PostgresServiceStore(base.dsn + " connect_timeout=2"),
             _ledger(base, "paused"),
         )
         assert store.ask("SELECT 1") and ledger.left()

@@ -8,7 +8,6 @@ import pytest
 
 from discreet.errors import InvalidArgument, NotAllowed, ServiceUnavailable
 from discreet.service.http.session import Sessions
-from discreet.service.stores import postgres_store, sqlite_store
 from discreet.service.stores import store as stores
 from discreet.service.stores.people import Member, Members, token_hash
 from discreet.service.stores.store import PostgresServiceStore, SqliteServiceStore, open_store
@@ -189,7 +188,7 @@ class TestStore:
         assert (tmp_path / "x.db").stat().st_mode & 0o077 == 0
 
     def test_a_file_that_is_locked_is_unavailable(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(sqlite_store, "RETRY_SECONDS", 0.05)
+        monkeypatch.setattr(stores, "RETRY_SECONDS", 0.05)
         first, second = (
             SqliteServiceStore(str(tmp_path / "x.db")),
             SqliteServiceStore(str(tmp_path / "x.db")),
@@ -204,7 +203,7 @@ class TestStore:
         second.close()
 
     def test_a_server_that_is_away_is_unavailable_after_some_patience(self, monkeypatch):
-        monkeypatch.setattr(postgres_store, "RETRY_SECONDS", 0.3)
+        monkeypatch.setattr(stores, "RETRY_SECONDS", 0.3)
         with pytest.raises(ServiceUnavailable, match="ask again"):
             PostgresServiceStore("host=127.0.0.1 port=1 dbname=none connect_timeout=1").ask(
                 "SELECT 1"

@@ -7,6 +7,8 @@ the source failed before a charge               refused: nothing was spent; TooS
 the source failed after a charge                failed: the charge stays
 timeout after a charge                          failed, with TooSlow
 cancelled by its user                           cancelled
+
+Other threads stop the running job of a thread on cancellation or timeout.
 """
 
 from __future__ import annotations
@@ -29,11 +31,52 @@ from ...frozen import frozen
 from ...wire.reply import refusal_to_json, status_of
 from ...wire.verbs.table import VERBS
 from ..http.audit_log import Log, place_of
-from ..stores.datasets import DataSets
+from ..stores.datasets import DataSets, ThreadCurator
 from ..stores.receipts import Receipts
 from ..stores.store import RETRY_SECONDS
 from .job import Job
-from .running_job import RunningJob
+
+GRACE = 5.0
+"""Seconds for which a store may go on after it was told to stop; then its connection is cut."""
+
+
+class RunningJob:
+    """Run of one job; `why` it was stopped: `cancelled` by its user, `late` on timeout, "" if not stopped."""
+
+    def __init__(self, hired: ThreadCurator) -> None:
+        self.hired = hired
+        self.since = time.monotonic()
+        self.why = ""
+        self._told: float | None = None
+        self._over = False
+        self._lock = threading.Lock()
+        hired.begin()
+
+    @property
+    def charged(self) -> bool:
+        """Whether the store was queried, which happens only after the charge."""
+        return self.hired.touched.is_set()
+
+    def stop(self, why: str) -> None:
+        """Stop the query, unless it is over or being stopped already; may wait for a silent store."""
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
+            if self._over:
+                return
+            self.why = self.why or why
+            self._told = self._told or time.monotonic()
+            if time.monotonic() - self._told > GRACE:
+                self.hired.hang_up()
+            else:
+                self.hired.interrupt()
+        finally:
+            self._lock.release()
+
+    def end(self) -> None:
+        """Mark the run as over: the engine goes on to the next job, which must not be stopped."""
+        with self._lock:
+            self._over = True
 
 
 @frozen

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from markupsafe import Markup
@@ -31,6 +31,10 @@ PAST = 100
 MIN_POLL_MILLISECONDS = 50
 POLL_MARGIN_MILLISECONDS = 20
 """Added to a job's next tick, so that a poll does not come just before it."""
+
+
+ShowDone: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], Markup]
+"""Function that shows the reply of a job; the second mapping has the values that all fragments need."""
 
 
 def answer_routes(state: State) -> list[Route]:
@@ -76,12 +80,17 @@ def _show(visit: PageRequest) -> Response:
 
 
 def _cancel(visit: PageRequest) -> Response:
-    """Cancel a job; its charge stays."""
-    job = visit.state.jobs.cancel(visit.person.name, visit.request.path_params["job"])
-    visit.state.log.write("cancel", who=visit.person.name, dataset=job.dataset, status=200)
+    job = cancel_job(visit, visit.request.path_params["job"])
     if visit.wants_part:
         return _show_job(visit, job)
     return to(f"/answers/{job.id}")
+
+
+def cancel_job(visit: PageRequest, name: str) -> Job:
+    """Cancel a job of the user; its charge stays."""
+    job = visit.state.jobs.cancel(visit.person.name, name)
+    visit.state.log.write("cancel", who=visit.person.name, dataset=job.dataset, status=200)
+    return job
 
 
 def _show_job(visit: PageRequest, job: Job) -> Response:
@@ -111,21 +120,33 @@ def _show_job(visit: PageRequest, job: Job) -> Response:
 
 
 def job_part(visit: PageRequest, job: Job) -> Markup:
-    """Return the fragment of a job: its progress, answer, refusal or cancellation."""
+    """Return the fragment of a question's job: its progress, answer, refusal or cancellation."""
+
+    def show_answer(reply: Mapping[str, Any], common: Mapping[str, Any]) -> Markup:
+        every = visit.request.query_params.get("groups") == "all"
+        answer = answer_view(reply, sql_of(job), every=every)
+        return html("piece_answer.html", answer=answer, **common)
+
+    return job_fragment(visit, job, "/answers", show_answer, sql_of(job))
+
+
+def job_fragment(
+    visit: PageRequest, job: Job, address: str, show_done: ShowDone, sql: str = ""
+) -> Markup:
+    """Return the fragment of any job: progress, refusal or cancellation; `show_done` shows its reply."""
     finished, view = visit.state.jobs.view(job)
     common: dict[str, Any] = {"job": job, "mark": fresh_mark(), "csrf": visit.signed.csrf}
     reply: Any = view.get("reply")
     if not finished or reply is None:
-        seconds = float(str(view.get("seconds", 0)))
-        return html("piece_job.html", wait=_poll_after(view), seconds=f"{seconds:.1f}", **common)
+        seconds = f"{float(str(view.get('seconds', 0))):.1f}"
+        wait = _poll_after(view)
+        return html("piece_job.html", wait=wait, seconds=seconds, address=address, **common)
     if job.state == "done":
-        every = visit.request.query_params.get("groups") == "all"
-        answer = answer_view(reply, sql_of(job), every=every)
-        return html("piece_answer.html", answer=answer, **common)
+        return show_done(reply, common)
     if job.state == "cancelled":
         return html("piece_cancelled.html", **common)
     error = reply["error"]
-    refusal = word_refusal(error["kind"], error["message"], sql_of(job))
+    refusal = word_refusal(error["kind"], error["message"], sql)
     return html("piece_refusal.html", refusal=refusal, **common)
 
 

@@ -22,7 +22,7 @@ from .ask_form import AskFields, BudgetUnit, ask_of
 from .charts.amount import BudgetBar, left_bar
 from .charts.tradeoff import tradeoff
 from .number_text import error_words, percent
-from .refusal_view import word_refusal
+from .refusal_view import refusal_of, word_refusal
 
 MAX_COLUMNS = 4
 
@@ -118,7 +118,7 @@ def explain_refusal(
     refusal: DiscreetError, fields: AskFields, purse: BudgetBar | None = None
 ) -> dict[str, Any]:
     """Say why there is nothing to explain."""
-    words = word_refusal(type(refusal).__name__, str(refusal), fields.sql)
+    words = refusal_of(refusal, fields.sql)
     return {
         "refusal": words,
         "explained": None,

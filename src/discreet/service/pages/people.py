@@ -1,11 +1,11 @@
-"""Pages about users for stewards: add, renew, revoke; a token is shown once."""
+"""Pages about users: sign in with a token and out; stewards add, renew and revoke, and see a token once."""
 
 from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
 
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from ...errors import DiscreetError
@@ -14,10 +14,84 @@ from ...wire.json_text import write_json
 from ...wire.reply import status_of
 from ..api import people as crew
 from ..api.endpoint import ApiCall
+from ..http.authentication import address_of
+from ..http.csrf import check_origin
+from ..http.session import drop_cookie, set_cookie
 from ..state import State
 from ..stores.people import EVERYTHING, Member
-from .page_request import PageRequest, for_stewards, to
-from .refusal_view import Refusal, word_refusal
+from .page_request import PageRequest, for_all, for_analysts, for_stewards, local_path, to
+from .refusal_view import Refusal, refusal_of
+
+WRONG = (
+    "Nobody holds this token, or it has expired or been revoked. "
+    "Check it, or ask your steward for a new one."
+)
+"""One message for all reasons, so that a guess learns nothing."""
+
+
+def sign_routes(state: State) -> list[Route]:
+    """Return the routes to sign in and out."""
+    return [
+        Route("/", for_all(state, _home), methods=["GET"]),
+        Route("/sign-in", for_all(state, _ask), methods=["GET"]),
+        Route("/sign-in", for_all(state, _open), methods=["POST"]),
+        Route("/sign-out", for_analysts(state, _close), methods=["POST"]),
+    ]
+
+
+def _home(visit: PageRequest) -> Response:
+    if visit.session is None:
+        return to("/sign-in")
+    return to("/steward" if visit.person.role == "steward" else "/workbench")
+
+
+def _ask(visit: PageRequest) -> Response:
+    asked = visit.request.query_params
+    ended = asked.get("ended") == "1" and visit.session is None
+    return _show_sign_in(visit, asked.get("next"), ended=ended)
+
+
+def _show_sign_in(
+    visit: PageRequest,
+    next_page: str | None,
+    *,
+    wrong: str = "",
+    ended: bool = False,
+    status: int = 200,
+) -> Response:
+    return visit.show(
+        "sign_in.html",
+        status=status,
+        here="Sign in",
+        wrong=wrong,
+        ended=ended,
+        next=local_path(next_page),
+    )
+
+
+def _open(visit: PageRequest) -> Response:
+    """Open a session; all wrong tokens get one message, and an address that fails too often must wait."""
+    state = visit.state
+    check_origin(state.config, visit.request)
+    token = visit.form.get("token", "").strip()
+    session = state.sessions.open(token) if 0 < len(token) <= 200 else None
+    if session is None:
+        state.limits.failure(address_of(visit.request))
+        state.log.write("sign-in", status=401)
+        return _show_sign_in(visit, visit.form.get("next"), wrong=WRONG, status=401)
+    state.log.write("sign-in", who=session.person.name, status=303)
+    if visit.session is not None:
+        state.sessions.close(visit.session.id)
+    response = to(local_path(visit.form.get("next")))
+    set_cookie(state.config, response, session)
+    return response
+
+
+def _close(visit: PageRequest) -> Response:
+    visit.state.sessions.close(visit.signed.id)
+    response: RedirectResponse = to("/sign-in")
+    drop_cookie(visit.state.config, response)
+    return response
 
 
 def crowd_routes(state: State) -> list[Route]:
@@ -95,7 +169,7 @@ def _add(visit: PageRequest) -> Response:
     try:
         made = crew.add_person(visit.state, _call(visit, fields)).body
     except DiscreetError as refusal:
-        words = word_refusal(type(refusal).__name__, str(refusal))
+        words = refusal_of(refusal)
         return _page(visit, status=status_of(refusal), refusal=words)
     visit.state.log.write("people add", who=visit.person.name, status=201)
     return _show_token(visit, made)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ...errors import (
     BudgetExceeded,
     Cancelled,
+    DiscreetError,
     EngineFailure,
     InvalidArgument,
     LedgerConflict,
@@ -63,6 +64,11 @@ class Refusal:
     why: str
     instead: str
     place: TextPlace | None
+
+
+def refusal_of(error: DiscreetError, sql: str = "") -> Refusal:
+    """Return the view of an error of this library."""
+    return word_refusal(type(error).__name__, str(error), sql)
 
 
 def word_refusal(kind: str, message: str, sql: str = "") -> Refusal:

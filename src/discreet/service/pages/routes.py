@@ -15,12 +15,11 @@ from .downloads.files import file_routes
 from .forms.builder import builder_routes
 from .forms.saved import saved_routes
 from .page_request import PageRequest, for_all
-from .people import crowd_routes
+from .people import crowd_routes, sign_routes
 from .products.product_forms import make_routes
 from .products.product_page import made_routes
-from .reference.page import reference_routes
+from .reference import reference_routes
 from .render import LESSONS, lessons_installed, page_packages
-from .sign_in import sign_routes
 from .steward import steward_routes
 from .workbench import workbench_routes
 

@@ -23,7 +23,7 @@ from .explanation_view import check_run, explain_refusal, explanation
 from .forms.builder import builders
 from .history import past_of
 from .page_request import PageRequest, for_analysts, to
-from .refusal_view import word_refusal
+from .refusal_view import refusal_of
 from .render import html
 
 RECENT = 6
@@ -191,7 +191,7 @@ def _run(visit: PageRequest) -> Response:
 
 
 def _show_refusal(visit: PageRequest, dataset: str, refusal: DiscreetError, sql: str) -> Response:
-    view = word_refusal(type(refusal).__name__, str(refusal), sql)
+    view = refusal_of(refusal, sql)
     status = status_of(refusal)
     return _show_piece(visit, dataset, "piece_refusal.html", status=status, refusal=view)
 

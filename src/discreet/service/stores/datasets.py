@@ -3,11 +3,14 @@
                      free requests (explain, plan)          charged requests (answer, release)
 engine               one for all threads                    one for each thread
 pacing               none: no private row is touched        results come on the timing grid
+
+A data set with `keep` has a fallback for unreadable source files: it answers from the rows that were last read well.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +21,48 @@ from ...curator.signing import Signer
 from ...data.files.schema_file import read_schemas
 from ...data.schema import Schema
 from ...engines.base import keeps_all_rows
-from ...errors import NotAllowed
+from ...errors import DiscreetError, NotAllowed
 from ...frozen import frozen
 from ...ledger import Ledger, open_ledger
 from ...optional import load
 from ..config import Config, DataSet, DataSource
 from ..jobs.messages import Setup
 from ..jobs.paced_engine import pace
-from .fallback import OpenedStore, open_last_good
 from .people import Member
+
+
+@frozen
+class OpenedStore:
+    """Engine of a data set, and a message for the steward; "" if the source could be read.
+
+    Only the steward sees the message: a single private row may make the source unreadable.
+    """
+
+    engine: Any
+    told: str = ""
+
+
+def open_last_good(config: DataSet, schemas: Sequence[Schema]) -> OpenedStore:
+    """Read the files of a data set into its kept store; if that fails, open the kept store unchanged.
+
+    Refuses: unreadable files without a kept store, or with one that does not fit the schemas.
+    """
+    files: Any = config.source.tables
+    declared = [schema for schema in schemas if schema.name in files]
+    declared_files = {schema.name: files[schema.name] for schema in declared}
+    try:
+        return OpenedStore(engines.prepare(declared_files, declared, config.keep))
+    except DiscreetError as problem:
+        try:
+            engine = engines.DuckDB(config.keep)
+            # The schema may have changed since the store was kept.
+            for schema in declared:
+                engine.check(schema)
+        except DiscreetError:
+            # The steward can mend the files, so their problem is the one to report.
+            raise problem from None
+        return OpenedStore(engine, str(problem))
+
 
 LEDGER_WAIT_SECONDS = 10
 """Seconds for which a charge waits for another one in the ledger; then the job tries again."""

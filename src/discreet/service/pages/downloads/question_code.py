@@ -1,4 +1,8 @@
-"""Code that asks a question again: as Python, as SQL with its terms in a comment, and as form fields."""
+"""Code that repeats a request, which costs its user nothing.
+
+A question is written as Python, as SQL with its terms in a comment, and as form fields; a synthetic table or a model
+as Python that fetches and uses it.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,70 @@ import json
 from collections.abc import Mapping
 from fractions import Fraction
 from math import isqrt
+from typing import Any
 
 from ....plan.asked.terms import Terms
 from ....privacy.budget_text import budget_to_table
 from ....privacy.measures import Measure
 from ....wire.verbs.question import read_ask
+from ....wire.verbs.synthesis import read_synthesis
+from ....wire.verbs.training import read_learn
+
+CONNECTED = '''"""The same request of the same person costs nothing again."""
+
+import os
+
+import discreet as dp
+{more}
+with dp.connect({url!r}, token=os.environ["DISCREET_TOKEN"], dataset={dataset!r}) as curator:
+'''
+MODEL = """    model = curator.learn(
+        {sql!r},
+        {model},
+        dp.{spend},
+    )
+print(model.summary())
+
+# or from the file, without the service:
+# model = model_from_json(open("model.json").read(), {{{kind!r}: {kind}}})
+# model.predict({{"column": [value, …], …}})
+"""
+SYNTHETIC = """    made = curator.synthesize(
+        {table!r},
+        dp.{spend},
+{words}
+    )
+print(made.table({first}))
+records = made.records()
+"""
+
+
+def model_code(url: str, dataset: str, body: str) -> str:
+    """Write a program that fetches a model that was learned."""
+    asked, said = read_learn(json.loads(body)), json.loads(body)["model"]
+    kind = said["kind"]
+    more = f"from discreet.learn import {kind}\nfrom discreet.learn.stored import model_from_json\n"
+    words = {
+        "sql": asked.sql,
+        "model": repr(asked.model),
+        "spend": measure_code(asked.spend),
+        "kind": kind,
+    }
+    return CONNECTED.format(url=url, dataset=dataset, more=more) + MODEL.format(**words)
+
+
+def synthesis_code(url: str, dataset: str, body: str) -> str:
+    """Write a program that fetches synthetic tables that were released, and makes records of them."""
+    asked = read_synthesis(json.loads(body))
+    said: Mapping[str, Any] = {
+        name: value for name, value in asked.words.items() if value is not None
+    }
+    words = "\n".join(f"        {name}={value!r}," for name, value in said.items())
+    columns = said.get("columns")
+    spend, first = measure_code(asked.spend), repr(columns[0]) if columns else ""
+    made = SYNTHETIC.format(table=asked.table, spend=spend, words=words, first=first)
+    return CONNECTED.format(url=url, dataset=dataset, more="") + made
+
 
 MEASURES = {
     ("epsilon",): "PureDP({epsilon})",

@@ -1,18 +1,29 @@
-"""Forms of synthetic tables and models: read their fields into the request that the API accepts."""
+"""Form of a synthetic table or model: its fields, the request that they make, and a preview of its cost and error.
+
+The previews run in a planning worker process, so nothing here imports the HTTP framework.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from ....arithmetic.rational import whole
+from ....curator import Curator
+from ....curator.verbs.learn import charge_order_of, plan_training
+from ....curator.verbs.synthesize import plan_synthesis_of
 from ....data.columns.column import Text
 from ....data.schema import Schema
 from ....data.unit import People
-from ....errors import InvalidArgument
+from ....errors import BudgetExceeded, InvalidArgument
 from ....frozen import frozen
+from ....ledger.charge_order import ChargeOrder
 from ....privacy.budget_text import budget_to_table
 from ....privacy.measures import ApproxDP, Measure
+from ....wire.verb import check_count
+from ....wire.verbs.synthesis import SynthesisRequest, synthesis_plan_reply
+from ....wire.verbs.training import LearnRequest, training_reply
 from ..ask_form import BudgetUnit, spend_of, unit_of
+from ..charts.amount import BudgetBar
 
 FIRST_COLUMNS = 6
 SUPPOSED_ROWS = 10_000
@@ -28,15 +39,22 @@ KINDS = {
     "KMeans": "groups of rows that are alike",
     "PCA": "the directions in which rows differ",
 }
-"""The models that a service trains, and what each is for."""
+"""Models that a service trains, and the purpose of each."""
+
 COUNTED = {"KMeans": "n_clusters", "PCA": "n_components"}
+"""Models with a number of parts, and the name of that parameter."""
+
 UNAIMED = tuple(COUNTED)
 """Models that predict no column."""
 
 
+FAINT_SIGNAL = 1.0
+"""Ratio of signal to noise below which a model is not worth its price."""
+
+
 @frozen
 class ProductFields:
-    """What stands in the form, as text; `columns` are those ticked, `select` rows to take instead of a table."""
+    """Fields of the form as text; `columns` are those ticked, `select` is a SELECT instead of a table."""
 
     table: str
     columns: tuple[str, ...]
@@ -60,11 +78,9 @@ def default_delta(budget: Measure) -> str:
     >>> default_delta(dp.ApproxDP(3, "1e-6")), default_delta(dp.ZCDP(1))
     ('1e-07', '0')
     """
-    return (
-        f"{float(budget.delta) / 10:.1g}"
-        if isinstance(budget, ApproxDP) and budget.delta > 0
-        else "0"
-    )
+    if isinstance(budget, ApproxDP) and budget.delta > 0:
+        return f"{float(budget.delta) / 10:.1g}"
+    return "0"
 
 
 def read_make(
@@ -72,39 +88,48 @@ def read_make(
 ) -> ProductFields:
     """Read the fields, with defaults on the first visit: the first private table and a few of its columns.
 
-    Refuses a table that is not there.
+    Refuses: a table that is not there.
     """
-    private = [one for one in schemas if not one.public]
+    private = {schema.name: schema for schema in schemas if not schema.public}
     if not private:
         raise InvalidArgument(
             "all tables here are public: there is nothing to hide; copy their rows"
         )
-    schema = next((one for one in private if one.name == form.get("table", private[0].name)), None)
-    if schema is None:
-        raise InvalidArgument(f"choose one of the tables {', '.join(one.name for one in private)}")
-    usable, unit = usable_columns(schema), unit_of(budget)
-    ticked = tuple(name for name in usable if form.get(f"column {name}"))
+    table = form.get("table", next(iter(private)))
+    if table not in private:
+        raise InvalidArgument(f"choose one of the tables {', '.join(private)}")
+    usable = usable_columns(private[table])
+    unit = unit_of(budget)
+    columns = usable[:FIRST_COLUMNS]
+    if form.get("sent"):
+        columns = tuple(name for name in usable if form.get(f"column {name}"))
+    # Predicted is the second column unless the form says otherwise, or the only one.
+    target = usable[:2][-1] if usable else ""
+
+    def field(name: str, default: str = "") -> str:
+        return form.get(name, default).strip()
+
     return ProductFields(
-        table=schema.name,
-        columns=ticked if form.get("sent") else usable[:FIRST_COLUMNS],
-        select=form.get("select", "").replace("\r\n", "\n").strip(),
-        spend=form.get("spend", unit.steps[unit.place]).strip(),
-        delta=form.get("delta", default_delta(budget)).strip(),
-        why=form.get("why", "").strip(),
+        table=table,
+        columns=columns,
+        select=field("select").replace("\r\n", "\n"),
+        spend=field("spend", unit.steps[unit.place]),
+        delta=field("delta", default_delta(budget)),
+        why=field("why"),
         workload="ones" if form.get("workload") == "ones" else "pairs",
-        bins=form.get("bins", "").strip(),
+        bins=field("bins"),
         kind=form.get("kind", "LinearRegression"),
-        target=form.get("target", usable[min(1, len(usable) - 1)] if usable else "").strip(),
-        count=form.get("count", "").strip(),
-        size=str(schema.size or SUPPOSED_ROWS),
+        target=field("target", target),
+        count=field("count"),
+        size=str(private[table].size or SUPPOSED_ROWS),
     )
 
 
 def usable_columns(schema: Schema) -> tuple[str, ...]:
-    """Return the columns of which something can be made: all but free text and who a row is about."""
-    own = schema.unit.id if isinstance(schema.unit, People) else ""
+    """Return the columns of which something can be made: all but free text and the person's identifier."""
+    person = schema.unit.id if isinstance(schema.unit, People) else ""
     return tuple(
-        name for name, column in schema.declared if not isinstance(column, Text) and name != own
+        name for name, column in schema.declared if not isinstance(column, Text) and name != person
     )
 
 
@@ -117,22 +142,29 @@ def synthesis_words(fields: ProductFields, unit: BudgetUnit) -> dict[str, object
         "workload": fields.workload,
         "why": fields.why,
     }
-    words |= {} if fields.select else {"columns": list(fields.columns)}
-    words |= {"bins": _bins(fields.bins)} if fields.bins else {}
-    return {**words, "spend": budget_to_table(spend_of(fields.spend, fields.delta, unit))}
+    if not fields.select:
+        words["columns"] = list(fields.columns)
+    if fields.bins:
+        words["bins"] = _bins(fields.bins)
+    words["spend"] = budget_to_table(spend_of(fields.spend, fields.delta, unit))
+    return words
 
 
 def model_words(fields: ProductFields, unit: BudgetUnit) -> dict[str, object]:
-    """Return the request for a model, as JSON has it; without a SELECT of its own it learns from the ticked columns."""
-    aimed = fields.kind not in UNAIMED
-    if aimed and not fields.target:
-        raise InvalidArgument("choose the column that the model predicts")
-    others = [name for name in fields.columns if not aimed or name != fields.target]
-    if not fields.select and not others:
+    """Return the request for a model, as JSON has it; without a SELECT it learns from the ticked columns."""
+    model: dict[str, object] = {"kind": fields.kind}
+    columns = list(fields.columns)
+    if fields.kind not in UNAIMED:
+        if not fields.target:
+            raise InvalidArgument("choose the column that the model predicts")
+        model["target"] = fields.target
+        columns = [name for name in columns if name != fields.target]
+    if not fields.select and not columns:
         raise InvalidArgument("choose at least one column to learn from, beside what is predicted")
-    listed = ", ".join([*others, *([fields.target] if aimed else [])])
-    sql = fields.select or f"SELECT {listed} FROM {fields.table}"  # noqa: S608 - read by our own parser, never a store
-    model: dict[str, object] = {"kind": fields.kind, **({"target": fields.target} if aimed else {})}
+    if "target" in model:
+        columns.append(fields.target)
+    # The text is read by our own parser and never reaches a store.
+    sql = fields.select or f"SELECT {', '.join(columns)} FROM {fields.table}"  # noqa: S608
     if fields.count and fields.kind in COUNTED:
         model[COUNTED[fields.kind]] = _whole(fields.count, "how many of them")
     spend = budget_to_table(spend_of(fields.spend, fields.delta, unit))
@@ -146,13 +178,85 @@ def _bins(text: str) -> dict[str, int]:
     >>> _bins("age = 12, income: 20")
     {'age': 12, 'income': 20}
     """
-    pairs = [part.replace(":", "=").partition("=") for part in text.split(",") if part.strip()]
-    return {
-        name.strip(): _whole(count.strip(), f"bins of {name.strip()}") for name, _, count in pairs
-    }
+    bins = {}
+    for part in text.split(","):
+        if part.strip():
+            name, _, count = part.replace(":", "=").partition("=")
+            bins[name.strip()] = _whole(count.strip(), f"bins of {name.strip()}")
+    return bins
 
 
 def _whole(text: str, name: str) -> int:
     if not text.isdecimal() or len(text) > 6:
         raise InvalidArgument(f"{name} must be a whole number; write age = 12, or leave it out")
     return whole(int(text), name, least=1)
+
+
+@frozen
+class Preview:
+    """Plan in words, with its cost; `stored` if it was paid before, `warning` if it is poor."""
+
+    text: str
+    warning: str
+    purse: BudgetBar
+    fits: bool
+    stored: bool
+
+    def check(self) -> None:
+        """Refuse a cost that does not fit into what is left."""
+        price = self.purse.asked
+        if self.fits or self.stored or price is None:
+            return
+        left = self.purse.left
+        message = f"it costs {price}, and {left} is left; spend less, or ask your steward for more"
+        raise BudgetExceeded(message, asked=price, left=left)
+
+
+def weigh_synthesis(curator: Curator, asked: SynthesisRequest, _rows: int, cells: int) -> Preview:
+    """Preview synthetic tables: what they would measure, cost and miss.
+
+    Refuses: whatever the API refuses, from public facts alone.
+    """
+    made = plan_synthesis_of(curator.stand.planner, asked.table, asked.spend, asked.words)
+    price = curator.ledger.price(made.plan.event)
+    reply = synthesis_plan_reply(made.plan, price)
+    check_count(int(str(reply["numbers"])), cells)
+    warning = ""
+    if made.plan.hopeless:
+        warning = "noise drowns these tables: spend more, or use fewer columns"
+    order = charge_order_of(curator, made.facts, made.plan.event, "")
+    return _weigh(curator, order, price, str(reply["text"]), warning)
+
+
+def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) -> Preview:
+    """Preview a model: what training it on about so many rows would release, cost and lose."""
+    course = plan_training(curator.stand.planner, asked.sql, asked.model, asked.spend)
+    check_count(max(release.noise.dimension or 1 for release in course.training.releases), cells)
+    event = course.training.event
+    explained = course.explain(rows)
+    price = curator.ledger.price(event)
+    warning = ""
+    if explained.signal < FAINT_SIGNAL:
+        warning = "noise drowns this model: spend more, or use fewer columns"
+    text = str(training_reply(explained, price)["text"])
+    order = charge_order_of(curator, course.facts, event, "")
+    return _weigh(curator, order, price, text, warning)
+
+
+def _weigh(
+    curator: Curator, order: ChargeOrder, price: Measure, text: str, warning: str
+) -> Preview:
+    ledger = curator.ledger
+    event = order.event
+    known = ledger.find(order)
+    stored = known is not None and known.body is not None
+    asked: Measure | None = price
+    book = ledger.filter(None, None)
+    # Where costs add up, the bar shows the amount that is added.
+    if book.adds:
+        asked = book.stated(event)
+    # A stored answer is free, so there is nothing to draw for it.
+    if stored:
+        asked = None
+    purse = BudgetBar(curator.spent(), curator.left(), asked)
+    return Preview(text, warning, purse, ledger.admits(event, who=curator.who), stored)

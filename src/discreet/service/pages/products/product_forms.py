@@ -1,4 +1,4 @@
-"""Forms of synthetic tables and models: choose, see cost and error, then submit a charged job."""
+"""Pages with the forms of synthetic tables and models: choose, see cost and error, then submit a charged job."""
 
 from __future__ import annotations
 
@@ -20,147 +20,150 @@ from ..answers import fresh_mark
 from ..ask_form import BudgetUnit, unit_of
 from ..charts.amount import left_bar
 from ..page_request import PageRequest, for_analysts, to
-from ..refusal_view import word_refusal
-from ..workbench import dataset_of
+from ..refusal_view import refusal_of
+from ..workbench import MAX_MARK_LENGTH, dataset_of
 from .form import (
     KINDS,
     UNAIMED,
+    Preview,
     ProductFields,
     model_words,
     read_make,
     synthesis_words,
     usable_columns,
+    weigh_model,
+    weigh_synthesis,
 )
 from .past_products import made_before
-from .preview import Preview, weigh_model, weigh_synthesis
 
 
 @frozen
-class ProductForms:
-    """One room: its address, the verb it pays for, how its fields become a request, and how that is weighed."""
+class ProductForm:
+    """Form of one kind of product: its address, its charged verb, and how its fields become a request."""
 
-    path: str
+    address: str
     verb: str
     template: str
     words: Callable[[ProductFields, BudgetUnit], dict[str, object]]
-    weigh: Callable[[PageRequest, str, Mapping[str, object], ProductFields], Preview]
     read: Callable[[object], Any]
+    weigh: Callable[..., Preview]
+
+    def preview(
+        self, visit: PageRequest, dataset: str, words: Mapping[str, object], fields: ProductFields
+    ) -> Preview:
+        """Weigh a request in a planning worker."""
+        return visit.state.desk.ask(
+            visit.person.name,
+            dataset,
+            self.weigh,
+            self.read(words),
+            int(fields.size),
+            visit.state.config.bounds.cells,
+        )
 
 
-def _weigh_synthesis(
-    visit: PageRequest, dataset: str, words: Mapping[str, object], _fields: ProductFields
-) -> Preview:
-    cells = visit.state.config.bounds.cells
-    return visit.state.desk.ask(
-        visit.person.name, dataset, weigh_synthesis, read_synthesis(words), cells
-    )
-
-
-def _weigh_model(
-    visit: PageRequest, dataset: str, words: Mapping[str, object], fields: ProductFields
-) -> Preview:
-    cells, rows = visit.state.config.bounds.cells, int(fields.size)
-    return visit.state.desk.ask(
-        visit.person.name, dataset, weigh_model, read_learn(words), rows, cells
-    )
-
-
-ROOMS = (
-    ProductForms(
+FORMS = (
+    ProductForm(
         "/synthesize",
         "synthesize",
         "synthesize.html",
         synthesis_words,
-        _weigh_synthesis,
         read_synthesis,
+        weigh_synthesis,
     ),
-    ProductForms("/model", "learn", "model.html", model_words, _weigh_model, read_learn),
+    ProductForm("/model", "learn", "model.html", model_words, read_learn, weigh_model),
 )
 
 
 def make_routes(state: State) -> list[Route]:
-    """Return the routes of both rooms."""
-    found = []
-    for room in ROOMS:
-        ways = {
-            "": (_show, ["GET", "POST"]),
-            "/weigh": (_weigh, ["POST"]),
-            "/run": (_run, ["POST"]),
-        }
-        for end, (way, methods) in ways.items():
-            path, handler = f"{room.path}/{{dataset}}{end}", partial(way, room)
-            found.append(Route(path, for_analysts(state, handler), methods=methods))
-    return found
+    """Return the routes of both forms."""
+    routes = []
+    for form in FORMS:
+        path = f"{form.address}/{{dataset}}"
+        for ending, handler, methods in (
+            ("", _show, ["GET", "POST"]),
+            ("/weigh", _weigh, ["POST"]),
+            ("/run", _run, ["POST"]),
+        ):
+            endpoint = for_analysts(state, partial(handler, form))
+            routes.append(Route(path + ending, endpoint, methods=methods))
+    return routes
 
 
 def _fields(visit: PageRequest, dataset: str) -> tuple[ProductFields, BudgetUnit]:
     budget = visit.state.datasets.ledger(dataset).promise()
-    form = visit.form or dict(visit.request.query_params)
-    return read_make(form, visit.state.datasets.schemas(dataset), budget), unit_of(budget)
+    given = visit.form or dict(visit.request.query_params)
+    fields = read_make(given, visit.state.datasets.schemas(dataset), budget)
+    return fields, unit_of(budget)
 
 
-def _show(room: ProductForms, visit: PageRequest) -> Response:
-    """Show the form with what it would cost; a form sent here without a script is weighed on the page."""
+def _show(form: ProductForm, visit: PageRequest) -> Response:
+    """Show the form with its cost; a form sent here without a script is weighed on the page."""
     dataset = dataset_of(visit)
-    return _page(room, visit, dataset, _scales(room, visit, dataset))
+    return _page(form, visit, dataset, _weighed(form, visit, dataset))
 
 
-def _weigh(room: ProductForms, visit: PageRequest) -> Response:
-    return visit.part("piece_weighed.html", **_scales(room, visit, dataset_of(visit)))
+def _weigh(form: ProductForm, visit: PageRequest) -> Response:
+    return visit.part("piece_weighed.html", **_weighed(form, visit, dataset_of(visit)))
 
 
-def _scales(room: ProductForms, visit: PageRequest, dataset: str) -> dict[str, Any]:
-    """Weigh what stands in the form, or say what is wrong with it."""
+def _weighed(form: ProductForm, visit: PageRequest, dataset: str) -> dict[str, Any]:
+    """Return the preview of the form's request, or the reason why there is none."""
     fields, unit = _fields(visit, dataset)
     try:
-        found = room.weigh(visit, dataset, room.words(fields, unit), fields)
-        found.check()
+        preview = form.preview(visit, dataset, form.words(fields, unit), fields)
+        preview.check()
     except DiscreetError as refusal:
-        return {
-            "refusal": word_refusal(type(refusal).__name__, str(refusal), fields.select),
-            "weighed": None,
-            "bar": "",
-        }
-    return {"refusal": None, "weighed": found, "bar": left_bar(found.purse)}
+        return _refused(refusal, fields)
+    return {"refusal": None, "weighed": preview, "bar": left_bar(preview.purse)}
+
+
+def _refused(refusal: DiscreetError, fields: ProductFields) -> dict[str, Any]:
+    return {"refusal": refusal_of(refusal, fields.select), "weighed": None, "bar": ""}
 
 
 def _page(
-    room: ProductForms, visit: PageRequest, dataset: str, scales: dict[str, Any], status: int = 200
+    form: ProductForm,
+    visit: PageRequest,
+    dataset: str,
+    weighed: Mapping[str, Any],
+    status: int = 200,
 ) -> Response:
     fields, unit = _fields(visit, dataset)
-    schemas = tuple(one for one in visit.state.datasets.schemas(dataset) if not one.public)
+    private = [schema for schema in visit.state.datasets.schemas(dataset) if not schema.public]
+    chosen = next(schema for schema in private if schema.name == fields.table)
     return visit.show(
-        room.template,
+        form.template,
         status=status,
         here="Workbench",
         dataset=dataset,
-        room=room.path,
+        address=form.address,
         fields=fields,
         unit=unit,
         mark=fresh_mark(),
-        tables=[one.name for one in schemas],
-        usable=next(usable_columns(one) for one in schemas if one.name == fields.table),
+        tables=[schema.name for schema in private],
+        usable=usable_columns(chosen),
         kinds=KINDS,
         unaimed=UNAIMED,
-        past=made_before(visit.state, visit.person.name, dataset, room.verb),
-        **scales,
+        past=made_before(visit.state, visit.person.name, dataset, form.verb),
+        **weighed,
     )
 
 
-def _run(room: ProductForms, visit: PageRequest) -> Response:
-    """Put it up as a job, unless it can be refused now; sent twice with one mark it is one job, charged once."""
+def _run(form: ProductForm, visit: PageRequest) -> Response:
+    """Submit the request as a job, unless it can be refused now; `mark` is its idempotency key."""
     dataset = dataset_of(visit)
     fields, unit = _fields(visit, dataset)
-    mark = visit.form.get("mark", "")[:64]
+    mark = visit.form.get("mark", "")[:MAX_MARK_LENGTH]
+    jobs = visit.state.jobs
     try:
-        words = room.words(fields, unit)
-        if not mark or visit.state.jobs.shelf.marked(visit.person.name, mark) is None:
-            room.weigh(visit, dataset, words, fields).check()
-        body = write_json(room.read(words).to_json())
-        job = visit.state.jobs.put(visit.person.name, dataset, room.verb, body, mark)
+        words = form.words(fields, unit)
+        # A job that was sent before is charged once: it need not fit into the budget again.
+        if not mark or jobs.shelf.marked(visit.person.name, mark) is None:
+            form.preview(visit, dataset, words, fields).check()
+        body = write_json(form.read(words).to_json())
+        job = jobs.put(visit.person.name, dataset, form.verb, body, mark)
     except DiscreetError as refusal:
-        said = word_refusal(type(refusal).__name__, str(refusal), fields.select)
-        scales = {"refusal": said, "weighed": None, "bar": ""}
-        return _page(room, visit, dataset, scales, status_of(refusal))
-    visit.state.log.write(room.verb, who=visit.person.name, dataset=dataset, status=202)
+        return _page(form, visit, dataset, _refused(refusal, fields), status_of(refusal))
+    visit.state.log.write(form.verb, who=visit.person.name, dataset=dataset, status=202)
     return to(f"/made/{job.id}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from markupsafe import Markup
@@ -14,17 +15,15 @@ from ....frozen import frozen
 from ...jobs.job import Job
 from ...state import State
 from ..answer_view import AnswerSet, cost_of, set_of
-from ..answers import fresh_mark
+from ..answers import cancel_job, job_fragment
 from ..charts.grouping_tables import AnswerPart
 from ..charts.series import Chart, charts_of
-from ..downloads.files import file_of
+from ..downloads.files import FileKind, Reply, download_routes, finished_reply, write_receipt
+from ..downloads.question_code import model_code, synthesis_code
 from ..page_request import PageRequest, for_analysts, to
-from ..refusal_view import word_refusal
 from ..render import html
-from .model_view import learned_tables
 from .past_products import find_made, title_of_job
-from .product_code import model_code, synthesis_code
-from .synthetic_view import count_tables, records_csv, tables_json
+from .product_view import LEVEL, count_tables, learned_tables, records_csv, tables_json
 
 FILES = {
     "synthesize": (
@@ -35,11 +34,12 @@ FILES = {
     ),
     "learn": (("model.json", "Model as JSON"), ("use.py", "Python"), ("receipt.json", "Receipt")),
 }
+"""Files of each kind of product, and the words of their links."""
 
 
 @frozen
 class ProductView:
-    """Everything the piece shows of what was made."""
+    """Values of the fragment that shows a finished product."""
 
     text: str
     cost: str
@@ -49,22 +49,12 @@ class ProductView:
 
 
 def made_routes(state: State) -> list[Route]:
-    """Return the routes of everything that was made."""
-    ways = {
-        "records.csv": _records,
-        "tables.json": _tables,
-        "model.json": _model,
-        "use.py": _python,
-        "receipt.json": _receipt,
-    }
-    room = "/made/{job}"
+    """Return the routes of products and their files."""
+    path = "/made/{job}"
     return [
-        Route(room, for_analysts(state, _show), methods=["GET"]),
-        Route(f"{room}/cancel", for_analysts(state, _cancel), methods=["POST"]),
-        *(
-            Route(f"{room}/{name}", for_analysts(state, way), methods=["GET"])
-            for name, way in ways.items()
-        ),
+        Route(path, for_analysts(state, _show), methods=["GET"]),
+        Route(f"{path}/cancel", for_analysts(state, _cancel), methods=["POST"]),
+        *download_routes(state, path, _KINDS, _find_product),
     ]
 
 
@@ -77,7 +67,7 @@ def _show(visit: PageRequest) -> Response:
     part = _part(visit, job)
     if visit.wants_part:
         return visit.part("piece_plain.html", shown=part)
-    form = {"learn": "/model", "synthesize": "/synthesize"}[job.verb]
+    form = "/model" if job.verb == "learn" else "/synthesize"
     return visit.show(
         "made.html",
         here="Workbench",
@@ -90,60 +80,35 @@ def _show(visit: PageRequest) -> Response:
 
 
 def _cancel(visit: PageRequest) -> Response:
-    """Stop a job; what was charged stays charged."""
-    job = visit.state.jobs.cancel(visit.person.name, _job(visit).id)
-    visit.state.log.write("cancel", who=visit.person.name, dataset=job.dataset, status=200)
-    return (
-        visit.part("piece_plain.html", shown=_part(visit, job))
-        if visit.wants_part
-        else to(f"/made/{job.id}")
-    )
+    job = cancel_job(visit, _job(visit).id)
+    if visit.wants_part:
+        return visit.part("piece_plain.html", shown=_part(visit, job))
+    return to(f"/made/{job.id}")
 
 
 def _part(visit: PageRequest, job: Job) -> Markup:
-    """Return what there is to see of a job by now."""
-    finished, seen = visit.state.jobs.view(job)
-    words: dict[str, Any] = {
-        "job": job,
-        "mark": fresh_mark(),
-        "csrf": visit.signed.csrf,
-        "room": "/made",
-    }
-    reply: Any = seen.get("reply")
-    if not finished or reply is None:
-        wait = max(50, round(1000 * float(str(seen.get("again_in", 0.25)))) + 20)
-        return html(
-            "piece_job.html",
-            wait=wait,
-            seconds=f"{float(str(seen.get('seconds', 0))):.1f}",
-            **words,
-        )
-    if job.state == "done":
-        return html("piece_made.html", made=_view(visit, job, reply), **words)
-    if job.state == "cancelled":
-        return html("piece_cancelled.html", **words)
-    error = reply["error"]
-    return html(
-        "piece_refusal.html", refusal=word_refusal(error["kind"], error["message"]), **words
-    )
+    """Return the fragment of a product's job."""
+
+    def show_product(reply: Mapping[str, Any], common: Mapping[str, Any]) -> Markup:
+        return html("piece_made.html", made=_view(visit, job, reply), **common)
+
+    return job_fragment(visit, job, "/made", show_product)
 
 
-def _view(visit: PageRequest, job: Job, reply: dict[str, Any]) -> ProductView:
+def _view(visit: PageRequest, job: Job, reply: Mapping[str, Any]) -> ProductView:
     parts = _parts(visit, job, reply)
-    charts = [
-        chart
-        for part in parts
-        for chart in charts_of(part.reply, 0.95)
-        if len(part.reply["columns"]) == 2
-    ]
+    charts: list[Chart] = []
+    for part in parts:
+        # A table of one key and one noisy column has a chart; others are tables only.
+        if len(part.reply["columns"]) == 2:
+            charts += charts_of(part.reply, LEVEL)
     text = reply["text"] if job.verb == "synthesize" else ""
-    return ProductView(
-        text, cost_of(reply), tuple(map(set_of, parts)), tuple(charts), FILES[job.verb]
-    )
+    tables = tuple(set_of(part) for part in parts)
+    return ProductView(text, cost_of(reply), tables, tuple(charts), FILES[job.verb])
 
 
-def _parts(visit: PageRequest, job: Job, reply: dict[str, Any]) -> tuple[AnswerPart, ...]:
-    """Lay out what was released; where that takes too long for a page, the files still have it."""
+def _parts(visit: PageRequest, job: Job, reply: Mapping[str, Any]) -> tuple[AnswerPart, ...]:
+    """Return the tables of a product; none where that takes too long for a page, the files still have them."""
     if job.verb == "learn":
         return learned_tables(reply["trained"])
     try:
@@ -152,41 +117,29 @@ def _parts(visit: PageRequest, job: Job, reply: dict[str, Any]) -> tuple[AnswerP
         return ()
 
 
-def _done(visit: PageRequest, verb: str = "") -> tuple[Job, dict[str, Any]]:
+def _find_product(visit: PageRequest, kind: FileKind) -> tuple[Job, Reply]:
     job = _job(visit)
-    finished, seen = visit.state.jobs.view(job)
-    reply = seen.get("reply")
-    if (
-        not finished
-        or job.state != "done"
-        or not isinstance(reply, dict)
-        or verb not in ("", job.verb)
-    ):
+    reply = finished_reply(visit, job)
+    if reply is None or kind.verb not in ("", job.verb):
         raise NotAllowed("there is nothing of that kind to take home here")
     return job, reply
 
 
-def _records(visit: PageRequest) -> Response:
-    """Make records anew: every download has others, all cost nothing."""
-    job, reply = _done(visit, "synthesize")
-    made = visit.state.desk.ask(visit.person.name, job.dataset, records_csv, reply["released"])
-    return file_of(job, made, "text/csv", "-records.csv")
+def _write_records(visit: PageRequest, job: Job, reply: Reply) -> str:
+    """Sample records anew: every download has others, and none costs anything."""
+    return visit.state.desk.ask(visit.person.name, job.dataset, records_csv, reply["released"])
 
 
-def _tables(visit: PageRequest) -> Response:
-    job, reply = _done(visit, "synthesize")
-    made = visit.state.desk.ask(visit.person.name, job.dataset, tables_json, reply["released"])
-    return file_of(job, made, "application/json", "-tables.json")
+def _write_tables(visit: PageRequest, job: Job, reply: Reply) -> str:
+    return visit.state.desk.ask(visit.person.name, job.dataset, tables_json, reply["released"])
 
 
-def _model(visit: PageRequest) -> Response:
-    job, reply = _done(visit, "learn")
-    return file_of(job, json.dumps(reply["trained"]), "application/json", "-model.json")
+def _write_model(_visit: PageRequest, _job: Job, reply: Reply) -> str:
+    return json.dumps(reply["trained"])
 
 
-def _python(visit: PageRequest) -> Response:
-    job, _ = _done(visit)
-    return file_of(job, _code(visit, job), "text/x-python", ".py")
+def _write_code(visit: PageRequest, job: Job, _reply: Reply) -> str:
+    return _code(visit, job)
 
 
 def _code(visit: PageRequest, job: Job) -> str:
@@ -194,7 +147,10 @@ def _code(visit: PageRequest, job: Job) -> str:
     return write(visit.state.config.url, job.dataset, job.body)
 
 
-def _receipt(visit: PageRequest) -> Response:
-    """Return the receipt in its one canonical text, byte for byte."""
-    job, reply = _done(visit)
-    return file_of(job, str(reply["receipt"]), "application/json", "-receipt.json")
+_KINDS = {
+    "records.csv": FileKind("text/csv", "-records.csv", _write_records, "synthesize"),
+    "tables.json": FileKind("application/json", "-tables.json", _write_tables, "synthesize"),
+    "model.json": FileKind("application/json", "-model.json", _write_model, "learn"),
+    "use.py": FileKind("text/x-python", ".py", _write_code),
+    "receipt.json": FileKind("application/json", "-receipt.json", write_receipt),
+}

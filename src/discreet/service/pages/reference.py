@@ -1,4 +1,8 @@
-"""OpenAPI document laid out for reading: groups of operations, and the schemas that they use."""
+"""Page /docs: the reference of the API, from the same table as its routes; open to all.
+
+The OpenAPI document is laid out for reading on this server: groups of operations, and the schemas that they use. No
+other host is asked.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,14 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ....frozen import frozen
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ...frozen import frozen
+from ..api.openapi import document
+from ..api.routes import ENDPOINTS, ROOT
+from ..state import State
+from .page_request import PageRequest, for_all
 
 _AT = "#/components/schemas/"
 TITLES = {
@@ -96,7 +107,7 @@ def lay_out(document: Mapping[str, Any]) -> Described:
 def words_of(schema: Mapping[str, Any]) -> str:
     """Say in a few words what may stand at a place.
 
-    >>> from discreet.service.pages.reference.described import words_of
+    >>> from discreet.service.pages.reference import words_of
     >>> words_of({"type": "array", "items": {"anyOf": [{"$ref": "#/components/schemas/Number"}, {"type": "null"}]}})
     'list of (Number or null)'
     >>> words_of({"type": "string", "enum": ["done", "failed"]}), words_of({"type": "integer", "minimum": 1})
@@ -198,3 +209,13 @@ def _part(name: str, schema: Mapping[str, Any]) -> Part:
         fields,
         example,
     )
+
+
+def reference_routes(state: State) -> list[Route]:
+    """Return the route of the page; it is laid out once, when the service starts."""
+    described = lay_out(document(ENDPOINTS, ROOT, state.config))
+
+    def show(visit: PageRequest) -> Response:
+        return visit.show("reference.html", here="API", described=described, url=state.config.url)
+
+    return [Route("/docs", for_all(state, show), methods=["GET"])]

@@ -1,1 +1,0 @@
-"""Page that describes the API, made from its OpenAPI document on this server; no other host is asked."""
