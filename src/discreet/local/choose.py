@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 
-from ..arithmetic.rational import whole
+from ..arithmetic.rational import whole, whole_or_none
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from ..show.table import html_table
@@ -99,9 +99,7 @@ def choose(
     """
     if member is not None and member not in MEMBERS:
         raise InvalidArgument(f"member must be one of {', '.join(MEMBERS)}, got {member!r}")
-    max_bits = None
-    if bits is not None:
-        max_bits = whole(bits, "bits_per_report", least=1)
+    max_bits = whole_or_none(bits, "bits_per_report", least=1)
     known = [c for c in _candidates(options, epsilon) if member in (None, c.facts.member)]
     fitting = [c for c in known if max_bits is None or c.facts.bits <= max_bits]
     if not fitting:

@@ -30,7 +30,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from ..arithmetic.rational import one_of, whole
+from ..arithmetic.rational import one_of, whole_or_none
 from ..arithmetic.rounding import shown
 from ..errors import BudgetExceeded, InvalidArgument
 from ..frozen import frozen
@@ -134,9 +134,9 @@ class Device:
     ) -> None:
         _check(mode, slots, default, most_reports)
         self.mode: DeviceMode = mode
-        self.slots = _read_count(slots, "slots")
-        self.most_reports = _read_count(most_reports, "most_reports")
-        self.per_day = _read_count(per_day, "per_day")
+        self.slots = whole_or_none(slots, "slots", least=1)
+        self.most_reports = whole_or_none(most_reports, "most_reports", least=1)
+        self.per_day = whole_or_none(per_day, "per_day", least=1)
         self._grid = grid
         self._bits = bits
         self._mechanism = mechanism
@@ -330,13 +330,6 @@ def _check(mode: object, slots: object, default: object, most_reports: object) -
         )
     if mode == "fresh" and (slots is not None or default is not None):
         raise InvalidArgument("slots and default belong to memoised devices")
-
-
-def _read_count(count: int | None, name: str) -> int | None:
-    """Read a number of at least 1, or none."""
-    if count is None:
-        return None
-    return whole(count, name, least=1)
 
 
 def _single(value: object) -> object:

@@ -26,7 +26,7 @@ from ...privacy.events import (
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from ..laws.error_bound import parameter_repr, read_beta
-from ..laws.tails import gaussian_tail, laplace_tail, least_with_tail
+from ..laws.tails import gaussian_tail, laplace_tail, two_sided_bound
 from ..reading.allowance import largest_epsilon
 from ..reading.budget import read_budget
 from ..selection.exponential import Exponential
@@ -185,16 +185,16 @@ class MWEM:
         beta_each = Fraction(read_beta(beta)) / (2 * self.rounds)
         selection = Exponential(self.epsilon, 1, neighbours=self.neighbours)
         slack = selection.error(queries, beta_each)
-        nu = least_with_tail(self._two_sided_tail, float(beta_each))
+        nu = two_sided_bound(self._tail, float(beta_each))
         entropy = 4 * self.total**2 * math.log(self.domain)
         selected = math.sqrt(entropy / self.rounds + nu**2)
         return up(selected + slack + 1)
 
-    def _two_sided_tail(self, t: int) -> float:
-        """Bound P[|noise| > t] of a measurement."""
+    def _tail(self, z: int) -> float:
+        """Bound P[noise ≥ z] of a measurement."""
         if self.noise == "gaussian":
-            return 2 * gaussian_tail(self._variance, t + 1)
-        return 2 * laplace_tail(self._scale, t + 1)
+            return gaussian_tail(self._variance, z)
+        return laplace_tail(self._scale, z)
 
 
 def _event(epsilon: Fraction, noise: Noise, rounds: int, neighbours: Neighbours) -> Repeated:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from fractions import Fraction
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -20,7 +21,7 @@ from ...privacy.events import SparseVector as SparseVectorEvent
 from ...privacy.measures import Measure
 from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from ..laws.error_bound import parameter_repr, read_beta
-from ..laws.tails import laplace_tail, least_with_tail
+from ..laws.tails import laplace_tail, two_sided_bound
 from ..reading.allowance import largest_epsilon
 from ..reading.steps import to_steps
 from .hypothesis import MAX_PEOPLE, Hypothesis, counts_of, read_histogram, read_queries, updated
@@ -168,11 +169,7 @@ class MultiplicativeWeights:
     def _measurement_error(self, beta: Number) -> float:
         """Bound the noise of one measurement, at its part of β (union bound)."""
         beta_each = read_beta(beta) / (2 * self.updates)
-
-        def two_sided(t: int) -> float:
-            return 2 * laplace_tail(1 / self.epsilon, t + 1)
-
-        return float(least_with_tail(two_sided, beta_each))
+        return float(two_sided_bound(partial(laplace_tail, 1 / self.epsilon), beta_each))
 
 
 class WeightsRun:

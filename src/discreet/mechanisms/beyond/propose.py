@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from ..keys.counts import per_key_delta
 from ..laws.error_bound import parameter_repr, read_beta
-from ..laws.tails import laplace_tail, least_with_tail
+from ..laws.tails import laplace_tail, least_with_tail, two_sided_bound
 from ..reading.allowance import read_approximate_budget
 from .ordered import PLACES, Range, ranks, read_quantile, span
 
@@ -136,12 +137,7 @@ class ProposeTestRelease:
 
         The least whole t with P[|Z| > t] ≤ β.
         """
-        probability = read_beta(beta)
-
-        def two_sided(t: int) -> float:
-            return 2 * laplace_tail(self.scale, t + 1)
-
-        return float(least_with_tail(two_sided, probability))
+        return float(two_sided_bound(partial(laplace_tail, self.scale), read_beta(beta)))
 
 
 @frozen(init=False)

@@ -8,6 +8,7 @@ Raskhodnikova, Smith 2007).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -37,8 +38,55 @@ _MIN_EPSILON = Fraction(1, 1 << 16)
 _DECAY_BITS = 62
 
 
-@frozen(init=False)
-class SmoothQuantile:
+class SmoothMean:
+    """Base of the mechanisms with smooth sensitivity: the mean of the values between two ranks.
+
+    A subclass says by `_ranks(n)` which ones: (a, b) keeps the values of ranks a + 1 … b. A
+    quantile is the mean of one value.
+    """
+
+    __slots__ = ()
+
+    epsilon: Fraction
+    delta: Fraction
+    range: Range
+    _ranks: Callable[[int], tuple[int, int]]
+
+    __repr__ = parameter_repr
+
+    @property
+    def event(self) -> Promise:
+        """The event to be priced: a mechanism that keeps (ε, δ) when one value is replaced."""
+        return Promise(ApproxDP(self.epsilon, self.delta), neighbours=REPLACE)
+
+    def release(self, values: object, *, bits: Bits | None = None) -> float:
+        """Add noise to the sum of the kept values, divide, and stay within the public bounds."""
+        ordered = _read_values(self.range, values)
+        a, b = self._ranks(ordered.size)
+        # Summed as Python integers: many values of 2^32 steps may overflow int64.
+        exact = sum(map(int, ordered[a:b]))
+        noisy = exact + laplace(self._noise_scale(ordered, a, b), bits=bits)
+        kept = b - a
+        clamped = min(max(noisy, 0), PLACES * kept)
+        return self.range.value(Fraction(clamped, kept))
+
+    def error_on(self, values: object, beta: Number = 0.05) -> float:
+        """Bound the noise on these values, with probability at least 1 − β.
+
+        The bound is private: for study on public data only.
+        """
+        ordered = _read_values(self.range, values)
+        a, b = self._ranks(ordered.size)
+        return _error(self._noise_scale(ordered, a, b), self.range, beta) / (b - a)
+
+    def _noise_scale(self, ordered: NDArray[np.int64], a: int, b: int) -> Fraction:
+        """Return S/α with α = ε/2, the scale of the noise in lattice steps."""
+        bound = smooth_bound(ordered, a, b, smoothness(self.epsilon, self.delta))
+        return bound / (self.epsilon / 2)
+
+
+@frozen(init=False, repr=False)
+class SmoothQuantile(SmoothMean):
     """Quantile with smooth sensitivity: geometric noise of scale 2S/ε, S a smooth local bound.
 
     S bounds the local sensitivity of the quantile smoothly; the proof is in `smoothness`. The
@@ -63,8 +111,6 @@ class SmoothQuantile:
     quantile: Fraction
     range: Range
 
-    __repr__ = parameter_repr
-
     def __init__(
         self,
         epsilon: Number,
@@ -85,33 +131,12 @@ class SmoothQuantile:
         epsilon, delta = read_approximate_budget(spend, "smooth sensitivity with Laplace noise")
         return cls(epsilon, delta, low, high, quantile=quantile)
 
-    @property
-    def event(self) -> Promise:
-        """The event to be priced: a mechanism that keeps (ε, δ) when one value is replaced."""
-        return Promise(ApproxDP(self.epsilon, self.delta), neighbours=REPLACE)
-
-    def release(self, values: object, *, bits: Bits | None = None) -> float:
-        """Add noise to the quantile and keep the answer within the public bounds."""
-        ordered = _read_values(self.range, values)
-        a, b = ranks(self.quantile, ordered.size)
-        scale = _noise_scale(ordered, a, b, self.epsilon, self.delta)
-        exact = int(ordered[a])
-        noisy = exact + laplace(scale, bits=bits)
-        return self.range.value(min(max(noisy, 0), PLACES))
-
-    def error_on(self, values: object, beta: Number = 0.05) -> float:
-        """Bound the noise on these values, with probability at least 1 − β.
-
-        The bound is private: for study on public data only.
-        """
-        ordered = _read_values(self.range, values)
-        a, b = ranks(self.quantile, ordered.size)
-        scale = _noise_scale(ordered, a, b, self.epsilon, self.delta)
-        return _error(scale, self.range, beta)
+    def _ranks(self, n: int) -> tuple[int, int]:
+        return ranks(self.quantile, n)
 
 
-@frozen(init=False)
-class SmoothTrimmedMean:
+@frozen(init=False, repr=False)
+class SmoothTrimmedMean(SmoothMean):
     """Trimmed mean with smooth sensitivity: a fraction `trim` is cut off at each end.
 
     The sum of the middle values is a whole number of lattice steps with the smooth bound of
@@ -134,8 +159,6 @@ class SmoothTrimmedMean:
     trim: Fraction
     range: Range
 
-    __repr__ = parameter_repr
-
     def __init__(
         self, epsilon: Number, delta: Number, low: Number, high: Number, *, trim: Number
     ) -> None:
@@ -150,37 +173,7 @@ class SmoothTrimmedMean:
         epsilon, delta = read_approximate_budget(spend, "smooth sensitivity with Laplace noise")
         return cls(epsilon, delta, low, high, trim=trim)
 
-    @property
-    def event(self) -> Promise:
-        """The event to be priced: a mechanism that keeps (ε, δ) when one value is replaced."""
-        return Promise(ApproxDP(self.epsilon, self.delta), neighbours=REPLACE)
-
-    def release(self, values: object, *, bits: Bits | None = None) -> float:
-        """Add noise to the sum of the middle values, divide, and stay within the public bounds."""
-        ordered = _read_values(self.range, values)
-        a, b = self._ranks(ordered.size)
-        # Summed as Python integers: many values of 2^32 steps may overflow int64.
-        middle = ordered[a:b]
-        exact = sum(map(int, middle))
-        scale = _noise_scale(ordered, a, b, self.epsilon, self.delta)
-        noisy = exact + laplace(scale, bits=bits)
-        kept = b - a
-        most = PLACES * kept
-        clamped = min(max(noisy, 0), most)
-        return self.range.value(Fraction(clamped, kept))
-
-    def error_on(self, values: object, beta: Number = 0.05) -> float:
-        """Bound the noise on these values, with probability at least 1 − β.
-
-        The bound is private: for study on public data only.
-        """
-        ordered = _read_values(self.range, values)
-        a, b = self._ranks(ordered.size)
-        scale = _noise_scale(ordered, a, b, self.epsilon, self.delta)
-        return _error(scale, self.range, beta) / (b - a)
-
     def _ranks(self, n: int) -> tuple[int, int]:
-        """Return (a, b): the values of ranks a + 1 … b are kept."""
         cut = math.floor(self.trim * n)
         return cut, n - cut
 
@@ -253,14 +246,6 @@ def _weights(beta: Fraction) -> tuple[int, ...]:
 def _log(value: Fraction) -> float:
     """Return the logarithm of a rational that may be beyond floats."""
     return math.log(value.numerator) - math.log(value.denominator)
-
-
-def _noise_scale(
-    ordered: NDArray[np.int64], a: int, b: int, epsilon: Fraction, delta: Fraction
-) -> Fraction:
-    """Return S/α with α = ε/2, the scale of the noise in lattice steps."""
-    bound = smooth_bound(ordered, a, b, smoothness(epsilon, delta))
-    return bound / (epsilon / 2)
 
 
 def _error(scale: Fraction, bounds: Range, beta: Number) -> float:

@@ -20,7 +20,7 @@ from ...privacy.calibrate import least_scale
 from ...privacy.events import DiscreteGaussianNoise, DiscreteLaplaceNoise, KeySelection
 from ...privacy.measures import ApproxDP, Measure
 from ..laws.error_bound import parameter_repr, read_beta
-from ..laws.tails import gaussian_tail, laplace_tail, least_with_tail
+from ..laws.tails import gaussian_tail, laplace_tail, least_with_tail, two_sided_bound
 from ..reading.allowance import read_approximate_budget
 from ..reading.deprecation import deprecated_call
 from ..reading.steps import add_exactly
@@ -84,11 +84,7 @@ class KeyThreshold:
 
         The least whole t with P[|Z| > t] ≤ β.
         """
-        return float(least_with_tail(self._two_sided_tail, read_beta(beta)))
-
-    def _two_sided_tail(self, t: int) -> float:
-        """Bound P[|Z| > t] from above."""
-        return 2 * self._tail(t + 1)
+        return float(two_sided_bound(self._tail, read_beta(beta)))
 
 
 @frozen(init=False, repr=False)

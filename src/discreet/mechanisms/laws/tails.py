@@ -98,3 +98,14 @@ def least_with_tail(tail: Callable[[int], float], beta: float) -> int:
         else:
             low = middle + 1
     return low
+
+
+def two_sided_bound(tail: Callable[[int], float], beta: float) -> int:
+    """Find the least t ≥ 0 with P[|Z| > t] ≤ β, for symmetric noise of tail(z) = P[Z ≥ z].
+
+    >>> from discreet.mechanisms.laws.tails import laplace_tail, two_sided_bound
+    >>> from fractions import Fraction
+    >>> two_sided_bound(lambda z: laplace_tail(Fraction(2), z), 0.05)
+    6
+    """
+    return least_with_tail(lambda t: 2 * tail(t + 1), beta)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ...arithmetic.rational import Number, one_of, whole
 from ...arithmetic.rounding import up
 from ...arithmetic.series import legendre
-from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, grid_exponent, laplace, permute_and_flip
 from ...noise.score_gaps import ScoreArray, scores_of
@@ -24,7 +23,7 @@ from ..laws.error_bound import read_beta
 from ..reading.allowance import epsilon_for_error, largest_epsilon
 from ..reading.steps import add_exactly, sensitivity_in_steps, step_size, to_steps
 from .exponential import ScoreSelection, gaps_below_best
-from .permute_and_flip import MAX_LISTED, PermuteAndFlip, flip_law
+from .permute_and_flip import PermuteAndFlip, check_listed, flip_law
 
 Noise: TypeAlias = Literal["exponential", "laplace"]
 
@@ -196,10 +195,7 @@ def _laplace_law(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
     The integral is cut at the scores, between which the integrand is analytic.
     """
-    if scores.size > MAX_LISTED:
-        raise InvalidArgument(
-            f"the exact law is listed for at most {MAX_LISTED} candidates; release has no such limit"
-        )
+    check_listed(scores.size)
     # Candidates further below win with probability below 1e-38.
     near = scores[scores > -2 * _TAIL]
     unit_cuts = np.arange(near.min() - _TAIL, _TAIL)

@@ -121,6 +121,14 @@ class PermuteAndFlip(ScoreSelection):
         return up(min(exponential_gap, single_best_gap) / float(self.rate))
 
 
+def check_listed(candidates: int) -> None:
+    """Refuse to list the exact law of more than 2 000 candidates (InvalidArgument)."""
+    if candidates > MAX_LISTED:
+        raise InvalidArgument(
+            f"the exact law is listed for at most {MAX_LISTED} candidates; release has no such limit"
+        )
+
+
 def flip_law(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
     """Return the law p_i ∫₀¹ Π_{j≠i} (1 − p_j t) dt, p_j = exp(rate(w_j − max w)).
 
@@ -134,10 +142,7 @@ def flip_law(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
     [0.5, 0.5]
     """
     bias = relative_weights(scores, rate)
-    if bias.size > MAX_LISTED:
-        raise InvalidArgument(
-            f"the exact law is listed for at most {MAX_LISTED} candidates; release has no such limit"
-        )
+    check_listed(bias.size)
     nodes, weights = legendre(bias.size // 2 + 1)
     # From the interval −1 … 1 of the quadrature to the arrival times 0 … 1.
     times = (nodes + 1) / 2

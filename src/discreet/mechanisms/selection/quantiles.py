@@ -12,7 +12,7 @@ from fractions import Fraction
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
-from ...frozen import fill, frozen
+from ...frozen import fill, frozen, replace
 from ...noise import Bits, uniform
 from ...privacy.events import ExponentialSelection, Repeated
 from ...privacy.measures import Measure
@@ -116,14 +116,7 @@ class SplitQuantiles:
 
     def with_epsilon(self, epsilon: Fraction) -> SplitQuantiles:
         """Return the same choices at another ε."""
-        return SplitQuantiles(
-            epsilon,
-            self.ats,
-            unit=self.unit,
-            weight=self.weight,
-            alone=self.alone,
-            neighbours=self.neighbours,
-        )
+        return replace(self, epsilon=epsilon)
 
     @property
     def levels(self) -> int:
