@@ -60,8 +60,8 @@ class InverseQuantile:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
         exact_epsilon = positive(epsilon, "epsilon")
-        exact_quantile = read_quantile(quantile)
         bounds = Range(low, high)
+        exact_quantile = read_quantile(quantile)
         relation = read_neighbours(neighbours)
         fill(self, epsilon=exact_epsilon, quantile=exact_quantile)
         fill(self, range=bounds, neighbours=relation)

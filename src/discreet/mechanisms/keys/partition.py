@@ -61,9 +61,9 @@ class PartitionSelection:
     @deprecated_call(l0="max_groups")
     def __init__(self, epsilon: Number, delta: Number, *, max_groups: int = 1) -> None:
         exact_epsilon = positive(epsilon, "epsilon")
+        keys = whole(max_groups, "max_groups", least=1)
         far_below = f", got {delta}; it should be far below 1/n"
         exact_delta = between_0_and_1(delta, "delta", far_below)
-        keys = whole(max_groups, "max_groups", least=1)
         fill(self, epsilon=exact_epsilon, delta=exact_delta, max_groups=keys)
 
     @classmethod

@@ -59,8 +59,8 @@ def hoeffding(n: int, beta: Number) -> float:
     >>> round(hoeffding(10_000, 0.05), 6)
     0.013581
     """
-    people = whole(n, "n", least=1)
     log_term = math.log(2 / read_beta(beta))
+    people = whole(n, "n", least=1)
     return math.sqrt(log_term / (2 * people))
 
 
