@@ -16,14 +16,13 @@ import hashlib
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg import errors as e
 
-from ...arithmetic.canonical import canonical_json
 from ...connection import why_unconnected
 from ...errors import LedgerUnavailable
 from .. import clock, failpoints
@@ -38,12 +37,11 @@ from .postgres_connection import (
 from .store import (
     NOTHING,
     Decide,
+    LinesInSql,
     LineWithBody,
     Lookup,
-    Newest,
     Page,
     Snapshot,
-    StoredLine,
     step_of,
 )
 
@@ -86,16 +84,11 @@ _NEWEST = """
 SELECT number, line, CASE WHEN position('"kind":"answer"' in line) > 0 THEN NULL ELSE body END, NULL
 FROM discreet_ledger.entry WHERE ledger = %s AND {whose} AND number BETWEEN %s AND %s ORDER BY number DESC LIMIT %s
 """
-_ALL_NEWEST = _NEWEST.format(whose="%s::text IS NULL")
-# The index holds the first 200 characters of a name; a longer name is compared by those.
-_OWN_NEWEST = _NEWEST.format(whose=f"{_WHO} = left(%s, 200)")
 _ADD = "INSERT INTO discreet_ledger.entry (ledger, number, line, body, key) VALUES (%s, %s, %s, %s, %s)"
 _PUT = """
 INSERT INTO discreet_ledger.state (ledger, name, text) VALUES (%s, %s, %s)
 ON CONFLICT (ledger, name) DO UPDATE SET text = excluded.text
 """
-_CHUNK = 1000
-"""Lines read in one statement, so that every round trip is short."""
 _LONG = 600.0
 """Seconds for work that is done once for all ledgers of a database, such as making an index."""
 
@@ -105,13 +98,18 @@ _ABANDONED: list[object] = []
 """Connections of the parent process, kept alive so that they are never closed in a child."""
 
 
-class LedgerInPostgres:
+class LedgerInPostgres(LinesInSql):
     """Store in two tables of the schema `discreet_ledger`; one connection, behind a lock.
 
     The connection is opened when needed, and again after it was lost and after a fork. A
     transaction that had not begun to write is then tried once more. Functions and operators are
     looked up in `pg_catalog` alone, whatever the search path of the role.
     """
+
+    RANGE = _RANGE
+    ALL_NEWEST = _NEWEST.format(whose="%s::text IS NULL")
+    # The index holds the first 200 characters of a name; a longer name is compared by those.
+    OWN_NEWEST = _NEWEST.format(whose=f"{_WHO} = left(%s, 200)")
 
     def __init__(self, dsn: str, *, name: str, timeout: float) -> None:
         self._dsn = dsn
@@ -155,29 +153,10 @@ class LedgerInPostgres:
                 self._end_transaction(connection)
             return page
 
-    def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
-        """Return the lines of a range, a thousand at a time, or the newest of them at once."""
-        if newest is not None:
-            yield from self._newest(first, last, newest)
-            return
-        for start in range(first, last + 1, _CHUNK):
-            end = min(last, start + _CHUNK - 1)
-            rows = self._fetch(_RANGE, (self._name, start, end))
-            yield from map(StoredLine._make, rows)
-
-    def _newest(self, first: int, last: int, newest: Newest) -> Iterator[StoredLine]:
-        if newest.who is None:
-            query = _ALL_NEWEST
-            whose = None
-        else:
-            query = _OWN_NEWEST
-            whose = canonical_json(newest.who)
-        rows = self._fetch(query, (self._name, whose, first, last, newest.most))
-        return map(StoredLine._make, reversed(rows))
-
     def _fetch(self, query: str, arguments: tuple[object, ...]) -> list[Any]:
+        named = (self._name, *arguments)
         with self._lock, explain_errors():
-            return self._retry(lambda connection: connection.execute(query, arguments).fetchall())
+            return self._retry(lambda connection: connection.execute(query, named).fetchall())
 
     def close(self) -> None:
         """Close the connection; the next call opens it again."""

@@ -17,8 +17,8 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
-from ...arithmetic.canonical import canonical_json
 from ...errors import LedgerConflict, LedgerCorrupt
 from .. import clock, failpoints
 from ..entry import write_line
@@ -41,12 +41,11 @@ from .sqlite_file import (
 from .store import (
     NOTHING,
     Decide,
+    LinesInSql,
     LineWithBody,
     Lookup,
-    Newest,
     Page,
     Snapshot,
-    StoredLine,
     step_of,
 )
 
@@ -58,12 +57,8 @@ _NEWEST = """
 SELECT number, line, CASE WHEN instr(line, '"kind":"answer"') > 0 THEN NULL ELSE body END, NULL
 FROM entry WHERE {whose} AND number BETWEEN ? AND ? ORDER BY number DESC LIMIT ?
 """
-_ALL_NEWEST = _NEWEST.format(whose="? IS NULL")
-_OWN_NEWEST = _NEWEST.format(whose=f"{WHO} = ?")
 _TEXT = "SELECT name, text FROM state WHERE name = ?"
 _PUT = "INSERT INTO state (name, text) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text"
-_CHUNK = 1000
-"""Lines read in one transaction: enough for speed, and writers wait only briefly."""
 
 _OPEN: weakref.WeakSet[LedgerInSqlite] = weakref.WeakSet()
 # Order of locks: the lock of a store, then _OPENING inside it. Before a fork: _FORK, then the locks
@@ -75,13 +70,17 @@ _ABANDONED: list[sqlite3.Connection] = []
 """Connections that must never be closed, since closing would write an old log into the file."""
 
 
-class LedgerInSqlite:
+class LedgerInSqlite(LinesInSql):
     """Store in a file; one connection, opened when needed, behind a lock.
 
     SQLite's connections must not cross a fork, so every connection is closed before a fork and
     opened again after it. `whole=False` accepts a file whose last entries were lost: a repair
     opens it so, and records the loss in the chain.
     """
+
+    RANGE = _RANGE
+    ALL_NEWEST = _NEWEST.format(whose="? IS NULL")
+    OWN_NEWEST = _NEWEST.format(whose=f"{WHO} = ?")
 
     def __init__(self, path: str | os.PathLike[str], *, timeout: float, whole: bool = True) -> None:
         self.path = Path(path).absolute()
@@ -124,29 +123,9 @@ class LedgerInSqlite:
             note_end(self.path, page.entry.number)
         return page
 
-    def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
-        """Return the lines of a range, a thousand at a time, or the newest of them at once."""
-        if newest is not None:
-            yield from self._newest(first, last, newest)
-            return
-        start = first
-        while start <= last:
-            end = min(last, start + _CHUNK - 1)
-            with self._transaction("BEGIN") as connection:
-                rows = connection.execute(_RANGE, (start, end)).fetchall()
-            yield from map(StoredLine._make, rows)
-            start = end + 1
-
-    def _newest(self, first: int, last: int, newest: Newest) -> Iterator[StoredLine]:
-        if newest.who is None:
-            query = _ALL_NEWEST
-            whose = None
-        else:
-            query = _OWN_NEWEST
-            whose = canonical_json(newest.who)
+    def _fetch(self, query: str, arguments: tuple[object, ...]) -> list[Any]:
         with self._transaction("BEGIN") as connection:
-            rows = connection.execute(query, (whose, first, last, newest.most)).fetchall()
-        return map(StoredLine._make, reversed(rows))
+            return connection.execute(query, arguments).fetchall()
 
     def backup(self, path: str | os.PathLike[str]) -> str:
         """Copy the file at one moment to a new path, while others may write; return its last line.

@@ -7,10 +7,12 @@ nobody else can write, and writes the page that `decide` returns. There is no ot
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
+from ...arithmetic.canonical import canonical_json
 from ...frozen import field, frozen
 from ..entry import Entry
 
@@ -148,3 +150,41 @@ class LedgerStore(Protocol):
 
     def close(self) -> None:
         """Release the connection."""
+
+
+CHUNK = 1000
+"""Lines read in one transaction: enough for speed, and writers wait only briefly."""
+
+
+class LinesInSql:
+    """Base of the stores in SQL: reads ranges of lines by three queries."""
+
+    RANGE: ClassVar[str]
+    """Lines from one number to another, in order."""
+    ALL_NEWEST: ClassVar[str]
+    """The newest lines of everyone, the last one first; its first parameter is NULL."""
+    OWN_NEWEST: ClassVar[str]
+    """The newest lines of one person, the last one first."""
+
+    @abstractmethod
+    def _fetch(self, query: str, arguments: tuple[object, ...]) -> list[Any]:
+        """Return the rows of a query at one moment."""
+
+    def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
+        """Return the lines of a range, a thousand at a time, or the newest of them at once."""
+        if newest is not None:
+            yield from self._newest(first, last, newest)
+            return
+        for start in range(first, last + 1, CHUNK):
+            end = min(last, start + CHUNK - 1)
+            yield from map(StoredLine._make, self._fetch(self.RANGE, (start, end)))
+
+    def _newest(self, first: int, last: int, newest: Newest) -> Iterator[StoredLine]:
+        if newest.who is None:
+            query = self.ALL_NEWEST
+            whose = None
+        else:
+            query = self.OWN_NEWEST
+            whose = canonical_json(newest.who)
+        rows = self._fetch(query, (whose, first, last, newest.most))
+        return map(StoredLine._make, reversed(rows))
