@@ -20,6 +20,7 @@ from ..errors import InvalidArgument
 from ..ledger import Ledger
 from ..noise import Bits
 from ..optional import load
+from ..privacy.events import Event
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Scan
 from ..query.bounds.relation_facts import columns_of, neighbours_of
@@ -167,12 +168,8 @@ class Estimator:
         task = self.task(domains)
         training = self.plan()
         columns = read_columns(task, domains, X, y, type(self).__name__)
-        entry = None
         # The charge comes before the sums: a crash in between loses budget, never privacy.
-        if ledger is None:
-            warnings.warn("nothing is recorded: this fit is not in any ledger", stacklevel=2)
-        else:
-            entry = ledger.charge(training.event, who=who, why=why or f"fit {type(self).__name__}")
+        entry = charge(ledger, training.event, who, why or f"fit {type(self).__name__}")
         fitted = self.recipe().train(task, training, Arrays(columns), bits)
         return self.keep(task, domains, training, fitted, entry)
 
@@ -196,7 +193,7 @@ class Estimator:
         self.task_ = task or self.task(domains)
         self.fitted_ = found
         self.known_ = dict(domains)
-        names = [feature.name for feature in self.task_.design.features]
+        names = self.task_.design.names
         # In the schema's order, which is the order of columns in an array.
         self.domains_ = {name: domain for name, domain in domains.items() if name in names}
         self.feature_names_in_ = np.array(list(self.domains_), dtype=object)
@@ -289,6 +286,14 @@ class Estimator:
                 "never read from the data"
             )
         return self.schema.ready()
+
+
+def charge(ledger: Ledger | None, event: Event, who: str, why: str) -> object:
+    """Charge a ledger and return its entry; without a ledger, warn the caller's caller."""
+    if ledger is None:
+        warnings.warn("nothing is recorded: this fit is not in any ledger", stacklevel=3)
+        return None
+    return ledger.charge(event, who=who, why=why)
 
 
 def _not_fitted(message: str) -> InvalidArgument:

@@ -49,7 +49,7 @@ def read_columns(
 
     Refuses: missing columns, arrays of another width and targets of another length.
     """
-    features = {feature.name for feature in task.design.features}
+    features = set(task.design.names)
     names = [name for name in domains if name in features]
     raw = _columns(table, names, who)
     if task.label is not None:

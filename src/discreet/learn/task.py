@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Protocol, Self
 
 from numpy import float64
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from ..privacy.events import Event
 from ..privacy.measures import Measure
 from .coding.design import ModelDesign
 from .coding.label import Label
-from .training.budget import Release, events_of
+from .training.budget import Release, Slice, divide, events_of
 from .training.influence import Influence
 from .training.source import Source
 
@@ -37,6 +37,11 @@ class Training:
 
     releases: tuple[Release, ...]
     influence: Influence
+
+    @classmethod
+    def of(cls, spend: Measure, slices: Sequence[Slice], influence: Influence) -> Self:
+        """Divide a budget among releases."""
+        return cls(divide(spend, slices, influence.neighbours), influence)
 
     @property
     def event(self) -> Event:

@@ -12,7 +12,6 @@ Law: tests/learn/test_models.py::TestTune
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from itertools import compress, product
 from typing import Any, TypeVar, cast
@@ -26,14 +25,14 @@ from ..ledger import Ledger
 from ..mechanisms.selection.exponential import Exponential
 from ..noise import Bits, uniform
 from ..privacy.calibrate import largest
-from ..privacy.events import Event, ExponentialSelection, Parallel
+from ..privacy.events import ExponentialSelection, Parallel
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Scan
 from ..query.bounds.relation_facts import columns_of, neighbours_of
 from .coding.column_cells import Cells, Listed, Steps
 from .coding.feature import UNIT
 from .coding.label import Classes, Label
-from .estimator import REQUIRED, Estimator
+from .estimator import REQUIRED, Estimator, charge
 from .frame import read_columns
 from .models.classifier import chances_of
 from .task import Floats, Task
@@ -87,7 +86,7 @@ def tune(
         )
     # Charged before the first draw: rows are used only below.
     events = [plan.event for plan in plans]
-    _charge(ledger, Parallel([*events, selection.event]), who)
+    charge(ledger, Parallel([*events, selection.event]), who, "tune a model")
     subsets = np.asarray(uniform(len(candidates) + 1, _count(columns), bits=bits))
     for index, (candidate, plan) in enumerate(zip(candidates, plans, strict=True)):
         own = Arrays(_subset(columns, subsets == index))
@@ -120,13 +119,6 @@ def _candidates(model: Model, grid: Mapping[str, Sequence[Any]]) -> list[Model]:
 def _choice(spend: Measure, sensitivity: int) -> Exponential:
     epsilon = largest(ExponentialSelection, spend, start=1)
     return Exponential(epsilon, sensitivity)
-
-
-def _charge(ledger: Ledger | None, event: Event, who: str) -> None:
-    if ledger is None:
-        warnings.warn("nothing is recorded: this fit is not in any ledger", stacklevel=3)
-    else:
-        ledger.charge(event, who=who, why="tune a model")
 
 
 def _subset(columns: Mapping[str, Cells], kept: Any) -> dict[str, Cells]:  # noqa: ANN401 a mask

@@ -31,6 +31,11 @@ class ModelDesign:
     features: tuple[Feature, ...]
 
     @property
+    def names(self) -> list[str]:
+        """The names of the table's columns that are features."""
+        return [feature.name for feature in self.features]
+
+    @property
     def width(self) -> int:
         """The number of columns, the constant included."""
         return sum(feature.width for feature in self.features) + 1

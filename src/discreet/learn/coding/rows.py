@@ -40,7 +40,7 @@ class CodedRows:
     @property
     def _narrow(self) -> int:
         """The number of columns that are numbers; they come first."""
-        return self.numbers.shape[1]
+        return int(self.numbers.shape[1])
 
     def parts(self) -> Iterator[slice]:
         """Cut the rows into chunks over which doubles stay exact."""

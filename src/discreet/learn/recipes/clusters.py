@@ -17,7 +17,7 @@ from ...privacy.measures import Measure
 from ..coding.feature import UNIT
 from ..coding.rows import CodedRows, Whole64
 from ..task import Fitted, Floats, Task, Training
-from ..training.budget import Slice, divide
+from ..training.budget import Slice
 from ..training.influence import Influence
 from ..training.source import Source, sums_by_class
 from .components import principal
@@ -38,12 +38,11 @@ class Clusters:
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
         """Divide the budget between the start and the rounds."""
-        first = moments_slice(task, influence)
+        start = moments_slice(task, influence, _START)
         size = self.clusters * task.design.width
         squared = influence.squared(task.design.squared_norm)
         rounds = Slice(squared, size, self.rounds, 1 - _START)
-        start = Slice(first.squared, first.dimension, 1, _START)
-        return Training(divide(spend, [start, rounds], influence.neighbours), influence)
+        return Training.of(spend, [start, rounds], influence)
 
     def train(
         self, task: Task, training: Training, source: Source, bits: Bits | None = None
@@ -52,17 +51,16 @@ class Clusters:
         moments = moments_of(task, training, source, bits=bits)
         centres = self._start(principal(moments))
         rows, _ = source.rows(task.design, None)
-        noise = training.releases[1].noise
+        release = training.releases[1]
         unit = UNIT * training.influence.unit
         counts = np.ones(self.clusters)
         for _ in range(self.rounds):
             assigned = nearest(rows, centres)
             exact = sums_by_class(rows, assigned, self.clusters, squares=False)
-            released = noise.release(exact.ravel(), bits=bits)
-            noisy = np.asarray(released, dtype=np.float64).reshape(exact.shape) / unit
+            noisy = release.noisy(exact, bits) / unit
             counts = np.maximum(noisy[:, -1], 0.0)
             # A cluster of fewer rows than noise keeps its centre.
-            enough = counts > float(noise.scale) / unit
+            enough = counts > float(release.noise.scale) / unit
             divisors = np.maximum(counts, 1.0)[:, None]
             # Declared bounds hold every mean, so that clipping only removes noise.
             means = np.clip(noisy[:, :-1] / divisors, -1.0, 1.0)

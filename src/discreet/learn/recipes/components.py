@@ -8,7 +8,6 @@ from ...frozen import frozen
 from ...noise import Bits
 from ...privacy.measures import Measure
 from ..task import Fitted, Task, Training
-from ..training.budget import divide
 from ..training.gram import Moments
 from ..training.influence import Influence
 from ..training.source import Source
@@ -21,8 +20,7 @@ class Components:
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
         """Spend the whole budget on the moments."""
-        slices = [moments_slice(task, influence)]
-        return Training(divide(spend, slices, influence.neighbours), influence)
+        return Training.of(spend, [moments_slice(task, influence)], influence)
 
     def train(
         self, task: Task, training: Training, source: Source, bits: Bits | None = None

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
 from ...errors import InvalidArgument
-from ...frozen import frozen
+from ...frozen import frozen, replace
 from ...noise import Bits
 from ...privacy.measures import Measure
 from ..coding.feature import UNIT
 from ..coding.label import Amount, Label
 from ..task import Fitted, Floats, Task, Training
-from ..training.budget import Slice, divide
+from ..training.budget import Slice
 from ..training.gram import Moments, gram_slice, release_moments
 from ..training.influence import Influence
 from ..training.ridge import lift_of, spectrum_of
@@ -47,12 +48,13 @@ def _labels(label: Label | None) -> int:
     return len(label.values)
 
 
-def moments_slice(task: Task, influence: Influence) -> Slice:
-    """Return the budget request of the moments of a task."""
+def moments_slice(task: Task, influence: Influence, share: Fraction = Fraction(1)) -> Slice:
+    """Return the budget request of the moments of a task, with its share of μ²."""
     labels = _labels(task.label)
     squared_label = label_unit(task) ** 2 if labels else 0
     design = task.design
-    return gram_slice(design.squared_norm, squared_label, design.width, labels, influence)
+    whole = gram_slice(design.squared_norm, squared_label, design.width, labels, influence)
+    return replace(whole, share=share)
 
 
 def moments_of(
@@ -82,8 +84,7 @@ class LeastSquares:
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
         """Spend the whole budget on the moments."""
-        slices = [moments_slice(task, influence)]
-        return Training(divide(spend, slices, influence.neighbours), influence)
+        return Training.of(spend, [moments_slice(task, influence)], influence)
 
     def train(
         self, task: Task, training: Training, source: Source, bits: Bits | None = None

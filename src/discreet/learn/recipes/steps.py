@@ -16,7 +16,7 @@ from ..coding.feature import UNIT
 from ..coding.label import Amount, Classes
 from ..coding.rows import Whole64
 from ..task import Fitted, Floats, Task, Training
-from ..training.budget import Slice, divide
+from ..training.budget import Slice
 from ..training.influence import Influence
 from ..training.residual import FULL, ONE, logistic, pinball, softmax
 from ..training.ridge import solve
@@ -54,12 +54,11 @@ class Descent:
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
         """Divide the budget between the moments and the steps."""
-        first = moments_slice(task, influence)
+        start = moments_slice(task, influence, _START)
         clipped = whole_clip(influence.unit)
         size = task.design.width * _columns(task)
-        start = Slice(first.squared, first.dimension, 1, _START)
         steps = Slice(influence.squared(clipped**2), size, self.steps, 1 - _START)
-        return Training(divide(spend, [start, steps], influence.neighbours), influence)
+        return Training.of(spend, [start, steps], influence)
 
     def train(
         self, task: Task, training: Training, source: Source, bits: Bits | None = None

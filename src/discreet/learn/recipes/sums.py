@@ -11,10 +11,10 @@ from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...noise import Bits
 from ...privacy.measures import Measure
-from ..coding.feature import UNIT, Numeric
+from ..coding.feature import UNIT
 from ..coding.label import Classes
 from ..task import Fitted, Task, Training
-from ..training.budget import Slice, divide
+from ..training.budget import Slice
 from ..training.influence import Influence
 from ..training.source import Source
 
@@ -34,11 +34,10 @@ class ClassSums:
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
         """Spend the whole budget on one vector."""
         label = _classes(task)
-        extra = self._extra(task)
+        extra = task.design.numbers if self.squares else 0
         size = len(label.values) * (task.design.width + extra)
         row = task.design.squared_norm + extra * UNIT**2
-        slices = [Slice(influence.squared(row), size)]
-        return Training(divide(spend, slices, influence.neighbours), influence)
+        return Training.of(spend, [Slice(influence.squared(row), size)], influence)
 
     def train(
         self, task: Task, training: Training, source: Source, bits: Bits | None = None
@@ -46,8 +45,7 @@ class ClassSums:
         """Return noisy sums in units of 1, a row for each class; the last column is its count."""
         exact = source.sums(task.design, _classes(task), squares=self.squares)
         release = training.releases[0]
-        released = release.noise.release(exact.ravel(), bits=bits)
-        noisy = np.asarray(released, dtype=np.float64).reshape(exact.shape)
+        noisy = release.noisy(exact, bits)
         unit = UNIT * training.influence.unit
         width = task.design.width
         return {
@@ -55,11 +53,6 @@ class ClassSums:
             "squares": noisy[:, width:] / unit,
             "deviations": np.array([float(release.noise.scale) / unit]),
         }
-
-    def _extra(self, task: Task) -> int:
-        if not self.squares:
-            return 0
-        return sum(isinstance(feature, Numeric) for feature in task.design.features)
 
 
 def _classes(task: Task) -> Classes:

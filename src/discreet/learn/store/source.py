@@ -71,7 +71,7 @@ class Stored:
     def rows(self, design: ModelDesign, label: Label | None) -> tuple[CodedRows, Whole64]:
         """Return the distinct rows with their weights, coded."""
         domains = columns_of(self.relation)
-        names = [feature.name for feature in design.features]
+        names = design.names
         if label is not None:
             names.append(label.name)
         keys = tuple(_key(name, domains[name]) for name in names)

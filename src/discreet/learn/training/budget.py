@@ -12,15 +12,20 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.additive.lattice import root_up
+from ...noise import Bits
 from ...privacy.calibrate import fits, least_scale
 from ...privacy.events import Event, GaussianNoise, Repeated
 from ...privacy.events import Sequence as InOrder
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import Neighbours
+from ..coding.rows import Whole64
 
 
 @frozen
@@ -46,6 +51,11 @@ class Release:
         if self.times == 1:
             return self.noise.event
         return Repeated(self.noise.event, self.times)
+
+    def noisy(self, exact: Whole64, bits: Bits | None = None) -> NDArray[np.float64]:
+        """Add noise to exact integers of any shape, for one use; floats from here on."""
+        released = self.noise.release(exact.ravel(), bits=bits)
+        return np.asarray(released, dtype=np.float64).reshape(exact.shape)
 
 
 def divide(spend: Measure, slices: Sequence[Slice], neighbours: Neighbours) -> tuple[Release, ...]:

@@ -67,8 +67,7 @@ def release_moments(
     factors = np.where(rows == columns, ALONG, ACROSS)
     upper = square[rows, columns] * factors
     totals = np.concatenate([upper, (cross * ACROSS).ravel(), own * ALONG])
-    released = release.noise.release(totals, bits=bits)
-    noisy = np.asarray(released, dtype=np.float64)
+    noisy = release.noisy(totals, bits)
     # Everything below is post-processing: the isometry is undone.
     cross_start = len(rows)
     own_start = cross_start + cross.size

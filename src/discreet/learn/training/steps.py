@@ -106,9 +106,7 @@ def descend(  # noqa: PLR0917 rows, labels, start, space, loss and noise of a de
         margins = _margins(rows, whitened.floats @ point)
         clipped = _clip(residual(margins, labels), caps)
         exact = _image(whitened, _push(rows, clipped), len(rows) * weight)
-        released = release.noise.release(exact.ravel(), bits=bits)
-        noisy = np.asarray(released, dtype=np.float64).reshape(exact.shape)
-        point = point - rate * noisy / gradient_unit
+        point = point - rate * release.noisy(exact, bits) / gradient_unit
         # The first half finds the minimum; averaging the second half removes noise.
         if step >= half:
             mean += point / (release.times - half)
