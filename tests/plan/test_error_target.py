@@ -14,8 +14,8 @@ from discreet.data import Integer, Real, Rows, Schema
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import DiscreteGaussian, Geometric
 from discreet.plan import plan_question
-from discreet.plan.choose import amount_of
 from discreet.plan.error_target import least_prices
+from discreet.plan.plan import amount_of
 from discreet.privacy.filters.filter import open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function

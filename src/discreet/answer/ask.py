@@ -188,7 +188,9 @@ def _keys(
         return selection.release(counts, bits=bits), ()
     shown = selection.show(counts, bits=bits)
     release = selection.release
-    noisy = [NoisyTotal(steps, release.unit, release.mechanism) for steps in shown.values()]
+    noisy = []
+    for steps in shown.values():
+        noisy.append(NoisyTotal(steps, release.unit, release.mechanism))
     return list(shown), noisy
 
 
@@ -334,7 +336,9 @@ def draw(
     if isinstance(release, ChosenRelease):
         cells = choose_cells(release, counts, keys, bits=bits)
         return [ChosenCell(release.need.cells, cell, release.error()) for cell in cells]
-    exact = [release.need.exact(counts, key) for key in keys]
+    exact = []
+    for key in keys:
+        exact.append(release.need.exact(counts, key))
     noisy = add_noise(release.mechanism, exact, bits=bits)
     return [NoisyTotal(steps, release.unit, release.mechanism) for steps in noisy]
 
@@ -343,7 +347,9 @@ def _draw_joint(
     release: JointRelease, counts: JointTotals, keys: Sequence[KeyValues], *, bits: Bits | None
 ) -> list[tuple[NoisyTotal, ...]]:
     """Add noise to all totals of all keys at once."""
-    exact = [release.need.exact(counts, key) for key in keys]
+    exact = []
+    for key in keys:
+        exact.append(release.need.exact(counts, key))
     # One array for all: drawing noise in blocks is much faster than key by key.
     flat = list(chain.from_iterable(exact))
     noisy = iter(add_noise(release.mechanism, flat, bits=bits))

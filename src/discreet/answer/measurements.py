@@ -168,7 +168,10 @@ def _levels(
     nested: Sequence[int] = ()
     if question.nested is not None:
         nested = question.nested.places
-    others = [key.name for place, key in enumerate(question.keys) if place not in nested]
+    others = []
+    for place, key in enumerate(question.keys):
+        if place not in nested:
+            others.append(key.name)
     components = []
     for places, facts in strategy.tree_facts(variances).items():
         levels = []

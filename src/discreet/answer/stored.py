@@ -152,7 +152,9 @@ def estimates_from_json(
     # The type is checked too, because in Python True equals 1.
     if given["answer"] != VERSION or type(given["answer"]) is not int:
         raise InvalidArgument(f"this answer is in an unknown version; this release reads {VERSION}")
-    mechanisms = [mechanism_from_json(one) for one in read_list(given["mechanisms"], "mechanisms")]
+    mechanisms = []
+    for one in read_list(given["mechanisms"], "mechanisms"):
+        mechanisms.append(mechanism_from_json(one))
     keys = []
     for written in read_list(given["keys"], "keys"):
         values = read_list(written, "keys")

@@ -62,7 +62,10 @@ def _estimated(
     plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | None
 ) -> list[dict[str, NoisyValue]]:
     """Return the estimates of every row of a plan of one table: exact totals, noise, one estimate."""
-    releases = [release for release in plan.releases if isinstance(release, SetsRelease)]
+    releases = []
+    for release in plan.releases:
+        if isinstance(release, SetsRelease):
+            releases.append(release)
     totals = exact_totals(releases, plan.keys or (), engine)
     columns: list[tuple[int, Moves]] = []
     for (_, places), (_, statistic) in zip(plan.uses, plan.question.statistics, strict=True):
@@ -96,7 +99,9 @@ def _run_tables(plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | No
     rows: dict[KeyValues, dict[str, NoisyValue]] = {}
     for _, table in plan.tables:
         # Estimates are by the keys of this table alone; a key that it lacks is summed over, None.
-        held = [question.keys.index(key) for key in table.question.keys]
+        held = []
+        for key in table.question.keys:
+            held.append(question.keys.index(key))
         made = _estimated(table, engine, moves, bits=bits)
         for cell, row in zip(set_cells(table.question), made, strict=True):
             known = dict(zip(held, cell, strict=True))
@@ -118,10 +123,14 @@ def exact_totals(
     # The same table of all releases in one query; the releases have the same tables in the same order.
     for tables in zip(*(release.tables for release in releases), strict=True):
         cells = tables[0].cells
-        sizes = [len(set(column)) for column in zip(*cells, strict=True)]
+        sizes = []
+        for column in zip(*cells, strict=True):
+            sizes.append(len(set(column)))
         gathered = gather([table.need for table in tables], cells, engine)
         for totals, table, counts in zip(found, tables, gathered, strict=True):
-            exact = [table.need.exact(counts, key) for key in cells]
+            exact = []
+            for key in cells:
+                exact.append(table.need.exact(counts, key))
             totals[table.places] = _numbers(exact).reshape(sizes)
     return list(found)
 
@@ -172,10 +181,14 @@ def _table_cells(release: SetsRelease, estimate: ComponentEstimate, moves: Moves
         table = estimate.table(asked)
         law = _set_law(release, estimate, asked)
         numerators = table.numerators.ravel().tolist()
-        exact = [Fraction(int(top), table.denominator) for top in numerators]
+        exact = []
+        for top in numerators:
+            exact.append(Fraction(int(top), table.denominator))
         shown = exact
         if moves.floor:
-            shown = [Fraction(int(steps), STEP) for steps in moved[asked].ravel()]
+            shown = []
+            for steps in moved[asked].ravel():
+                shown.append(Fraction(int(steps), STEP))
         for one, near in zip(exact, shown, strict=True):
             yield one, near, law
 
@@ -252,7 +265,9 @@ def _running_cells(release: SetsRelease, estimate: CellEstimate, moves: Moves) -
         # Isotonic regression: the nearest running totals that never fall.
         scaled = np.asarray(exact / step, dtype=np.float64)
         rising = np.rint(isotonic(scaled))
-        steps = [int(value) * step for value in rising.tolist()]
+        steps = []
+        for value in rising.tolist():
+            steps.append(int(value) * step)
         shown = np.array(steps, dtype=object)
     laws = release.plan.asked_laws()
     for total, near, law in zip(exact.tolist(), shown.tolist(), laws, strict=True):
@@ -338,5 +353,7 @@ def _laws(
         terms = ((widest, 1.0),)
     deviations = np.sqrt(estimate.variance(depth, keys))
     distinct, law_of_node = np.unique(deviations, return_inverse=True)
-    laws = [SumLaw(float(deviation), terms, loose=laplace) for deviation in distinct]
+    laws = []
+    for deviation in distinct:
+        laws.append(SumLaw(float(deviation), terms, loose=laplace))
     return [laws[index] for index in law_of_node.tolist()]

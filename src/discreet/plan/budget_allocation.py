@@ -167,14 +167,18 @@ def split(budget: Divisible, weights: Sequence[Fraction]) -> list[Divisible]:
     Law: tests/plan/test_plan.py::TestSplit
     """
     total = sum(weights)
-    fractions = [weight / total for weight in weights]
+    return [times(budget, weight / total) for weight in weights]
+
+
+def times(budget: Divisible, fraction: Fraction) -> Divisible:
+    """Return an exact fraction of a budget: of its ε, ρ or μ²."""
     match budget:
         case PureDP(epsilon=amount):
-            return [PureDP(amount * fraction) for fraction in fractions]
+            return PureDP(amount * fraction)
         case ZCDP(rho=amount):
-            return [ZCDP(amount * fraction) for fraction in fractions]
+            return ZCDP(amount * fraction)
         case GaussianDP(squared=amount):
-            return [GaussianDP.of_square(amount * fraction) for fraction in fractions]
+            return GaussianDP.of_square(amount * fraction)
         case _:
             assert_never(budget)
 
@@ -318,7 +322,9 @@ def _proportional(
 ) -> tuple[Fraction, ...]:
     """Return exact fractions where every statistic fixes those of its own releases."""
     # Exact arithmetic: a lone count gets precisely the fraction that its weight says.
-    gammas = [[Fraction(part) for part in statistic.coefficients] for statistic in statistics]
+    gammas = []
+    for statistic in statistics:
+        gammas.append([Fraction(part) for part in statistic.coefficients])
     claims = _claims(gammas, list(weights), statistics, count)
     total = sum(claims, Fraction())
     return tuple(claim / total for claim in claims)
@@ -342,10 +348,9 @@ def _step(
     # Geometric mean with the last step. For one statistic s^p cancels against γ ∝ s^−p, so the
     # first step already gives the optimum.
     exponent = 1 / (power + 1)
-    after = [
-        (fraction**power * claim) ** exponent
-        for fraction, claim in zip(fractions, claims, strict=True)
-    ]
+    after = []
+    for fraction, claim in zip(fractions, claims, strict=True):
+        after.append((fraction**power * claim) ** exponent)
     total = sum(after)
     return [fraction / total for fraction in after]
 
@@ -402,9 +407,9 @@ def _error_fractions(
     squares: Sequence[float], fractions: Sequence[float], power: int
 ) -> list[float]:
     """Return γ_ir: the fraction of a statistic's squared error that each of its totals causes."""
-    variances = [
-        square / fraction**power for square, fraction in zip(squares, fractions, strict=True)
-    ]
+    variances = []
+    for square, fraction in zip(squares, fractions, strict=True):
+        variances.append(square / fraction**power)
     total = sum(variances)
     return [variance / total for variance in variances]
 

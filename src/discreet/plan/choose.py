@@ -45,13 +45,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import Unpack, assert_never
+from typing import Unpack
 
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..frozen import frozen, replace
 from ..privacy.events import Event
-from ..privacy.filters.filter import Filter, is_untouched, open_filter
-from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from ..privacy.filters.filter import Filter, is_untouched
+from ..privacy.measures import ApproxDP, Measure, PureDP
 from ..privacy.pricing.pure import price_pure
 from ..privacy.pricing.zcdp import price_zcdp
 from ..query.algebra.tally import KeptKeys
@@ -68,9 +68,9 @@ from .asked.options import QuestionOptions, read_asked
 from .asked.terms import TermOptions, Terms, read_terms
 from .budget_allocation import Divisible, divide, release_of, routes_under, split
 from .error_target import meet
-from .filtered_counts import better, plan_counts
+from .filtered_counts import plan_counts
 from .layout import Layout, exact_release, free_places, layouts_of, paid_layout
-from .plan import Keys, Plan, first_admitted, public_tuples
+from .plan import Keys, Plan, first_admitted, priced, public_tuples, rank
 from .selection import Selection, key_part, selection_of
 from .text.plan import join_errors
 from .thresholded_count import CountSelection, count_selection, counted_layout
@@ -97,16 +97,14 @@ def choose(question: Question, asked: QuestionOptions) -> Plan:
     keys = public_tuples(question)
     is_workload = question.sets is not None or question.running
     if is_workload and keys is not None:
-        return plan_sets(question, asked, keys, amount_of)
+        return plan_sets(question, asked, keys)
     plans = _one_counting_rule(_possible_plans(question, asked, keys))
-    together = plan_counts(question, asked, amount_of)
-    if asked.spend is None:
-        ranked = sorted(plans, key=lambda plan: amount_of(plan.spend))
-        best = ranked[0]
-    else:
-        ranked = sorted(plans, key=lambda plan: plan.loss(asked.weights))
-        best = first_admitted(ranked, asked.under)
-    return better(_explained(best, ranked), together, asked, amount_of)
+    ranked = rank(plans, asked)
+    best = _explained(first_admitted(ranked, asked), ranked)
+    together = plan_counts(question, asked)
+    if together is None:
+        return best
+    return rank([best, together], asked)[0]
 
 
 def _possible_plans(question: Question, asked: QuestionOptions, keys: Keys | None) -> list[Plan]:
@@ -163,7 +161,10 @@ _WHY = {
 def _explained(best: Plan, ranked: Sequence[Plan]) -> Plan:
     """Return the plan with the reason for its way of sums: error or cost of the best other way."""
     is_apart = best.way is SumWay.APART
-    others = [plan for plan in ranked if (plan.way is SumWay.APART) != is_apart]
+    others = []
+    for plan in ranked:
+        if (plan.way is SumWay.APART) != is_apart:
+            others.append(plan)
     if not others:
         return best
     other = others[0]
@@ -238,7 +239,10 @@ def _unknown_key_ways(
 
 
 def _unknown_keys(question: Question, why: str) -> InvalidArgument:
-    unknown = [key.name for key in question.keys if key.values is None]
+    unknown = []
+    for key in question.keys:
+        if key.values is None:
+            unknown.append(key.name)
     names = ", ".join(unknown)
     return InvalidArgument(f"the keys of {names} are not public, and {why}, or list the keys")
 
@@ -280,13 +284,7 @@ def _make_plan(
         way=layout.way,
         free=free,
     )
-    if asked.spend and not asked.under:
-        return plan
-    # Pricing comes before the plan is returned: an event that the filter cannot price is refused.
-    price = plan.price(asked.under or open_filter(PureDP(1)))
-    if asked.spend:
-        return plan
-    return replace(plan, spend=price)
+    return priced(plan, asked)
 
 
 def _error_releases(asked: QuestionOptions, layout: Layout, *, laplace: bool) -> _Releases:
@@ -350,28 +348,11 @@ def _spent_fractions(
     releases: Sequence[PlannedRelease], price: Callable[[Event], Fraction | None]
 ) -> tuple[Fraction, ...]:
     """Return the fraction of the total price of each release: in ε with geometric noise, else ρ."""
-    prices = [price(release.event) or Fraction() for release in releases]
+    prices = []
+    for release in releases:
+        prices.append(price(release.event) or Fraction())
     total = sum(prices, Fraction())
     return tuple(one / total for one in prices)
-
-
-def amount_of(price: Measure) -> Fraction:
-    """Return the amount by which prices of one kind are compared.
-
-    >>> import discreet as dp
-    >>> from discreet.plan.choose import amount_of
-    >>> amount_of(dp.PureDP(2)), amount_of(dp.GaussianDP(3))
-    (Fraction(2, 1), Fraction(9, 1))
-    """
-    match price:
-        case PureDP(epsilon=amount) | ApproxDP(epsilon=amount):
-            return amount
-        case ZCDP(rho=amount) | GaussianDP(squared=amount):
-            return amount
-        case RenyiDP(orders=orders):
-            return sum((epsilon for _, epsilon in orders), Fraction())
-        case _:
-            assert_never(price)
 
 
 def plan_question(

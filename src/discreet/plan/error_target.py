@@ -238,14 +238,18 @@ def balance(
     if not several:
         return singles
     power = goal.power
-    squares = [_squares(goal, use) for use, _ in several]
+    squares = []
+    for use, _ in several:
+        squares.append(_squares(goal, use))
     places = {place for each in squares for place in each}
     lengths = {place: goal.layout.length(place, laplace=goal.laplace) for place in places}
     floors: dict[int, float] = {}
     for place, scale in singles.items():
         if place in lengths:
             floors[place] = (lengths[place] / float(scale)) ** (2 / power)
-    targets = [error * goal.size / 2 for _, error in several]
+    targets = []
+    for _, error in several:
+        targets.append(error * goal.size / 2)
     limits = [max(target**2, _MIN_LIMIT) for target in targets]
     scales: dict[int, float] = {}
     for _ in range(_ROUNDS):

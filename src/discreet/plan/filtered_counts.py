@@ -9,14 +9,12 @@ better than planning each count by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
 from .. import workloads
 from ..errors import InvalidArgument, UnsupportedQuery
-from ..privacy.measures import Measure
 from ..query.algebra.expression import Call, Constant, Expression, Function
 from ..query.algebra.statistic import Count, CountOf, Statistic, Sum
 from ..query.algebra.tally import Free, Tally, Term
@@ -43,9 +41,7 @@ MAX_COUNTS = 40
 _MAX_CELLS = 1024
 
 
-def plan_counts(
-    question: Question, asked: QuestionOptions, amount_of: Callable[[Measure], Fraction]
-) -> Plan | None:
+def plan_counts(question: Question, asked: QuestionOptions) -> Plan | None:
     """Return the plan of many counts as one workload; None where the question is not of this form.
 
     Law: tests/workloads/test_questions.py::TestPlans
@@ -69,12 +65,17 @@ def plan_counts(
         # A column of many values: the conditions may cut it into few pieces.
         values = breakpoint_values(code, columns_of(question.rows), 4 * _MAX_CELLS)
     # Code 0 means that no condition holds; such rows are in no count.
-    codes = [value for value in values or () if isinstance(value, int) and value]
-    bits = [[code_value >> place & 1 for code_value in codes] for place in range(len(conditions))]
+    codes = []
+    for value in values or ():
+        if isinstance(value, int) and value:
+            codes.append(value)
+    bits = []
+    for place in range(len(conditions)):
+        bits.append([code_value >> place & 1 for code_value in codes])
     matrix = np.array(bits, dtype=np.int64)
     if not codes or not matrix.any(axis=1).all():
         return None
-    return _best(question, asked, list_cells(code, codes), workloads.Counts(matrix), amount_of)
+    return _best(question, asked, list_cells(code, codes), workloads.Counts(matrix))
 
 
 def _condition(statistic: Statistic, question: Question) -> Expression | None:
@@ -109,7 +110,6 @@ def _best(
     asked: QuestionOptions,
     cells: Cells,
     shape: workloads.Counts,
-    amount_of: Callable[[Measure], Fraction],
 ) -> Plan | None:
     share = row_share(question.rows)
     weight = weight_of(1, share)
@@ -123,18 +123,7 @@ def _best(
     basis = basis_of(question, share, 1, asked.public_values)
     recipes = tuple(recipe_of(statistic, basis) for _, statistic in question.statistics)
     try:
-        return plan_one(question, asked, need, shape, recipes=recipes, amount_of=amount_of)
+        return plan_one(question, asked, need, shape, recipes=recipes)
     except (InvalidArgument, UnsupportedQuery):
         # No such error can be met, or no way can be priced: the counts are planned apart.
         return None
-
-
-def better(
-    one: Plan, other: Plan | None, asked: QuestionOptions, amount_of: Callable[[Measure], Fraction]
-) -> Plan:
-    """Return the plan of less error, or of the lower price where an error was given."""
-    if other is None:
-        return one
-    if asked.spend is None:
-        return min(one, other, key=lambda plan: amount_of(plan.spend))
-    return min(one, other, key=lambda plan: plan.loss(asked.weights))

@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import assert_never
 
 from .. import workloads
 from ..arithmetic.rational import Number
 from ..errors import InvalidArgument, UnsupportedQuery
-from ..frozen import frozen
+from ..frozen import frozen, replace
 from ..mechanisms.laws.error_bound import read_beta
 from ..privacy.events import Batch, Event, Promise
-from ..privacy.filters.filter import Filter
-from ..privacy.measures import Measure, PureDP
+from ..privacy.filters.filter import Filter, open_filter
+from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.bounds.grouping_sets import MAX_FINEST_CELLS, cover_of, is_wide, table_cells
@@ -31,6 +32,7 @@ from ..statistics.releases.set_totals import SetsRelease
 from ..statistics.releases.total import NoisyRelease
 from ..statistics.shared_totals import SumWay
 from . import advice
+from .asked import QuestionOptions
 from .selection import Selection, people_needed
 from .text.plan import plan_dict, plan_html, plan_text, rows_text
 from .thresholded_count import CountSelection, count_needed
@@ -251,14 +253,55 @@ def _noises(release: PlannedRelease) -> tuple[IntegerNoise, ...]:
     return ()
 
 
-def first_admitted(ranked: Sequence[Plan], under: Filter | None) -> Plan:
-    """Return the first plan that the filter as given would admit; the first of all if none."""
-    if under is None:
-        return ranked[0]
-    for plan in ranked:
-        if under.admits(plan.event):
-            return plan
+def priced(plan: Plan, asked: QuestionOptions) -> Plan:
+    """Return the plan with its price if no spend was given.
+
+    Refuses: an event that the filter cannot price, also where a spend was given (InvalidArgument).
+    """
+    if asked.spend is not None and asked.under is None:
+        return plan
+    price = plan.price(asked.under or open_filter(PureDP(1)))
+    if asked.spend is not None:
+        return plan
+    return replace(plan, spend=price)
+
+
+def rank(plans: Sequence[Plan], asked: QuestionOptions) -> list[Plan]:
+    """Order plans by their predicted error, or by their price where an error was given."""
+    if asked.spend is None:
+        return sorted(plans, key=lambda plan: amount_of(plan.spend))
+    return sorted(plans, key=lambda plan: plan.loss(asked.weights))
+
+
+def first_admitted(ranked: Sequence[Plan], asked: QuestionOptions) -> Plan:
+    """Return the first plan that the filter as given would admit; the first of all if none.
+
+    Where an error was given it is the first of all: the price is the least in any case.
+    """
+    if asked.spend is not None and asked.under is not None:
+        for plan in ranked:
+            if asked.under.admits(plan.event):
+                return plan
     return ranked[0]
+
+
+def amount_of(price: Measure) -> Fraction:
+    """Return the amount by which prices of one kind are compared.
+
+    >>> import discreet as dp
+    >>> from discreet.plan.plan import amount_of
+    >>> amount_of(dp.PureDP(2)), amount_of(dp.GaussianDP(3))
+    (Fraction(2, 1), Fraction(9, 1))
+    """
+    match price:
+        case PureDP(epsilon=amount) | ApproxDP(epsilon=amount):
+            return amount
+        case ZCDP(rho=amount) | GaussianDP(squared=amount):
+            return amount
+        case RenyiDP(orders=orders):
+            return sum((epsilon for _, epsilon in orders), Fraction())
+        case _:
+            assert_never(price)
 
 
 def public_tuples(question: Question) -> Keys | None:

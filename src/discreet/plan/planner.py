@@ -197,7 +197,9 @@ class Planner:
     def request_several(self, questions: object, terms: Terms) -> CheckedRequest:
         """Read several questions by name and their terms; refuses as `request` does."""
         named = _check_names(questions)
-        checked = {name: self.question(asked) for name, asked in named.items()}
+        checked = {}
+        for name, asked in named.items():
+            checked[name] = self.question(asked)
         several.workload.check_terms(list(checked), terms)
         return CheckedRequest(checked, terms, several=True)
 
@@ -209,7 +211,9 @@ class Planner:
     def workload(self, questions: object, terms: Terms) -> Workload:
         """Plan several questions by name as one charge."""
         named = _check_names(questions)
-        checked = {name: self.question(asked) for name, asked in named.items()}
+        checked = {}
+        for name, asked in named.items():
+            checked[name] = self.question(asked)
         return several.workload.workload_of(checked, terms, under=self.filter)
 
     def find(

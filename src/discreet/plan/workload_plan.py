@@ -8,14 +8,14 @@ of its sets, as several questions do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 
 from .. import workloads
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..frozen import replace
-from ..privacy.filters.filter import open_filter
-from ..privacy.measures import ZCDP, Measure, PureDP
+from ..privacy.measures import ZCDP, PureDP
 from ..query.algebra.tree import Nest, Question
 from ..query.bounds.contribution_bounds import row_share
 from ..query.bounds.grouping_sets import cover_of, is_wide, table_cells, table_question
@@ -29,12 +29,14 @@ from ..statistics.releases.total import TotalNeed
 from .asked import QuestionOptions
 from .budget_allocation import Divisible, routes_under, split
 from .layout import Layout, layout_of
-from .plan import Keys, Plan, first_admitted, public_tuples
+from .plan import Keys, Plan, first_admitted, priced, public_tuples, rank
 
 
 def workload_shape(question: Question) -> workloads.AnyWorkload:
     """Return the workload on the finest cells: tables of key sets, levels, or running totals."""
-    sizes = [len(key.values or ()) for key in question.keys]
+    sizes = []
+    for key in question.keys:
+        sizes.append(len(key.values or ()))
     if question.running:
         return workloads.RunningTotals(sizes[0])
     if question.nested is not None:
@@ -44,8 +46,13 @@ def workload_shape(question: Question) -> workloads.AnyWorkload:
 
 def _nested_tables(question: Question, nest: Nest, sizes: Sequence[int]) -> workloads.NestedTables:
     """Return the levels of nested keys, each by the keys beside them."""
-    parents = [_parents(nest, depth) for depth in range(len(nest.places))]
-    others = [place for place in range(len(sizes)) if place not in nest.places]
+    parents = []
+    for depth in range(len(nest.places)):
+        parents.append(_parents(nest, depth))
+    others = []
+    for place in range(len(sizes)):
+        if place not in nest.places:
+            others.append(place)
     sets = []
     for key_set in question.sets or ():
         depths = [at + 1 for at, place in enumerate(nest.places) if place in key_set]
@@ -59,7 +66,9 @@ def _parents(nest: Nest, depth: int) -> list[int]:
     """Return for each node of level depth + 1 the number of its parent, in order of the rows."""
     # `dict.fromkeys` keeps each node once, in the order in which the rows name it.
     upper_nodes = dict.fromkeys(row[:depth] for row in nest.rows)
-    numbers = {node: number for number, node in enumerate(upper_nodes)}
+    numbers = {}
+    for number, node in enumerate(upper_nodes):
+        numbers[node] = number
     nodes = dict.fromkeys(row[: depth + 1] for row in nest.rows)
     return [numbers[node[:-1]] for node in nodes]
 
@@ -73,9 +82,7 @@ def change_of(need: TotalNeed | CellsNeed) -> workloads.StrategyNorms:
     return workloads.StrategyNorms(size, neighbours_of(need.tally.rows), signed=signed)
 
 
-def plan_sets(
-    question: Question, asked: QuestionOptions, keys: Keys, amount_of: Callable[[Measure], Fraction]
-) -> Plan:
+def plan_sets(question: Question, asked: QuestionOptions, keys: Keys) -> Plan:
     """Return the best plan of a question with sets or running totals, of all ways to spend.
 
     With a spend: the least weighted sum of logarithms of errors. With an error: the least price, as
@@ -89,16 +96,13 @@ def plan_sets(
     for way in _ways(asked):
         try:
             plan = _plan_parts(question, asked, keys, parts, way)
-            plans.append(_priced(plan, asked))
+            plans.append(priced(plan, asked))
         except (InvalidArgument, UnsupportedQuery) as error:
             # Another way may be possible. The first refusal is told if none is.
             refused = refused or error
     if refused is not None and not plans:
         raise refused
-    if asked.spend is None:
-        return min(plans, key=lambda plan: amount_of(plan.spend))
-    ranked = sorted(plans, key=lambda plan: plan.loss(asked.weights))
-    return first_admitted(ranked, asked.under)
+    return first_admitted(rank(plans, asked), asked)
 
 
 def _plan_parts(
@@ -173,16 +177,6 @@ def _why_apart(question: Question, asked: QuestionOptions) -> str:
     )
 
 
-def _priced(plan: Plan, asked: QuestionOptions) -> Plan:
-    """Return the plan with its price if no spend was given; check that the filter can price it."""
-    if asked.spend is not None and asked.under is None:
-        return plan
-    price = plan.price(asked.under or open_filter(PureDP(1)))
-    if asked.spend:
-        return plan
-    return replace(plan, spend=price)
-
-
 def _counted_question(question: Question) -> Question:
     """Return the question to the store: finest cells, or the first of tables that hold all sets."""
     if is_wide(question):
@@ -217,7 +211,6 @@ def plan_one(
     shape: workloads.AnyWorkload,
     *,
     recipes: tuple[Recipe, ...],
-    amount_of: Callable[[Measure], Fraction],
 ) -> Plan:
     """Return the best plan of one workload that all statistics are made from.
 
@@ -225,15 +218,11 @@ def plan_one(
     """
     plans: list[Plan] = []
     for way in _ways(asked):
-        release = _strategy_release(need, shape, way, asked)
-        try:
-            spend = _spend_of(release, asked)
-        except InvalidArgument:
-            # The filter cannot price such noise; another way may be possible.
-            continue
+        error = None if asked.errors is None else asked.errors[0]
+        release = SetsRelease(need, _strategy(shape, need, way, error, asked))
         plan = Plan(
             question,
-            asked.spend or spend,
+            asked.spend or PureDP(0),
             need.tally.share,
             ((),),
             None,
@@ -245,31 +234,25 @@ def plan_one(
             asked.size_from,
             asked.level,
         )
-        plans.append(plan)
+        # The filter may be unable to price such noise; another way may be possible.
+        with suppress(InvalidArgument):
+            plans.append(priced(plan, asked))
     if not plans:
         raise InvalidArgument("the filter can price none of the ways to count these together")
-    if asked.spend is None:
-        return min(plans, key=lambda plan: amount_of(plan.spend))
-    ranked = sorted(plans, key=lambda plan: plan.loss(asked.weights))
-    return first_admitted(ranked, asked.under)
+    return first_admitted(rank(plans, asked), asked)
 
 
-def _strategy_release(
-    need: CellsNeed, shape: workloads.AnyWorkload, way: Divisible, asked: QuestionOptions
-) -> SetsRelease:
-    error = None if asked.errors is None else asked.errors[0] / need.unit
-    strategy = workloads.plan_strategy(
-        shape, [way], change=change_of(need), error=error, beta=1 - asked.level
-    )
-    return SetsRelease(need, strategy)
-
-
-def _spend_of(release: SetsRelease, asked: QuestionOptions) -> Measure:
-    """Return the spend as given, or the price of a release; check that a filter can price it."""
-    if asked.spend and not asked.under:
-        return asked.spend
-    gate = asked.under or open_filter(PureDP(1))
-    return gate.price(release.event)
+def _strategy(
+    shape: workloads.AnyWorkload,
+    need: TotalNeed | CellsNeed,
+    way: Divisible,
+    error: Fraction | None,
+    asked: QuestionOptions,
+) -> workloads.StrategyPlan:
+    """Plan the strategy of one total: for a budget, or for an error in the unit of the total."""
+    steps = None if error is None else error / need.unit
+    beta = 1 - asked.level
+    return workloads.plan_strategy(shape, [way], change=change_of(need), error=steps, beta=beta)
 
 
 def _ways(asked: QuestionOptions) -> Sequence[Divisible]:
@@ -288,16 +271,21 @@ def _plan_table(question: Question, asked: QuestionOptions, keys: Keys, way: Div
     shape = workload_shape(question)
     needs = _total_needs(layout)
     users = [_users(layout, place) for place in range(len(needs))]
-    if asked.spend is not None:
-        weights = [sum((asked.weights[use] for use in uses), Fraction()) for uses in users]
-        strategies = _spending(shape, needs, split(way, weights))
+    fractions = (Fraction(1, len(needs)),) * len(needs)
+    budgets = [way] * len(needs)
+    errors: list[Fraction | None] = [None] * len(needs)
+    if asked.errors is None:
+        weights = []
+        for uses in users:
+            weights.append(sum((asked.weights[use] for use in uses), Fraction()))
         total = sum(weights)
         fractions = tuple(weight / total for weight in weights)
+        budgets = split(way, weights)
     else:
-        strategies = _erring(shape, needs, users, asked, way)
-        fractions = (Fraction(1, len(needs)),) * len(needs)
+        errors = [min(asked.errors[use] for use in uses) for uses in users]
     releases: list[SetsRelease] = []
-    for place, (need, strategy) in enumerate(zip(needs, strategies, strict=True)):
+    for place, need in enumerate(needs):
+        strategy = _strategy(shape, need, budgets[place], errors[place], asked)
         tables = _counted_tables(question, asked, layout, place)
         releases.append(SetsRelease(need, strategy, tables=tables))
     return Plan(
@@ -319,33 +307,3 @@ def _plan_table(question: Question, asked: QuestionOptions, keys: Keys, way: Div
 def _users(layout: Layout, place: int) -> list[int]:
     """List the statistics, by number, that are made from one total."""
     return [number for number, use in enumerate(layout.uses) if place in use.places]
-
-
-def _spending(
-    shape: workloads.AnyWorkload, needs: Sequence[TotalNeed], budgets: Sequence[Divisible]
-) -> list[workloads.StrategyPlan]:
-    """Plan the strategy of every total for its budget."""
-    strategies: list[workloads.StrategyPlan] = []
-    for need, budget in zip(needs, budgets, strict=True):
-        change = change_of(need)
-        strategies.append(workloads.plan_strategy(shape, [budget], change=change))
-    return strategies
-
-
-def _erring(
-    shape: workloads.AnyWorkload,
-    needs: Sequence[TotalNeed],
-    users: Sequence[Sequence[int]],
-    asked: QuestionOptions,
-    way: Divisible,
-) -> list[workloads.StrategyPlan]:
-    """Plan the strategy of every total for the least error of its statistics."""
-    errors = asked.errors or ()
-    strategies: list[workloads.StrategyPlan] = []
-    for need, uses in zip(needs, users, strict=True):
-        error = min(errors[use] for use in uses) / need.unit
-        strategy = workloads.plan_strategy(
-            shape, [way], change=change_of(need), error=error, beta=1 - asked.level
-        )
-        strategies.append(strategy)
-    return strategies

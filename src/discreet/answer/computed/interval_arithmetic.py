@@ -64,7 +64,10 @@ def box_of(expression: Expression, boxes: Boxes) -> Box | None:
 
 def _either(parts: Sequence[Expression], boxes: Boxes) -> Box | None:
     """Bound a value that is one of several: it lies between the ends of all. NULL is left out."""
-    found = [box_of(part, boxes) for part in parts if part != Constant(None)]
+    found = []
+    for part in parts:
+        if part != Constant(None):
+            found.append(box_of(part, boxes))
     known = [box for box in found if box is not None]
     if not known or len(known) < len(found):
         return None

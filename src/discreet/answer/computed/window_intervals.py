@@ -217,7 +217,10 @@ class TableLaw:
             having = self.question.finish.having
             left = list(range(len(rows)))
             if having is not None:
-                left = [i for i, row in enumerate(rows) if value_of(having, row, types) is True]
+                left = []
+                for i, row in enumerate(rows):
+                    if value_of(having, row, types) is True:
+                        left.append(i)
             group_of: dict[int, list[int]] = {}
             for group in window_groups(call, left, rows, types):
                 group_of.update(dict.fromkeys(group, group))

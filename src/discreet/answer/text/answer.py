@@ -228,7 +228,9 @@ def answer_html(answer: Answer) -> Html:
             columns.append([join(pair) for pair in zip(texts, bars, strict=True)])
         else:
             columns.append(texts)
-    looks = ["opacity:.45" if place in seen.faint else "" for place in range(len(answer))]
+    looks = []
+    for place in range(len(answer)):
+        looks.append("opacity:.45" if place in seen.faint else "")
     rows = zip(looks, zip(*columns, strict=True), strict=True)
     return html_rows(answer.columns, rows, caption=_below(seen, " in grey"), side="bottom")
 
@@ -244,7 +246,9 @@ def _svg(bar: Sequence[float], span: Ends, _faint: bool) -> Html:
 def answer_markdown(answer: Answer) -> str:
     """Write the table as Markdown, faint rows in italics."""
     seen = display_facts_of(answer)
-    columns = [list(map(str, words)) for _, words in _columns(seen)]
+    columns = []
+    for _, words in _columns(seen):
+        columns.append(list(map(str, words)))
     rows = []
     for place, row in enumerate(zip(*columns, strict=True)):
         cells = [_escaped(text) for text in row]
@@ -252,7 +256,9 @@ def answer_markdown(answer: Answer) -> str:
             cells = [f"*{text}*" for text in cells]
         rows.append(cells)
     heads = [_escaped(name) for name in answer.columns]
-    rule = ["---:" if name in answer.noisy else "---" for name in answer.columns]
+    rule = []
+    for name in answer.columns:
+        rule.append("---:" if name in answer.noisy else "---")
     lines = [f"| {' | '.join(row)} |" for row in (heads, rule, *rows)]
     lines.append("")
     below = _below(seen, " in italics")

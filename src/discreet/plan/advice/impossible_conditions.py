@@ -57,7 +57,10 @@ def impossible_conditions(question: Question) -> list[str]:
 def _where(node: Where, columns: Columns) -> list[str]:
     """Name the terms of a conjunction that cannot be met, or all if they exclude each other."""
     terms = leaves(Function.AND, node.condition)
-    impossible = [_text(term) for term in terms if not can_be_true(term, columns)]
+    impossible = []
+    for term in terms:
+        if not can_be_true(term, columns):
+            impossible.append(_text(term))
     if impossible:
         return impossible
     if can_be_true(node.condition, columns):
@@ -98,7 +101,9 @@ def _verdict(condition: Expression, columns: Columns) -> tuple[bool, bool]:
             can_be_false = any(_verdict(one, columns)[1] for one in condition.arguments)
             return _all_true(condition, columns), can_be_false
         case Function.OR:
-            each = [_verdict(one, columns) for one in leaves(Function.OR, condition)]
+            each = []
+            for one in leaves(Function.OR, condition):
+                each.append(_verdict(one, columns))
             return any(true for true, _ in each), all(false for _, false in each)
         case Function.NOT:
             true, false = _verdict(condition.arguments[0], columns)
@@ -181,7 +186,10 @@ def _above(domain: Domain, other: Domain, *, strict: bool) -> Domain | None:
 
 def _among(domain: Domain, listed: tuple[Expression, ...], others: list[Domain]) -> Domain | None:
     """Return the values of a domain that equal a constant, or lie in the range of an expression."""
-    constants = [one.value for one in listed if isinstance(one, Constant)]
+    constants = []
+    for one in listed:
+        if isinstance(one, Constant):
+            constants.append(one.value)
     if isinstance(domain, Texts) and domain.keys is not None and len(constants) == len(listed):
         allowed = set(constants)
         kept = tuple(key for key in domain.keys if key in allowed)

@@ -75,7 +75,9 @@ def _join(members: Sequence[CheckedQuestion], more: CheckedQuestion) -> CheckedQ
     if not _asks_same_sums(every):
         return None
     # The same rows must count in all of them; None means that this is not known.
-    causes = {same_rows(one.question, one.public_values) for one in every}
+    causes = set()
+    for one in every:
+        causes.add(same_rows(one.question, one.public_values))
     if len(causes) > 1 or None in causes:
         return None
     question = _united([one.question for one in every])
@@ -113,7 +115,9 @@ def _crosses_nest(question: Question, joined: Question) -> bool:
     """
     if joined.nested is None:
         return False
-    nested_keys = {joined.keys[place].expression for place in joined.nested.places}
+    nested_keys = set()
+    for place in joined.nested.places:
+        nested_keys.add(joined.keys[place].expression)
     for key_set in _asked_sets(question):
         if sum(question.keys[place].expression in nested_keys for place in key_set) > 1:
             return True
@@ -194,7 +198,9 @@ def _united(questions: Sequence[Question]) -> Question | None:
 
 def _sets_of(question: Question, keys: list[Expression]) -> list[tuple[int, ...]]:
     """Return the sets that a question asks, by the places of its keys among all keys."""
-    places = [keys.index(key.expression) for key in question.keys]
+    places = []
+    for key in question.keys:
+        places.append(keys.index(key.expression))
     asked = _asked_sets(question)
     return [tuple(sorted(places[place] for place in key_set)) for key_set in asked]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Literal, Unpack, assert_never
+from typing import Literal, Unpack
 
 from ...arithmetic.rational import whole
 from ...arithmetic.rounding import fraction_down
@@ -22,12 +22,12 @@ from ...frozen import frozen, replace
 from ...privacy.calibrate import most_queries
 from ...privacy.events import Event, Repeated
 from ...privacy.filters.filter import Filter, open_filter
-from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from ...privacy.measures import ZCDP, ApproxDP, Measure, PureDP, RenyiDP
 from ...query.algebra.tree import Question
 from ...query.bounds.keys import PublicValues
 from ..asked.checked_question import CheckedQuestion, check_question
 from ..asked.terms import TermOptions, Terms, read_terms
-from ..budget_allocation import Divisible, routes
+from ..budget_allocation import Divisible, routes, times
 from ..choose import plan_checked
 from ..plan import Plan
 
@@ -208,17 +208,9 @@ def _piece(fresh: Filter, count: int) -> Measure:
 
 def _nth(budget: Divisible | ApproxDP, count: int) -> Measure:
     """Return one of so many equal parts of a budget."""
-    match budget:
-        case PureDP(epsilon=amount):
-            return PureDP(amount / count)
-        case ZCDP(rho=amount):
-            return ZCDP(amount / count)
-        case GaussianDP(squared=amount):
-            return GaussianDP.of_square(amount / count)
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return ApproxDP(epsilon / count, delta / count)
-        case _:
-            assert_never(budget)
+    if isinstance(budget, ApproxDP):
+        return ApproxDP(budget.epsilon / count, budget.delta / count)
+    return times(budget, Fraction(1, count))
 
 
 def _count_admitted(fresh: Filter, event: Event) -> int:

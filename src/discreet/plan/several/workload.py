@@ -22,8 +22,8 @@ from ..asked.checked_question import CheckedQuestion, check_question
 from ..asked.options import read_errors
 from ..asked.terms import ExactErrors, TermOptions, Terms, read_terms
 from ..budget_allocation import routes_under, split
-from ..choose import amount_of, plan_checked
-from ..plan import Plan
+from ..choose import plan_checked
+from ..plan import Plan, amount_of
 from ..text.workload import workload_html, workload_text
 from .shared_table import SharedTable, cut_plans, join_questions
 
@@ -73,7 +73,9 @@ class Workload:
 
     def to_dict(self) -> dict[str, object]:
         """Return the content of the tables as plain values for JSON."""
-        plans = {name: plan.to_dict() for name, plan in self.plans}
+        plans = {}
+        for name, plan in self.plans:
+            plans[name] = plan.to_dict()
         return {"spend": str(self.spend), "plans": plans}
 
 
@@ -108,7 +110,9 @@ def plan_workload(
     Law: tests/plan/test_tradeoff.py::TestWorkload
     """
     read = read_terms(spend, **terms)
-    checked = {name: check_question(questions[name], public_values) for name in _names(questions)}
+    checked = {}
+    for name in _names(questions):
+        checked[name] = check_question(questions[name], public_values)
     return workload_of(checked, read, under=under)
 
 
@@ -155,7 +159,9 @@ def _events(plans: Sequence[tuple[str, Plan]]) -> list[Event]:
 
 def _groupings(questions: Mapping[str, CheckedQuestion], terms: Terms) -> list[list[SharedTable]]:
     """List the groupings to try: every question by itself, and joinable questions as one."""
-    alone = [SharedTable((name,), one) for name, one in questions.items()]
+    alone = []
+    for name, one in questions.items():
+        alone.append(SharedTable((name,), one))
     weights = set((terms.weights or {}).values()) | {Fraction(1)}
     # A joined table treats its questions alike, so weights other than 1 keep them apart.
     if len(weights) > 1:
@@ -222,7 +228,9 @@ def _spending(
     candidates: list[tuple[tuple[bool, float], Workload]] = []
     refused: Exception | None = None
     for tables in _groupings(questions, terms):
-        table_weights = [sum((weights[n] for n in table.names), Fraction()) for table in tables]
+        table_weights = []
+        for table in tables:
+            table_weights.append(sum((weights[n] for n in table.names), Fraction()))
         for budgets in _divisions(spend, table_weights, under):
             try:
                 plans = _plan_tables(tables, budgets, questions, terms, under)

@@ -251,7 +251,10 @@ def _footer(plan: Plan) -> str:
         clauses.append(plan.why)
     clauses.append(f"errors in one key: {_supposed(plan)}")
     clauses.append("planned without looking at any data")
-    quantiles = [release for release in plan.releases if isinstance(release, PlaceRelease)]
+    quantiles = []
+    for release in plan.releases:
+        if isinstance(release, PlaceRelease):
+            quantiles.append(release)
     grains = [release.need.ladder.grain or 0 for release in quantiles]
     widest = max(grains, default=0)
     if widest:
@@ -279,7 +282,9 @@ def _supposed(plan: Plan) -> str:
         EVEN_DATA: f"{rows}, values spread evenly over their ranges",
         WIDE_DATA: f"any data of {rows} with a deviation of at least a twelfth of their range",
     }
-    clauses = [f"{', '.join(of)} for {texts[supposes]}" for supposes, of in names.items()]
+    clauses = []
+    for supposes, of in names.items():
+        clauses.append(f"{', '.join(of)} for {texts[supposes]}")
     clauses += _elsewhere(plan)
     return "; ".join(clauses)
 
@@ -295,7 +300,9 @@ def _elsewhere(plan: Plan) -> list[str]:
     """Return predictions for other data than those that the errors in the table suppose."""
     clauses: list[str] = []
     for name, errors in plan.errors_elsewhere().items():
-        cases = [f"± {shown(error)} {_ELSEWHERE[data]}" for data, error in errors.items()]
+        cases = []
+        for data, error in errors.items():
+            cases.append(f"± {shown(error)} {_ELSEWHERE[data]}")
         clauses.append(f"{name} {', '.join(cases)}")
     return clauses
 
@@ -326,7 +333,9 @@ def plan_text(plan: Plan, width: int | None = None) -> str:
 def plan_html(plan: Plan) -> Html:
     """Write the plan as a table for a notebook."""
     table = html_table(_header(plan), (line.words for line in _lines(plan)))
-    below = [element("p", line) for line in (*strategy_lines(plan), _footer(plan))]
+    below = []
+    for line in (*strategy_lines(plan), _footer(plan)):
+        below.append(element("p", line))
     return join([table, *below])
 
 
@@ -366,7 +375,10 @@ def strategy_lines(plan: Plan) -> list[str]:
     question = plan.question if plan.within is None else plan.within.question
     for place, release in enumerate(plan.releases):
         if isinstance(release, SetsRelease):
-            names = [name for name, places in plan.uses if places[0] == place]
+            names = []
+            for name, places in plan.uses:
+                if places[0] == place:
+                    names.append(name)
             label = names[0] if len(names) == 1 else f"all {len(names)}"
             lines += _release_lines(label, release, question)
     return lines

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 def workload_text(workload: Workload) -> str:
     """Lay out every plan under its name, and the joint spend."""
-    tables = [f"{name}\n{plan_text(plan)}" for name, plan in workload.plans]
+    tables = []
+    for name, plan in workload.plans:
+        tables.append(f"{name}\n{plan_text(plan)}")
     return "\n\n".join([*tables, _footer(workload)])
 
 
