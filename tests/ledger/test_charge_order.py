@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import discreet as dp
@@ -123,3 +125,51 @@ class TestAKeyOfTheFirstFormat:
         )
         ledger.finish(charge, "other")
         assert ledger.find(order(fits=lambda *_: True)) is None
+
+
+class TestAnAnswerThatIsPaidFor:
+    """`find_paid` returns what `find` returns for an order of the key, without an event."""
+
+    def test_is_found_by_its_key_alone(self, place):
+        ledger = place.open(dp.PureDP(3))
+        first = ledger.settle(order())
+        assert ledger.find_paid("ann", KEY, apart=True) is None
+        ledger.finish(first.charge, "1")
+        found = ledger.find_paid("ann", KEY, apart=True)
+        assert found == ledger.find(order()) == Settlement(first.charge, "1")
+        assert ledger.find_paid("ann", "2:other", apart=True) is None
+
+    def test_of_others_is_found_only_where_questions_are_shared(self, place):
+        ledger = place.open(dp.PureDP(3))
+        first = ledger.settle(order())
+        ledger.finish(first.charge, "1")
+        assert ledger.find_paid("bob", KEY, apart=True) is None
+        assert ledger.find_paid("bob", KEY, apart=False) == Settlement(first.charge, "1")
+
+    def test_through_an_again_is_told_with_the_entry_of_its_asker(self, place):
+        ledger = place.open(dp.PureDP(3))
+        apart = replace(order("bob"), apart=True)
+        ledger.finish(ledger.settle(order()).charge, "1")
+        settled = ledger.settle(apart)
+        found = ledger.find_paid("bob", KEY, apart=True)
+        assert found == ledger.find(apart) and found.entry == settled.own
+        # A stopped `again` has ended: the answer has to be paid for anew.
+        ledger.fail(settled.own)
+        assert ledger.find_paid("bob", KEY, apart=True) is None
+
+    def test_is_the_one_stored_first_of_several(self, place):
+        ledger = place.open(dp.PureDP(3))
+        slow = ledger.settle(order()).charge
+        quick = ledger.settle(order(event=LESS)).charge
+        ledger.finish(quick, "quick")
+        ledger.finish(slow, "slow")
+        assert ledger.find_paid("ann", KEY, apart=True) == Settlement(quick, "quick")
+
+    def test_is_none_after_a_failure_and_without_an_allowance(self, place):
+        ledger = place.open(dp.PureDP(3), allowances={"ann": dp.PureDP(2)})
+        ledger.fail(ledger.settle(order()).charge)
+        assert ledger.find_paid("ann", KEY, apart=True) is None
+        ledger.finish(ledger.settle(order()).charge, "1")
+        assert ledger.find_paid("ann", KEY, apart=True).body == "1"
+        ledger.allow("ann", None)
+        assert ledger.find_paid("ann", KEY, apart=True) is None
