@@ -1,7 +1,13 @@
-"""Names of a package that are imported when they are touched: a question pays for no room that it does not enter.
+"""Lazy imports: a name of a package is imported when it is first used.
 
-A package that waits spells its names out for type checkers (`if TYPE_CHECKING`) and in a table, module by module, for
-the running program; a test keeps the two equal.
+The stub `__init__.pyi` beside a package's `__init__.py` is the only list of its names. Type checkers
+read it as any stub; the running program reads it here. It has these forms and no other:
+
+    from .module import Name as Name        a name of a module
+    from . import module as module          a module
+    from .module import *                   all names that `starred` gives
+    from .module import other as _other     a name under another name, with the next line
+    name = _other
 """
 
 from __future__ import annotations
@@ -11,27 +17,57 @@ from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable
 
 
 def lazy_names(
-    package: str, homes: Mapping[str, str]
+    package: str, starred: Iterable[str] = ()
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return `__getattr__`, `__dir__` and `__all__` of a package whose modules give these names, or give themselves.
+    """Return `__getattr__`, `__dir__` and `__all__` of a package, from its stub.
 
     >>> from discreet.lazy import lazy_names
-    >>> touch, known, names = lazy_names("discreet.privacy", {"measures": "PureDP ZCDP", "convert": ""})
-    >>> touch("PureDP")(2), touch("convert").__name__, set(names) <= set(known()), names
-    (PureDP(2), 'discreet.privacy.convert', True, ['PureDP', 'ZCDP', 'convert'])
+    >>> load, known, names = lazy_names("discreet.query")
+    >>> load("col")("age"), "col" in names, set(names) <= set(known())
+    (age, True, True)
     """
-    home_of = {name: home for home, names in homes.items() for name in names.split() or [home]}
+    sources = _read_stub(package, starred)
 
-    def touch(name: str) -> object:
-        if name not in home_of:
+    def load(name: str) -> object:
+        if name not in sources:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = import_module(f".{home_of[name]}", package)
-        found = getattr(module, name) if homes[home_of[name]] else module
+        home, original = sources[name]
+        found = _find(package, home, original)
+        # The next use finds the name in the package itself, without this function.
         setattr(sys.modules[package], name, found)
         return found
 
-    return touch, lambda: sorted({*vars(sys.modules[package]), *home_of}), sorted(home_of)
+    def list_names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *sources})
+
+    return load, list_names, sorted(sources)
+
+
+def _find(package: str, home: str, name: str) -> object:
+    """Return a name of the module `home`, or a module where the stub says `from . import module`."""
+    if not home.strip("."):
+        return import_module(f"{home}{name}", package)
+    return getattr(import_module(home, package), name)
+
+
+def _read_stub(package: str, starred: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return module and name of origin for each name that a stub exports."""
+    spec = sys.modules[package].__spec__
+    # The loader also reads packages inside zip archives; `open` would not.
+    text = spec.loader.get_data(f"{spec.origin}i").decode()  # type: ignore[union-attr]
+    sources: dict[str, tuple[str, str]] = {}
+    for line in text.splitlines():
+        if line.endswith(" import *"):
+            home = line.split()[1]
+            sources |= {name: (home, name) for name in starred}
+        elif line.startswith("from "):
+            _, home, _, original, _, name = line.split()
+            sources[name] = (home, original)
+        elif line and not line.startswith(("#", "def ", "__")):
+            name, _, hidden = line.split()
+            sources[name] = sources.pop(hidden)
+    return sources

@@ -12,38 +12,6 @@ a file and a server implement.
 ε = 0.25, ε = 0.75
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from ..lazy import lazy_names
 
-if TYPE_CHECKING:
-    from .entry import Entry as Entry
-    from .ledger import Ledger as Ledger
-    from .life.move import import_ledger as import_ledger
-    from .life.move import move_ledger as move_ledger
-    from .life.repair import repair_ledger as repair_ledger
-    from .open import open_ledger as open_ledger
-    from .parts import Parts as Parts
-    from .review.export import verify_export as verify_export
-    from .review.history import History as History
-    from .review.verdict import Verdict as Verdict
-    from .terms import Charter as Charter
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = lazy_names(
-        __name__,
-        {
-            "terms": "Charter",
-            "entry": "Entry",
-            "ledger": "Ledger",
-            "life.move": "import_ledger move_ledger",
-            "life.repair": "repair_ledger",
-            "open": "open_ledger",
-            "parts": "Parts",
-            "review.export": "verify_export",
-            "review.history": "History",
-            "review.verdict": "Verdict",
-        },
-    )
+__getattr__, __dir__, __all__ = lazy_names(__name__)

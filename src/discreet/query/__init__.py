@@ -12,33 +12,7 @@ Start at `tree` (what can be asked), `expression` and `domain` (what rows say), 
 (True, True)
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from ..lazy import lazy_names
 from .algebra.statistic import BUILDERS
 
-if TYPE_CHECKING:
-    from .algebra.tree import Question as Question
-    from .python.aggregate import *  # noqa: F403 every builder that a statistic declares
-    from .python.column import Col as Col
-    from .python.column import case as case
-    from .python.column import col as col
-    from .python.table import Table as Table
-    from .sql.parse import parse as parse
-    from .text.question import describe as describe
-    from .text.question import fingerprint as fingerprint
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = lazy_names(
-        __name__,
-        {
-            "algebra.tree": "Question",
-            "python.aggregate": BUILDERS,
-            "python.column": "Col case col",
-            "python.table": "Table",
-            "sql.parse": "parse",
-            "text.question": "describe fingerprint",
-        },
-    )
+__getattr__, __dir__, __all__ = lazy_names(__name__, starred=BUILDERS)

@@ -9,28 +9,6 @@ Start at `request` (the tables asked), then `plan` (those worth measuring, and t
 numbers.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from ..lazy import lazy_names
 
-if TYPE_CHECKING:
-    from .plan import SyntheticPlan as SyntheticPlan
-    from .stored import synthetic_from_json as synthetic_from_json
-    from .stored import synthetic_to_json as synthetic_to_json
-    from .synthesizer import Synthesizer as Synthesizer
-    from .synthetic import ReleasedTable as ReleasedTable
-    from .synthetic import Synthetic as Synthetic
-    from .synthetic import SyntheticQuality as SyntheticQuality
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = lazy_names(
-        __name__,
-        {
-            "plan": "SyntheticPlan",
-            "stored": "synthetic_from_json synthetic_to_json",
-            "synthesizer": "Synthesizer",
-            "synthetic": "ReleasedTable Synthetic SyntheticQuality",
-        },
-    )
+__getattr__, __dir__, __all__ = lazy_names(__name__)

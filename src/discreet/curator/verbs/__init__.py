@@ -4,19 +4,6 @@ All but rehearsals are charged, run and stored as questions are. The modules are
 most questions need none of them.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from ...lazy import lazy_names
 
-if TYPE_CHECKING:
-    from . import bounds as bounds
-    from . import learn as learn
-    from . import rehearse as rehearse
-    from . import synthesize as synthesize
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = lazy_names(
-        __name__, {"bounds": "", "learn": "", "rehearse": "", "synthesize": ""}
-    )
+__getattr__, __dir__, __all__ = lazy_names(__name__)

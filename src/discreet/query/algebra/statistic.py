@@ -266,17 +266,17 @@ def _list_functions() -> dict[str, AggregateFunction]:
     return functions
 
 
-def _list_builders() -> str:
+def _list_builders() -> tuple[str, ...]:
     names: dict[str, None] = {}
     for made in STATISTICS:
         names.update(dict.fromkeys(made.declared.builders))
-    return " ".join(names)
+    return tuple(names)
 
 
 FUNCTIONS = _list_functions()
 """SQL functions of all statistics, by name."""
 BUILDERS = _list_builders()
-"""Python builders of all statistics, as `lazy_names` takes them."""
+"""Names of the Python builders of all statistics."""
 
 
 def function_name(statistic: Statistic) -> str:

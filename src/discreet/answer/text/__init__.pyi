@@ -1,0 +1,2 @@
+from . import answer as answer
+from . import plot as plot

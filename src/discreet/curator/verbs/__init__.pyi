@@ -1,0 +1,4 @@
+from . import bounds as bounds
+from . import learn as learn
+from . import rehearse as rehearse
+from . import synthesize as synthesize

@@ -1,0 +1,15 @@
+from .models.additive import AdditiveClassifier as AdditiveClassifier
+from .models.additive import AdditiveRegressor as AdditiveRegressor
+from .models.centroid import NearestCentroid as NearestCentroid
+from .models.kmeans import KMeans as KMeans
+from .models.linear import LinearRegression as LinearRegression
+from .models.logistic import LogisticRegression as LogisticRegression
+from .models.naive_bayes import CategoricalNB as CategoricalNB
+from .models.naive_bayes import GaussianNB as GaussianNB
+from .models.pca import PCA as PCA
+from .models.quantile import QuantileRegression as QuantileRegression
+from .private_sum import NoisySum as NoisySum
+from .private_sum import noisy_sum as noisy_sum
+from .recommendation import Recommendation as Recommendation
+from .recommendation import recommend as recommend
+from .tuning import tune as tune

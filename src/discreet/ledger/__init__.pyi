@@ -1,0 +1,11 @@
+from .entry import Entry as Entry
+from .ledger import Ledger as Ledger
+from .life.move import import_ledger as import_ledger
+from .life.move import move_ledger as move_ledger
+from .life.repair import repair_ledger as repair_ledger
+from .open import open_ledger as open_ledger
+from .parts import Parts as Parts
+from .review.export import verify_export as verify_export
+from .review.history import History as History
+from .review.verdict import Verdict as Verdict
+from .terms import Charter as Charter

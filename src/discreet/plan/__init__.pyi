@@ -1,0 +1,9 @@
+from .budget_allocation import routes as routes
+from .budget_allocation import split as split
+from .choose import plan_question as plan_question
+from .plan import Plan as Plan
+from .selection import Selection as Selection
+from .several.tradeoff import Tradeoff as Tradeoff
+from .several.tradeoff import solve_tradeoff as solve_tradeoff
+from .several.workload import Workload as Workload
+from .several.workload import plan_workload as plan_workload

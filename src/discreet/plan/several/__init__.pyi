@@ -1,0 +1,3 @@
+from . import shared_table as shared_table
+from . import tradeoff as tradeoff
+from . import workload as workload

@@ -1,0 +1,16 @@
+from .choose import bound_of as bound_of
+from .choose import plan_strategy as plan_strategy
+from .estimate import covers as covers
+from .nested import NestedTables as NestedTables
+from .plan import AnyWorkload as AnyWorkload
+from .plan import Bound as Bound
+from .plan import StrategyPlan as StrategyPlan
+from .strategy_norms import Block as Block
+from .strategy_norms import StrategyNorms as StrategyNorms
+from .tail import SumLaw as SumLaw
+from .tail import reaches as reaches
+from .workload import Counts as Counts
+from .workload import Hierarchy as Hierarchy
+from .workload import RunningTotals as RunningTotals
+from .workload import Tables as Tables
+from .workload import marginals as marginals
