@@ -13,13 +13,13 @@ from ..estimator import Estimator
 from ..recipes.moments import LeastSquares
 from ..recipes.steps import Descent
 from ..task import TrainingRecipe
-from .binned import Binned
+from .binned_model import BinnedModel
 from .classifier import Classifier
 from .regressor import Regressor
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveClassifier(Binned, Classifier, Estimator):
+class AdditiveClassifier(BinnedModel, Classifier, Estimator):
     """Predict one of several classes by adding up an effect of each column.
 
     It is a generalised additive model. Numbers are cut at public edges: `edges` where you know
@@ -57,7 +57,7 @@ class AdditiveClassifier(Binned, Classifier, Estimator):
 
 
 @dataclass(eq=False, repr=False)
-class AdditiveRegressor(Binned, Regressor, Estimator):
+class AdditiveRegressor(BinnedModel, Regressor, Estimator):
     """Predict a number by adding up an effect of each column, from one noisy matrix of moments.
 
     >>> import numpy as np

@@ -9,12 +9,12 @@ import numpy as np
 from ..estimator import Estimator
 from ..recipes.sums import ClassSums
 from ..task import Fitted, Floats, Task, TrainingRecipe
-from .binned import Binned
+from .binned_model import BinnedModel
 from .classifier import Classifier
 
 
 @dataclass(eq=False, repr=False)
-class CategoricalNB(Binned, Classifier, Estimator):
+class CategoricalNB(BinnedModel, Classifier, Estimator):
     """Predict a class from listed values and binned numbers.
 
     All histograms by class are one Gaussian vector. A row moves one cell of each histogram of its

@@ -12,7 +12,7 @@ from ..coding.design import ModelDesign, design_of
 
 
 @dataclass(eq=False, repr=False)
-class Binned:
+class BinnedModel:
     """Mixin of models over bins: numbers are cut at public edges.
 
     The edges are those of `edges` where a column has some, else those of `bins` equal bins and of
