@@ -3,6 +3,9 @@
 One trial runs on both inputs, searches for an event on some runs, and judges it on the others. So
 a false alarm has at most the stated probability, however long the search was. If the first tenth of
 the runs shows few different outputs, a tenth is enough to search on; else half is.
+
+`Criteria` are the standard of a trial: the claim's ceiling, the confidence, the number of runs, and
+the ε and δ at which bounds are reported.
 """
 
 from __future__ import annotations
@@ -11,14 +14,25 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from ..arithmetic.rational import whole
 from ..errors import ClaimRefuted, InvalidArgument
-from ..privacy.measures import Measure
-from .criteria import Criteria, judge_for
-from .events.outputs import Outputs, Values, tabulate
+from ..frozen import frozen
+from ..privacy.measures import ApproxDP, Measure, PureDP
+from .events.outputs import Outputs, all_equal, tabulate
 from .events.search import OutputEvent, search
 from .events.sketch import Sketch, draw
 from .evidence.bounds import read_probability
-from .evidence.ceiling import at_delta, at_epsilon
+from .evidence.ceiling import (
+    Ceiling,
+    PromiseFamily,
+    at_delta,
+    at_epsilon,
+    ceiling,
+    family,
+    gaussian_within,
+)
+from .evidence.claim import claimed_epsilon, read_claim
+from .evidence.runs_needed import least_runs
 from .reports.report import Finding, Report
 from .targets.inputs import Unit, check_inputs, shown
 from .targets.runs import Progress, Vector, collect, read_vector
@@ -36,6 +50,79 @@ class Refuted(ClaimRefuted):
 
     def __reduce__(self) -> tuple[object, ...]:
         return Refuted, (self.report,)
+
+
+@frozen
+class Criteria:
+    """Claim, and the standard by which it is judged."""
+
+    claim: Measure
+    confidence: float
+    samples: int
+    assume: str | None
+    epsilon: float
+    delta: float
+    ceiling: Ceiling
+
+    @property
+    def alpha(self) -> float:
+        """The probability of a false alarm."""
+        return 1 - self.confidence
+
+    def own(self) -> PromiseFamily:
+        """Return the ceilings of the claim's own number."""
+        if self.assume:
+            return at_delta(self.delta, assume=self.assume)
+        return family(self.claim)
+
+    def too_few(self) -> str:
+        """Return a refusal if even a complete leak could not refute the claim with these runs."""
+        # Half of the runs may be needed to search, the other half to judge.
+        needed = 2 * least_runs(self.ceiling, self.alpha)
+        if self.samples >= needed:
+            return ""
+        return (
+            f"too few runs: {self.samples} on each input cannot refute {self.claim}; "
+            f"at least {needed} are needed"
+        )
+
+
+def judge_for(
+    claim: Measure,
+    confidence: float,
+    samples: int | None,
+    *,
+    mode: str,
+    assume: str | None = None,
+    delta: float | None = None,
+) -> Criteria:
+    """Read the arguments of an audit; `mode` says whether many runs can be asked for at once."""
+    sure = read_probability(confidence, "confidence")
+    usual = 10_000 if mode == "no" else 200_000
+    runs = usual if samples is None else whole(samples, "samples", least=100)
+    _check_assumption(read_claim(claim), assume)
+    at = _delta_of(claim, delta)
+    epsilon = claimed_epsilon(claim, at)
+    return Criteria(claim, sure, runs, assume, epsilon, at, ceiling(claim, assume=assume))
+
+
+def _delta_of(claim: Measure, delta: float | None) -> float:
+    """Return the δ at which ε is reported: the claim's own, if it has one."""
+    if not isinstance(claim, PureDP | ApproxDP):
+        return 1e-5 if delta is None else read_probability(delta, "delta")
+    if delta is not None:
+        raise InvalidArgument(f"the claim {claim} has its own δ; leave `delta` out")
+    return float(claim.delta) if isinstance(claim, ApproxDP) else 0.0
+
+
+def _check_assumption(claim: Measure, assume: str | None) -> None:
+    """Refuse an unknown assumption, and one under which the claim cannot hold."""
+    if assume not in (None, "gaussian"):
+        raise InvalidArgument(f"assume must be None or 'gaussian', got {assume!r}")
+    if assume and gaussian_within(claim) == 0:
+        raise InvalidArgument(
+            f"no Gaussian noise keeps {claim}: it has no pure ε; state the claim with a δ"
+        )
 
 
 def verify(
@@ -191,7 +278,7 @@ def _trial(
         findings = tuple(_finding(e, rest, judge, judge.alpha / len(events)) for e in events)
         sketch = _sketch(events, findings, rest)
     points = np.linspace(0, 1, 201)
-    ceiling = judge.ceiling(points)
+    heights = judge.ceiling(points)
     return Report(
         claim=judge.claim,
         confidence=judge.confidence,
@@ -205,7 +292,7 @@ def _trial(
         reason=_nothing_tested(judge, left, right),
         not_tested=_not_tested(neighbours, judged),
         sketch=sketch,
-        curve=tuple(zip(points.tolist(), ceiling.tolist(), strict=True)),
+        curve=tuple(zip(points.tolist(), heights.tolist(), strict=True)),
         assume=judge.assume,
     )
 
@@ -260,8 +347,8 @@ def _finding(
 
 def _nothing_tested(judge: Criteria, left: Outputs, right: Outputs) -> str:
     """Return the reason why nothing could be tested; empty if something was."""
-    for name, column in left.columns.items():
-        if not _all_equal(column.values, right.columns[name].values):
+    for name in left.columns:
+        if not all_equal(left.values(name), right.values(name)):
             return judge.too_few()
     # The outputs never vary; an exception that always occurs is shown, since it may be the cause.
     texts = [c.words[int(c.values[0])] for c in left.columns.values() if c.words]
@@ -270,12 +357,6 @@ def _nothing_tested(judge: Criteria, left: Outputs, right: Outputs) -> str:
         f"every output was the same{exception}; the noise was never seen: "
         "check that the inputs and the function fit"
     )
-
-
-def _all_equal(x: Values, y: Values) -> bool:
-    """Return whether all values are equal, or all are NaN."""
-    both = np.concatenate([x, y])
-    return bool(np.all(both == both[0]) or np.all(np.isnan(both)))
 
 
 def _not_tested(neighbours: str | None, judged: int) -> tuple[str, ...]:

@@ -110,11 +110,13 @@ def naive(left: Outputs, right: Outputs, most: int = 256) -> OutputView:
     for name in names:
         column = left.columns[name]
         nominal = column.words is not None
-        score, _ = _log_ratio(column.values, right.columns[name].values, nominal=nominal)
+        score, _ = _log_ratio(column.values, right.values(name), nominal=nominal)
         scores.append(score)
 
     def total(outputs: Outputs) -> Floats:
-        parts = [score(outputs.columns[n].values) for n, score in zip(names, scores, strict=True)]
+        parts = []
+        for name, score in zip(names, scores, strict=True):
+            parts.append(score(outputs.values(name)))
         return np.asarray(np.sum(parts, axis=0), dtype=np.float64)
 
     return OutputView("likelihood ratio of all columns, as if independent", total)
@@ -125,8 +127,7 @@ def logistic(left: Outputs, right: Outputs, most: int = 64) -> OutputView:
     names = list(left.numbers)[:most]
 
     def raw(outputs: Outputs) -> Floats:
-        columns = [outputs.columns[name].values.astype(np.float64) for name in names]
-        table = np.nan_to_num(np.stack(columns, axis=1), posinf=1e300, neginf=-1e300)
+        table = np.nan_to_num(outputs.matrix(names), posinf=1e300, neginf=-1e300)
         # Limited so that differences and quotients stay finite.
         return np.clip(table, -1e150, 1e150)
 

@@ -6,7 +6,7 @@ Scalars, vectors, dictionaries, tables, text and exceptions are accepted.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -42,6 +42,15 @@ class Outputs:
             kept[name] = OutputColumn(column.values[start:stop], column.words)
         return Outputs(kept, stop - start)
 
+    def values(self, name: str) -> Values:
+        """Return the values of one column."""
+        return self.columns[name].values
+
+    def matrix(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Return some columns as floats, a row for each run."""
+        columns = [self.values(name).astype(np.float64) for name in names]
+        return np.stack(columns, axis=1)
+
     @property
     def numbers(self) -> dict[str, Values]:
         """The columns that hold numbers."""
@@ -65,6 +74,12 @@ def tabulate(left: Raw, right: Raw) -> tuple[Outputs, Outputs]:
     n = len(left)
     both = Outputs(columns, n + len(right))
     return both.part(0, n), both.part(n, both.size)
+
+
+def all_equal(left: Values, right: Values) -> bool:
+    """Return whether all values of both inputs are equal, or all are NaN."""
+    both = np.concatenate([left, right])
+    return bool(np.all(both == both[0]) or np.all(np.isnan(both)))
 
 
 def _as_numbers(side: Raw) -> NDArray[Any] | None:

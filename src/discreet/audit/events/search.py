@@ -15,13 +15,13 @@ from typing import TypeAlias
 import numpy as np
 
 from ...arithmetic.special import ndtri
-from ...frozen import frozen
+from ...frozen import frozen, replace
 from ...privacy.measures import ApproxDP, Measure, PureDP
 from ..evidence.bounds import Floats
 from ..evidence.ceiling import Ceiling, PromiseFamily, ceiling, family, gaussian
 from ..evidence.counts import Evidence, slope_for
 from .likelihood import logistic, naive, ratio
-from .outputs import OutputColumn, Outputs
+from .outputs import OutputColumn, Outputs, all_equal
 from .views import OutputView, views
 
 Score: TypeAlias = Callable[[Floats, int, Floats, int], Floats]
@@ -44,7 +44,13 @@ class OutputEvent:
     """The event is the complement: the view is below the threshold, or does not apply."""
     second: bool
     """The event is likelier on the second input."""
-    slope: float
+    slope: float = 1.0
+    """The weight of a false hit, chosen on training runs."""
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """The facts by which two events are the same."""
+        return self.view.name, self.threshold, self.below, self.second
 
     def evidence(self, left: Outputs, right: Outputs) -> Evidence:
         """Count the event on both inputs."""
@@ -73,10 +79,7 @@ class _Candidate:
     """Event considered in the search, its score, and its frequencies on both inputs."""
 
     score: float
-    view: OutputView
-    threshold: float
-    below: bool
-    second: bool
+    event: OutputEvent
     rates: tuple[float, float]
 
 
@@ -103,21 +106,16 @@ def search(
     # Equal events are judged once: each judged event costs a fraction of α.
     chosen: dict[tuple[object, ...], _Candidate] = {}
     if own is not None:
-        chosen[_identity(own)] = own
+        chosen[own.event.identity] = own
     if excess is not None and excess.score > _MIN_EXCESS:
-        chosen[_identity(excess)] = excess
+        chosen[excess.event.identity] = excess
     promises = PromiseFamily("μ", gaussian, 75.0) if assume else family(claim)
     trained = second[0].size
     events = []
     for candidate in chosen.values():
-        slope = slope_for(
-            *candidate.rates, runs, promises, trained=trained, alpha=alpha / len(chosen)
-        )
-        events.append(
-            OutputEvent(
-                candidate.view, candidate.threshold, candidate.below, candidate.second, slope
-            )
-        )
+        each = alpha / len(chosen)
+        slope = slope_for(*candidate.rates, runs, promises, trained=trained, alpha=each)
+        events.append(replace(candidate.event, slope=slope))
     return events
 
 
@@ -125,10 +123,6 @@ def _improves(candidate: _Candidate, rival: _Candidate | None) -> bool:
     if rival is None:
         return True
     return candidate.score > rival.score + _MIN_IMPROVEMENT * abs(rival.score)
-
-
-def _identity(candidate: _Candidate) -> tuple[object, ...]:
-    return candidate.view.name, candidate.threshold, candidate.below, candidate.second
 
 
 def _all_views(
@@ -154,15 +148,14 @@ def _joined(left: Outputs, right: Outputs) -> Outputs:
     """Return the runs of both inputs together."""
     both = {}
     for name, column in left.columns.items():
-        values = np.concatenate([column.values, right.columns[name].values])
+        values = np.concatenate([column.values, right.values(name)])
         both[name] = OutputColumn(values, column.words)
     return Outputs(both, left.size + right.size)
 
 
 def _constant(view: OutputView, left: Outputs, right: Outputs) -> bool:
     """Return whether a view has the same number for all outputs, or none for any."""
-    values = np.concatenate([view.of(left), view.of(right)])
-    return bool(np.all(values == values[0])) or bool(np.all(np.isnan(values)))
+    return all_equal(view.of(left), view.of(right))
 
 
 def _best_thresholds(
@@ -194,8 +187,8 @@ def _best_thresholds(
         form, index = np.unravel_index(best, (len(forms), len(thresholds)))
         (hits, hit_runs, false_hits, false_runs), below, second = forms[form]
         rates = float(hits[index] / hit_runs), float(false_hits[index] / false_runs)
-        value = float(rated[form][index])
-        yield _Candidate(value, view, float(thresholds[index]), below, second, rates)
+        event = OutputEvent(view, float(thresholds[index]), below, second)
+        yield _Candidate(float(rated[form][index]), event, rates)
 
 
 def _sorted_numbers(view: OutputView, outputs: Outputs) -> Floats:

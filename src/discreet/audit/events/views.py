@@ -79,7 +79,7 @@ def _number_views(name: str, train: Outputs) -> list[OutputView]:
     """View a number itself, its lowest bit and, if it has any, its fractional part."""
 
     def column(outputs: Outputs) -> Values:
-        return outputs.columns[name].values
+        return outputs.values(name)
 
     found = [
         OutputView(name, column),
@@ -100,7 +100,7 @@ def _category_view(name: str, categories: tuple[str, ...]) -> OutputView:
     """View a column of text categories."""
 
     def column(outputs: Outputs) -> Values:
-        return outputs.columns[name].values
+        return outputs.values(name)
 
     def word(code: float) -> str:
         return repr(categories[int(code)])
@@ -112,8 +112,7 @@ def _joint_views(names: list[str]) -> list[OutputView]:
     """View pairs of numbers by their difference, and all numbers by common statistics."""
 
     def matrix(outputs: Outputs) -> Floats:
-        columns = [outputs.columns[name].values.astype(np.float64) for name in names]
-        return np.stack(columns, axis=1)
+        return outputs.matrix(names)
 
     def largest(outputs: Outputs) -> Values:
         return np.asarray(matrix(outputs).argmax(axis=1), dtype=np.int64)
@@ -133,8 +132,7 @@ def _joint_views(names: list[str]) -> list[OutputView]:
 
 def _difference(a: str, b: str) -> OutputView:
     def difference(outputs: Outputs) -> Floats:
-        first = outputs.columns[a].values.astype(np.float64)
-        second = outputs.columns[b].values.astype(np.float64)
+        first, second = outputs.matrix([a, b]).T
         return np.asarray(first - second)
 
     return OutputView(f"{a} − {b}", difference)
@@ -211,7 +209,7 @@ def _within_patterns(train: Outputs, most: int = 8) -> list[OutputView]:
 
 def _within(code: np.int64, rank: int, name: str) -> OutputView:
     def restricted(outputs: Outputs) -> Values:
-        values = outputs.columns[name].values.astype(np.float64)
+        values = outputs.values(name).astype(np.float64)
         return np.where(_pattern(outputs) == code, values, np.nan)
 
     return OutputView(f"{name} when the kinds are pattern {rank + 1}", restricted)

@@ -80,13 +80,20 @@ def bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
 
     Law: `tests/audit/test_claim.py::test_bisect_gives_the_end_that_fails`
     """
-    for _ in range(100):
+    return bracket(holds, low, high, 100)[1]
+
+
+def bracket(
+    holds: Callable[[float], bool], low: float, high: float, halvings: int
+) -> tuple[float, float]:
+    """Halve an interval at whose lower end a statement holds; return the ends of the last one."""
+    for _ in range(halvings):
         middle = (low + high) / 2
         if holds(middle):
             low = middle
         else:
             high = middle
-    return high
+    return low, high
 
 
 def _renyi_epsilon(alpha: float, divergence: float, delta: float) -> float:

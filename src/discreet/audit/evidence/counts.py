@@ -20,6 +20,7 @@ from ...arithmetic.special import ndtri
 from ...frozen import frozen, replace
 from .bounds import Floats, at_least, at_most, clopper_pearson_lower, clopper_pearson_upper
 from .ceiling import Ceiling, PromiseFamily
+from .claim import bracket
 
 # Cells of q and blocks of false hits. Coarser is only weaker, never unsound: both round up.
 _CELLS = 96
@@ -259,14 +260,9 @@ def _around(rate: float, runs: int, z: float) -> tuple[float, float]:
 
 def _corner(p: float, q: float, family: PromiseFamily) -> float:
     """Find the member whose ceiling passes through (q, p), roughly."""
-    low = 0.0
-    high = family.most
     at_q = np.array([q])
-    for _ in range(40):
-        middle = (low + high) / 2
-        top = float(family.member(middle)(at_q)[0])
-        if p > top:
-            low = middle
-        else:
-            high = middle
-    return low
+
+    def is_below(number: float) -> bool:
+        return p > float(family.member(number)(at_q)[0])
+
+    return bracket(is_below, 0.0, family.most, 40)[0]

@@ -12,7 +12,7 @@ from ...errors import InvalidArgument
 from ...privacy.measures import Measure
 from .bounds import Floats, read_probability
 from .ceiling import Ceiling, ceiling, family
-from .claim import read_claim
+from .claim import bracket, read_claim
 from .counts import Evidence, slope_for
 
 _MAX_RUNS = 10**12
@@ -59,16 +59,12 @@ def runs_needed(
 
 def _with_corner(q: Floats, true: Ceiling) -> Floats:
     """Add the corner of a pure promise, which is its best event: p + q = 1."""
-    low = 0.0
-    high = 0.5
-    for _ in range(60):
-        middle = (low + high) / 2
-        p = float(true(np.array([middle]))[0])
-        if p + middle < 1:
-            low = middle
-        else:
-            high = middle
-    return np.append(q, high)
+
+    def is_left(middle: float) -> bool:
+        return float(true(np.array([middle]))[0]) + middle < 1
+
+    corner = bracket(is_left, 0.0, 0.5, 60)[1]
+    return np.append(q, corner)
 
 
 def _clearest(p: Floats, q: Floats, top: Floats, most: int = 3) -> tuple[Floats, Floats]:
