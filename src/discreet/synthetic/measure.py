@@ -22,7 +22,7 @@ from ..query.bounds.contribution_bounds import row_share
 from ..workloads.estimate import covers
 from ..workloads.residual import contrasts_of
 from ..workloads.strategy_norms import Integers
-from ..workloads.workload import KeySet
+from ..workloads.workload import KeySet, shape_of
 from .plan import SyntheticPlan
 from .request import SyntheticRequest
 
@@ -39,12 +39,15 @@ def exact_tables(
 
 
 def _exact_table(request: SyntheticRequest, one: KeySet, store: TallyBatch) -> Integers:
-    columns = [request.attributes[place] for place in one]
-    keys = tuple(column.key for column in columns)
+    keys = []
+    places = []
+    for place in one:
+        column = request.attributes[place]
+        keys.append(column.key)
+        places.append(column.places())
     count = (Term(Constant(True), 1, 0, 1),)
-    tally = Tally(request.rows, keys, count, row_share(request.rows))
-    table = np.zeros([column.size for column in columns], dtype=np.int64)
-    places = [column.places() for column in columns]
+    tally = Tally(request.rows, tuple(keys), count, row_share(request.rows))
+    table = np.zeros(shape_of(request.sizes, one), dtype=np.int64)
     for found, (rows,) in store.tally(tally).items():
         # A key that is not listed is NULL, whose cell is the last.
         index = [known.get((type(key), key), -1) for known, key in zip(places, found, strict=True)]

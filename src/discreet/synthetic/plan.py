@@ -30,7 +30,7 @@ from ..show.table import text_table
 from ..workloads.budget_shares import cell_factor, component_price
 from ..workloads.residual import residual_block
 from ..workloads.strategy_noise import Measurement, calibrate, shares_of, square_of
-from ..workloads.workload import KeySet, subsets_of
+from ..workloads.workload import KeySet, cells_of, shape_of, subsets_of
 from .request import SyntheticRequest
 
 HOPELESS = 0.3
@@ -93,7 +93,7 @@ class SyntheticPlan:
         deviations = {}
         for part, one in zip(self.sets, self.measured, strict=True):
             # Contrasts are ∏n times the component.
-            cells = math.prod(self.request.sizes[place] for place in part)
+            cells = cells_of(self.request.sizes, part)
             deviations[part] = math.sqrt(one.variance) / cells
         return deviations
 
@@ -143,7 +143,7 @@ def plan_synthetic(
     chosen = choose_sets(request, float(square_of(budgets[0])))
     blocks = []
     for part in chosen.sets:
-        blocks.append(residual_block([request.sizes[place] for place in part]))
+        blocks.append(residual_block(shape_of(request.sizes, part)))
     measured = calibrate(blocks, chosen.shares, request.change, budgets[0])
     return SyntheticPlan(request, chosen.sets, tuple(map(_short, measured)), chosen.expected)
 
@@ -172,7 +172,7 @@ def choose_sets(request: SyntheticRequest, square: float) -> BudgetShares:
         return _shared(request, square, singles + pairs)
 
     def width(pair: KeySet) -> tuple[float, KeySet]:
-        return sum(math.sqrt(request.sizes[place]) for place in pair), pair
+        return sum(map(math.sqrt, shape_of(request.sizes, pair))), pair
 
     pairs.sort(key=width)
     counts = {round(len(pairs) * step / _STEPS) for step in range(_STEPS + 1)}
@@ -186,9 +186,11 @@ def choose_sets(request: SyntheticRequest, square: float) -> BudgetShares:
 def _shared(request: SyntheticRequest, square: float, sets: Sequence[KeySet]) -> BudgetShares:
     """Return the shares of some sets and of all their subsets."""
     parts = subsets_of(sets, request.sizes)
-    prices = [component_price(request.sizes, part) for part in parts]
+    prices = []
     roots = []
-    for part, price in zip(parts, prices, strict=True):
+    for part in parts:
+        price = component_price(request.sizes, part)
+        prices.append(price)
         roots.append(math.sqrt(price * _energy(request, part)))
     total = math.fsum(roots)
     # σ of each component in units of the totals, at its share of μ².
@@ -201,8 +203,12 @@ def _shared(request: SyntheticRequest, square: float, sets: Sequence[KeySet]) ->
 def _energy(request: SyntheticRequest, part: KeySet) -> float:
     """Return the variance that noise of variance 1 in a component adds to the tables asked."""
     asked = request.pairs or request.sets
-    holding = [one for one in asked if set(one).issuperset(part)] or [part]
-    factors = [cell_factor(request.sizes, one, part) for one in holding]
+    factors = []
+    for one in asked:
+        if set(one).issuperset(part):
+            factors.append(cell_factor(request.sizes, one, part))
+    if not factors:
+        factors.append(cell_factor(request.sizes, part, part))
     return math.fsum(factors) * EXTRA.get(len(part), 1.0)
 
 

@@ -11,6 +11,7 @@ The randomness is secure, though nothing private depends on it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
@@ -20,7 +21,7 @@ from ..frozen import frozen
 from ..noise import Bits, uniform
 from ..workloads.budget_shares import Floats
 from ..workloads.strategy_norms import Integers
-from ..workloads.workload import KeySet
+from ..workloads.workload import KeySet, shape_of
 
 Released = Mapping[KeySet, Floats]
 
@@ -51,11 +52,13 @@ def spanning_tree(released: Released, columns: int) -> list[tuple[int, int]]:
 
     The root is first, as its own parent.
     """
-    gain = {pair: _information(released[pair]) for pair in combinations(range(columns), 2)}
+    gain = {}
     reach = [0.0] * columns
-    for (left, right), value in gain.items():
-        reach[left] += value
-        reach[right] += value
+    for left, right in combinations(range(columns), 2):
+        information = _information(released[left, right])
+        gain[left, right] = information
+        reach[left] += information
+        reach[right] += information
     root = max(range(columns), key=reach.__getitem__)
     inside = {root}
     tree = [(root, root)]
@@ -192,6 +195,6 @@ def table_of(
     cells: Integers, places: KeySet, sizes: Sequence[int], weights: Floats | None = None
 ) -> Floats:
     """Return the table of some columns of records."""
-    shape = [sizes[place] for place in places]
-    found = np.bincount(_index(cells, places, sizes), weights, int(np.prod(shape)))
+    shape = shape_of(sizes, places)
+    found = np.bincount(_index(cells, places, sizes), weights, math.prod(shape))
     return np.asarray(found.reshape(shape), dtype=np.float64)

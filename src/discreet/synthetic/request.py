@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Literal, TypeAlias, TypedDict
@@ -22,7 +21,7 @@ from ..query.bounds.relation_facts import (
     unit_of,
 )
 from ..workloads import StrategyNorms
-from ..workloads.workload import KeySet
+from ..workloads.workload import KeySet, cells_of
 from .attribute import Attribute, attribute_of
 
 WorkloadWords: TypeAlias = Literal["pairs", "ones"] | Sequence[Sequence[str]]
@@ -61,7 +60,7 @@ class SyntheticRequest:
     @property
     def sizes(self) -> tuple[int, ...]:
         """The number of cells of each column."""
-        return tuple(attribute.size for attribute in self.attributes)
+        return _sizes(self.attributes)
 
     @property
     def singles(self) -> list[KeySet]:
@@ -72,6 +71,10 @@ class SyntheticRequest:
     def pairs(self) -> list[KeySet]:
         """The sets of two columns."""
         return [one for one in self.sets if len(one) == 2]
+
+
+def _sizes(attributes: Sequence[Attribute]) -> tuple[int, ...]:
+    return tuple(attribute.size for attribute in attributes)
 
 
 def read_request(
@@ -153,7 +156,7 @@ def _names(domains: Mapping[str, object], columns: Iterable[str] | None) -> list
         raise InvalidArgument(
             f'columns is a list of names, such as ["age", "sex"]; got {columns!r}'
         )
-    return [str(name) for name in columns]
+    return list(map(str, columns))
 
 
 def _nullable(rows: Relation, name: str) -> bool:
@@ -204,7 +207,8 @@ def _set(one: object, names: list[str]) -> KeySet:
 
 
 def _refuse_large(attributes: Sequence[Attribute], sets: Sequence[KeySet]) -> None:
-    cells = sum(math.prod(attributes[place].size for place in one) for one in sets)
+    sizes = _sizes(attributes)
+    cells = sum(cells_of(sizes, one) for one in sets)
     if cells > MAX_CELLS:
         widest = max(attributes, key=lambda attribute: attribute.size)
         raise InvalidArgument(

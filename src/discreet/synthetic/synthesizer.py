@@ -15,6 +15,7 @@ from ..errors import InvalidArgument
 from ..ledger import Ledger
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Scan
+from ..workloads.strategy_noise import variances_of
 from .measure import measure
 from .plan import SyntheticPlan, plan_synthetic
 from .request import WorkloadWords, read_request
@@ -30,7 +31,7 @@ REQUIRED_LEDGER: Any = type("REQUIRED_LEDGER", (), {"__repr__": lambda _: "REQUI
 def measured_of(plan: SyntheticPlan, noisy: tuple[Any, ...]) -> Measured:
     """Return the released numbers, with all facts needed to read them without the plan."""
     grids = tuple(one.grid for one in plan.measured)
-    variances = tuple(one.variance for one in plan.measured)
+    variances = tuple(variances_of(plan.measured))
     return Measured(plan.request.attributes, plan.sets, grids, variances, noisy)
 
 

@@ -101,7 +101,9 @@ class ReleasedTable:
         for name, column in (("n", self.values), ("n_low", low), ("n_high", high)):
             # A column of the data may have the same name.
             own_name = f"{name}_" if name in self.names else name
-            found[own_name] = [None] * len(cells) if column is None else column.ravel().tolist()
+            found[own_name] = [None] * len(cells)
+            if column is not None:
+                found[own_name] = list(column.ravel().tolist())
         return found
 
     def to_polars(self, level: float = 0.95) -> pl.DataFrame:

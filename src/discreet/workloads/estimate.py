@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from ..frozen import frozen
 from .budget_shares import Floats, cell_factor
-from .strategy_norms import MAX_SUM, Integers, fits_64_bits, largest, widened
-from .workload import KeySet, cells_of, maximal_sets, shape_of
+from .strategy_norms import MAX_SUM, AnyIntegers, Integers, fits_64_bits, largest, widened
+from .workload import KeySet, axes_beyond, cells_of, maximal_sets, shape_of, spread_shape
 
 STEP = 2**20
 """Estimates are whole multiples of 1/STEP."""
@@ -33,7 +33,7 @@ STEP = 2**20
 class ExactTable:
     """A table of exact fractions with one denominator."""
 
-    numerators: NDArray[np.int64] | NDArray[np.object_]
+    numerators: AnyIntegers
     denominator: int
 
     @property
@@ -67,11 +67,11 @@ def to_steps(values: Floats) -> Integers:
     rounded = np.rint(np.asarray(values, dtype=np.float64) * STEP)
     if float(np.abs(rounded).max(initial=0.0)) < MAX_SUM:
         return np.asarray(rounded, dtype=np.int64)
-    wide = np.array([int(value) for value in rounded.ravel().tolist()], dtype=object)
+    wide = np.array(list(map(int, rounded.ravel().tolist())), dtype=object)
     return wide.reshape(rounded.shape)
 
 
-def contrast(table: NDArray[np.int64]) -> NDArray[np.int64] | NDArray[np.object_]:
+def contrast(table: Integers) -> AnyIntegers:
     """Apply n·I − 11ᵀ along every axis of a table of whole numbers.
 
     >>> import numpy as np
@@ -81,7 +81,7 @@ def contrast(table: NDArray[np.int64]) -> NDArray[np.int64] | NDArray[np.object_
     """
     found: NDArray[Any] = table
     # Along an axis of n values a number grows by at most 2n: beyond 64 bits use Python integers.
-    growth = math.prod(2 * size for size in table.shape)
+    growth = 2**table.ndim * table.size
     if not fits_64_bits(table, growth):
         found = table.astype(object)
     for axis, size in enumerate(table.shape):
@@ -96,8 +96,7 @@ def sum_to(tables: Mapping[KeySet, Integers], part: KeySet) -> Integers:
     """
     sources = [keys for keys in tables if set(keys).issuperset(part)]
     source = min(sources, key=lambda keys: tables[keys].size)
-    summed = tuple(axis for axis, key in enumerate(source) if key not in part)
-    return np.asarray(widened(tables[source]).sum(axis=summed))
+    return np.asarray(widened(tables[source]).sum(axis=axes_beyond(source, part)))
 
 
 def covers(sizes: Sequence[int], sets: Sequence[KeySet], most: int) -> tuple[KeySet, ...]:
@@ -176,11 +175,10 @@ class ComponentEstimate:
         """Return the table of a set of keys."""
         keys = tuple(sorted(asked))
         shape = shape_of(self.sizes, keys)
-        total: NDArray[np.object_] | NDArray[np.int64] = np.zeros(shape, dtype=np.int64)
+        total: AnyIntegers = np.zeros(shape, dtype=np.int64)
         for part, noisy in self.parts.items():
             if set(keys).issuperset(part):
-                # An axis of length 1 spreads the component evenly over a key that it lacks.
-                spread = tuple(self.sizes[place] if place in part else 1 for place in keys)
+                spread = spread_shape(self.sizes, keys, part)
                 total = _add(total, contrast(noisy).reshape(spread))
         return ExactTable(total, STEP * math.prod(shape))
 
@@ -191,9 +189,7 @@ class ComponentEstimate:
         return cell_variance(self.sizes, keys, known)
 
 
-def _add(
-    total: NDArray[np.int64] | NDArray[np.object_], more: NDArray[np.int64] | NDArray[np.object_]
-) -> NDArray[np.int64] | NDArray[np.object_]:
+def _add(total: AnyIntegers, more: AnyIntegers) -> AnyIntegers:
     # Sums that may overflow 64 bits are formed with Python integers.
     if object not in (total.dtype, more.dtype) and largest(total) + largest(more) < MAX_SUM:
         return np.asarray(total + more)

@@ -74,8 +74,8 @@ class _OneBlock:
         # Of ranges only the mean is stored: the factors of the running totals follow from weights.
         return np.concatenate([(rows**2).sum(axis=1) for rows in asked_weights(self)])
 
-    def estimate(
-        self: MatrixStrategy | SumsStrategy,  # type: ignore[misc]
+    def estimate(  # type: ignore[misc]
+        self: MatrixStrategy | SumsStrategy,
         noisy: Sequence[Integers],
         measured: Sequence[Measurement],
     ) -> CellEstimate:

@@ -19,7 +19,7 @@ from .budget_shares import Floats
 from .matrix import MatrixStrategy, SumsStrategy, asked_weights
 from .nested import NestedStrategy, NestedTables
 from .residual import ResidualStrategy
-from .strategy_noise import Measurement, NoiseBudget, calibrate
+from .strategy_noise import Measurement, NoiseBudget, calibrate, variances_of
 from .strategy_norms import Integers, StrategyNorms
 from .tail import SumLaw, binned, laplace_reach, loose_reach, normal_reach, unit_reach, wider
 from .tree import LevelStrategy
@@ -94,7 +94,7 @@ class StrategyPlan:
 
     @property
     def _variances(self) -> list[float]:
-        return [one.variance for one in self.measured]
+        return variances_of(self.measured)
 
     @property
     def set_rmse(self) -> tuple[float, ...]:
@@ -184,7 +184,10 @@ class StrategyPlan:
             factor = float(one.mechanism.scale) / least / one.grid
             factors.append(np.full(one.block.rows, factor))
         scale = np.concatenate(factors)
-        return tuple([_row_law(row * scale, least) for row in rows] for rows in weights)
+        laws: list[list[SumLaw]] = []
+        for rows in weights:
+            laws.append([_row_law(row * scale, least) for row in rows])
+        return tuple(laws)
 
     def _matrix_reach(self, strategy: ByMatrix, beta: float) -> Floats:
         """Return half the width of the interval of every count, or of every running total."""
@@ -254,9 +257,13 @@ class StrategyPlan:
 @lru_cache(maxsize=8)
 def _bins(strategy: ByMatrix) -> tuple[Floats, Floats]:
     """Return binned weights by count or running total, and the number of weights in each bin."""
-    found = [binned(rows, np.ones(rows.shape[1])) for rows in asked_weights(strategy)]
-    most = np.concatenate([weights for weights, _ in found])
-    return most, np.concatenate([counts for _, counts in found])
+    most: list[Floats] = []
+    counts: list[Floats] = []
+    for rows in asked_weights(strategy):
+        row_most, row_counts = binned(rows, np.ones(rows.shape[1]))
+        most.append(row_most)
+        counts.append(row_counts)
+    return np.concatenate(most), np.concatenate(counts)
 
 
 @lru_cache(maxsize=64)

@@ -26,7 +26,7 @@ import numpy as np
 from ..frozen import frozen
 from .budget_shares import Floats, component_price, energies
 from .estimate import ComponentEstimate, cell_variance, contrast, sum_to, to_steps
-from .strategy_noise import Measurement, shares_of
+from .strategy_noise import Measurement, shares_of, variances_of
 from .strategy_norms import Block, Integers
 from .workload import KeySet, Tables, shape_of
 
@@ -68,7 +68,7 @@ def contrasts_of(
     parts: Sequence[KeySet], tables: Mapping[KeySet, Integers]
 ) -> tuple[Integers, ...]:
     """Return the whole contrasts of every set of keys, each as one row of numbers."""
-    contrasts = []
+    contrasts: list[Integers] = []
     for part in parts:
         contrasts.append(np.asarray(contrast(sum_to(tables, part)).ravel()))
     return tuple(contrasts)
@@ -146,5 +146,5 @@ class ResidualStrategy:
     ) -> ComponentEstimate:
         """Return the least-squares estimate from the released numbers."""
         grids = [one.grid for one in measured]
-        variances = [one.variance for one in measured]
+        variances = variances_of(measured)
         return component_estimate(self.workload.sizes, self.parts, noisy, grids, variances)

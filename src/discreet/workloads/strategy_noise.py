@@ -97,7 +97,7 @@ def shares_of(weights: Sequence[float]) -> tuple[Fraction, ...]:
     >>> shares_of([3.0, 1.0])
     (Fraction(3, 4), Fraction(1, 4))
     """
-    exact = [Fraction(weight) for weight in weights]
+    exact = list(map(Fraction, weights))
     exact_total = sum(exact)
     fractions = [weight / exact_total for weight in exact]
     if all((fraction * _SHARE_STEPS).denominator == 1 for fraction in fractions):
@@ -107,6 +107,11 @@ def shares_of(weights: Sequence[float]) -> tuple[Fraction, ...]:
     steps = _SHARE_STEPS - len(weights)
     rounded = [1 + math.floor(weight / total * steps) for weight in weights]
     return tuple(Fraction(part, _SHARE_STEPS) for part in rounded)
+
+
+def variances_of(measured: Sequence[Measurement]) -> list[float]:
+    """Return the variance of the noise on one row of each block."""
+    return [one.variance for one in measured]
 
 
 def square_of(budget: ZCDP | GaussianDP) -> Fraction:

@@ -13,6 +13,7 @@ by δ, and
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ from ..mechanisms.sensitivity import Sensitivity
 from ..privacy.neighbours import ADD_REMOVE, Neighbours
 
 Integers = NDArray[np.int64]
+AnyIntegers: TypeAlias = NDArray[np.int64] | NDArray[np.object_]
+"""Whole numbers of 64 bits, or Python's own where these might overflow."""
 
 # Entries and rows below these bounds keep sums of squares of a column within 64 bits.
 _MAX_ENTRY = 2**20
@@ -117,7 +120,7 @@ def cell_block(name: str, rows: int) -> Block:
     return Block(name, rows, 1, 1, 1, 1, pair)
 
 
-def largest(values: Integers | NDArray[np.object_]) -> int:
+def largest(values: AnyIntegers) -> int:
     """Return the largest size among whole numbers, as a Python integer; 0 if there are none.
 
     >>> import numpy as np
@@ -144,7 +147,7 @@ def widened(values: Integers) -> Integers:
     return values.astype(object)
 
 
-def fits_64_bits(values: Integers | NDArray[np.object_], factor: int) -> bool:
+def fits_64_bits(values: AnyIntegers, factor: int) -> bool:
     """Return whether whole numbers times a factor, or sums of so many, stay within 64 bits."""
     return values.dtype != object and largest(values) * factor < MAX_SUM
 

@@ -105,19 +105,21 @@ def reaches(laws: Sequence[SumLaw], beta: float) -> list[float]:
     """
     found: dict[SumLaw, float] = {}
     fresh: list[SumLaw] = []
+    sums: list[SumLaw] = []
     for law in dict.fromkeys(laws):
         cached = _CACHE.get((law, beta))
         if cached is None:
             fresh.append(law)
         else:
             found[law] = cached
-    sums = [law for law in fresh if law.terms and not law.loose]
     for law in fresh:
         if not law.terms:
             found[law] = float(normal_reach(law.scale, beta))
         elif law.loose:
             largest = law.terms[0][0]
             found[law] = float(loose_reach(np.array(law.scale**2), largest, beta))
+        else:
+            sums.append(law)
     for start in range(0, len(sums), _CHUNK):
         chunk = sums[start : start + _CHUNK]
         found |= zip(chunk, _law_reach(chunk, beta), strict=True)

@@ -17,9 +17,9 @@ import numpy as np
 from ..frozen import frozen
 from .budget_shares import Floats, best_shares, cell_factor, energies, table_gains
 from .estimate import ComponentEstimate, sum_to, to_steps
-from .strategy_noise import Measurement, shares_of
+from .strategy_noise import Measurement, shares_of, variances_of
 from .strategy_norms import Block, Integers, cell_block
-from .workload import KeySet, Tables, cells_beyond, cells_of, shape_of
+from .workload import KeySet, Tables, axes_beyond, cells_beyond, cells_of, shape_of
 
 # A histogram of more cells is not considered beside the tables asked.
 _MAX_FINEST = 1_000_000
@@ -75,9 +75,10 @@ class TableStrategy:
         precisions = self._component_precisions(variances)
         found: list[float] = []
         for asked in self.workload.sets:
-            held = [part for part in precisions if set(asked).issuperset(part)]
-            sizes = self.workload.sizes
-            terms = [cell_factor(sizes, asked, part) / precisions[part] for part in held]
+            terms: list[float] = []
+            for part, precision in precisions.items():
+                if set(asked).issuperset(part):
+                    terms.append(cell_factor(self.workload.sizes, asked, part) / precision)
             found.append(math.fsum(terms))
         return tuple(found)
 
@@ -85,7 +86,7 @@ class TableStrategy:
         self, noisy: Sequence[Integers], measured: Sequence[Measurement]
     ) -> ComponentEstimate:
         """Return the least-squares estimate from the released numbers."""
-        precisions = self._precisions([one.variance for one in measured])
+        precisions = self._precisions(variances_of(measured))
         tables: list[Floats] = []
         for keys, released, one in zip(self.parts, noisy, measured, strict=True):
             table = released.reshape(shape_of(self.workload.sizes, keys)) / one.grid
@@ -104,8 +105,8 @@ class TableStrategy:
         total = precisions.sum()
         for keys, table, precision in zip(self.parts, tables, precisions, strict=True):
             if precision:
-                axes = tuple(axis for axis, key in enumerate(keys) if key not in part)
-                average = average + table.sum(axis=axes) * (precision / total)
+                own = table.sum(axis=axes_beyond(keys, part))
+                average = average + own * (precision / total)
         return np.asarray(average)
 
     def cell_weights(
@@ -119,7 +120,7 @@ class TableStrategy:
         only on the shared keys in which it has the same value as the cell.
         """
         sizes = self.workload.sizes
-        precisions = self._precisions([one.variance for one in measured])
+        precisions = self._precisions(variances_of(measured))
         fractions = precisions / precisions.sum(axis=0)
         weights: list[Floats] = []
         counts: list[Floats] = []
@@ -166,9 +167,8 @@ def _best(workload: Tables, name: str, parts: Sequence[KeySet], *, laplace: bool
     """Return the strategy with the best shares of some tables; those without one are dropped."""
     gains = table_gains(workload.sizes, parts, workload.closure)
     shares = best_shares(gains, energies(workload), laplace=laplace).shares
-    kept = [place for place, share in enumerate(shares) if share]
-    kept_parts = tuple(parts[place] for place in kept)
-    return TableStrategy(workload, name, kept_parts, tuple(shares[place] for place in kept))
+    kept = {part: share for part, share in zip(parts, shares, strict=True) if share}
+    return TableStrategy(workload, name, tuple(kept), tuple(kept.values()))
 
 
 def best_tables(workload: Tables, *, laplace: bool) -> TableStrategy:

@@ -103,6 +103,19 @@ def shape_of(sizes: Sequence[int], keys: Iterable[int]) -> tuple[int, ...]:
     return tuple(sizes[place] for place in keys)
 
 
+def spread_shape(sizes: Sequence[int], keys: Iterable[int], part: KeySet) -> tuple[int, ...]:
+    """Return the shape of a component beside the table of some keys.
+
+    A key that the component lacks has length 1: NumPy spreads the component evenly over it.
+    """
+    return tuple(sizes[place] if place in part else 1 for place in keys)
+
+
+def axes_beyond(keys: Iterable[int], part: KeySet, first: int = 0) -> tuple[int, ...]:
+    """Return the axes of a table of `keys` to sum over for `part`; `first` is that of the keys."""
+    return tuple(axis for axis, key in enumerate(keys, first) if key not in part)
+
+
 def cells_of(sizes: Sequence[int], keys: Iterable[int]) -> int:
     """Return the number of cells of the table of some keys."""
     return math.prod(shape_of(sizes, keys))
@@ -125,8 +138,12 @@ def subsets_of(sets: Sequence[KeySet], sizes: Sequence[int]) -> tuple[KeySet, ..
 
 def maximal_sets(sets: Sequence[KeySet]) -> tuple[KeySet, ...]:
     """Return the sets that are no proper subset of another, in their order."""
-    proper = {one for one in sets if any(set(one) < set(other) for other in sets)}
-    return tuple(key_set for key_set in sets if key_set not in proper)
+    maximal: list[KeySet] = []
+    for one in sets:
+        is_contained = any(set(one) < set(other) for other in sets)
+        if not is_contained:
+            maximal.append(one)
+    return tuple(maximal)
 
 
 def _key_set(places: Iterable[int], keys: int) -> KeySet:

@@ -19,7 +19,7 @@ from ..budget_shares import Floats, cell_factor
 from ..estimate import STEP, ExactTable
 from ..project import whole_parts, whole_rows
 from ..strategy_norms import Integers, largest
-from ..workload import KeySet, shape_of
+from ..workload import KeySet, shape_of, spread_shape
 from .workload import NestedTables
 
 # Contrasts below this bound, and sums of two of them, fit into 64 bits.
@@ -46,8 +46,7 @@ class NestedEstimate:
         total = np.zeros((self.workload.tree.sizes[depth], *shape), dtype=np.int64)
         for part, levels in self.levels.items():
             if set(keys).issuperset(part):
-                # An axis of length 1 spreads the component evenly over a key that it lacks.
-                spread = tuple(sizes[place] if place in part else 1 for place in keys)
+                spread = spread_shape(sizes, keys, part)
                 own = beside(levels[depth].reshape(-1, *shape_of(sizes, part)))
                 total = total + own.reshape(-1, *spread)
         return ExactTable(np.asarray(total), STEP * math.prod(shape))
@@ -67,7 +66,7 @@ class NestedEstimate:
         found = [np.zeros((count, *sizes)) for count in tree.sizes]
         for part, levels in self.levels.items():
             shape = shape_of(sizes, part)
-            spread = tuple(size if place in part else 1 for place, size in enumerate(sizes))
+            spread = spread_shape(sizes, range(len(sizes)), part)
             near = np.zeros(0)
             for depth in range(len(found)):
                 if depth < len(levels):
@@ -75,7 +74,7 @@ class NestedEstimate:
                     near = _contrasts(own.reshape(-1, *shape)).reshape(-1, *spread)
                 else:
                     parents = tree.parents[depth - 1]
-                    children = np.bincount(parents).reshape(-1, *(1 for _ in sizes))
+                    children = np.bincount(parents).reshape(-1, *[1] * len(sizes))
                     near = (near / children)[parents]
                 found[depth] = found[depth] + near
         return [level.reshape(len(level), cells) for level in found]
@@ -98,7 +97,7 @@ def node_variance(
 def beside(table: Integers) -> Integers:
     """Apply n·I − 11ᵀ along every axis but the first, that of the nodes."""
     # Along an axis of n values a number grows by at most 2n: beyond 64 bits use Python integers.
-    growth = math.prod(2 * size for size in table.shape[1:])
+    growth = 2 ** (table.ndim - 1) * math.prod(table.shape[1:])
     if largest(table) * growth >= _MAX_CONTRAST:
         return _contrasts(table.astype(object))
     return _contrasts(table)

@@ -24,10 +24,18 @@ from ...frozen import frozen, replace
 from ..budget_shares import Floats, best_shares, component_price, level_ratios
 from ..estimate import to_steps
 from ..residual import residual_block
-from ..strategy_noise import Measurement, shares_of
+from ..strategy_noise import Measurement, shares_of, variances_of
 from ..strategy_norms import Block, Integers, cell_block
 from ..tree import LevelStrategy, least_squares, level_sums
-from ..workload import Hierarchy, KeySet, cells_beyond, cells_of, shape_of
+from ..workload import (
+    Hierarchy,
+    KeySet,
+    axes_beyond,
+    cells_beyond,
+    cells_of,
+    shape_of,
+    spread_shape,
+)
 from .estimate import NestedEstimate, beside, node_variance
 from .workload import LevelSet, NestedTables, level_energies
 
@@ -90,7 +98,8 @@ class NestedStrategy:
         levels = [np.asarray(level).reshape(-1, *sizes) for level in sums]
         found: list[Integers] = []
         for depth, keys in self.parts:
-            summed = tuple(1 + place for place in range(len(sizes)) if place not in keys)
+            # The first axis is that of the nodes.
+            summed = axes_beyond(range(len(sizes)), keys, 1)
             table = np.asarray(levels[depth].sum(axis=summed))
             if self.contrasts:
                 table = beside(table)
@@ -125,7 +134,10 @@ class NestedStrategy:
 
     def node_variances(self, variances: Sequence[float]) -> dict[KeySet, tuple[Floats, ...]]:
         """Return the variance of every component in every node, the root first."""
-        return {part: known.variances for part, known in _known(self, tuple(variances)).items()}
+        found: dict[KeySet, tuple[Floats, ...]] = {}
+        for part, known in _known(self, tuple(variances)).items():
+            found[part] = known.variances
+        return found
 
     def tree_facts(self, variances: Sequence[float]) -> dict[KeySet, list[dict[str, Floats]]]:
         """Return the facts that determine the covariance of two nodes of a component, by level."""
@@ -167,7 +179,7 @@ class NestedStrategy:
         self, noisy: Sequence[Integers], measured: Sequence[Measurement]
     ) -> NestedEstimate:
         """Return the least-squares estimate from the released numbers."""
-        variances = [one.variance for one in measured]
+        variances = variances_of(measured)
         tables = [self.read(place, noisy[place], one.grid) for place, one in enumerate(measured)]
         found: dict[KeySet, tuple[Integers, ...]] = {}
         for part, (tree, values) in self.solve(tables, variances).items():
@@ -208,7 +220,7 @@ class NestedStrategy:
         for place, precision in blocks:
             keys = self.parts[place][1]
             # The first axis is that of the nodes.
-            summed = tuple(1 + axis for axis, key in enumerate(keys) if key not in part)
+            summed = axes_beyond(keys, part, 1)
             average = average + tables[place].sum(axis=summed) * (precision / total)
         table = np.asarray(average)
         return table.reshape(len(table), -1)
@@ -272,7 +284,7 @@ def _float_table(
             own = levels[depth].reshape(-1, *shape_of(sizes, part))
             for axis in range(1, own.ndim):
                 own = own - own.mean(axis=axis, keepdims=True)
-            spread = tuple(sizes[place] if place in part else 1 for place in keys)
+            spread = spread_shape(sizes, keys, part)
             total = total + own.reshape(-1, *spread) / cells_beyond(sizes, keys, part)
     return total
 
@@ -325,8 +337,10 @@ def _missed(
     missed: list[LevelSet] = []
     for part in workload.closure:
         deepest = workload.deepest(part)
-        deep = [keys for depth, keys in measured if depth >= deepest]
-        if not any(_knows(keys, part, contrasts=contrasts) for keys in deep):
+        for depth, keys in measured:
+            if depth >= deepest and _knows(keys, part, contrasts=contrasts):
+                break
+        else:
             missed.append((deepest, part))
     return missed
 

@@ -115,8 +115,9 @@ def nested_bound(workload: NestedTables) -> float:
     children = [int(np.bincount(parents).min()) for parents in tree.parents]
     kept = np.cumprod([1, *children]).astype(np.float64)
     count = len(workload.sets)
-    depths = [depth for depth, _ in workload.sets]
-    weights = [kept[depth] / tree.sizes[depth] / count for depth in depths]
+    weights = []
+    for depth, _ in workload.sets:
+        weights.append(kept[depth] / tree.sizes[depth] / count)
     energy = level_energies(workload, kept.tolist(), weights)
     prices = [component_price(workload.sizes, part) for part in workload.closure]
     return float(np.sqrt(energy * np.outer(fresh_parts(kept.tolist()), prices)).sum()) ** 2

@@ -104,7 +104,7 @@ def moved_pairs(
     """
     scale = STEP / step
     total = max(0, round(float(estimate.table(()).values) * scale))
-    places = {place for key_set in sets for place in key_set}
+    places: set[int] = set().union(*sets)
     single: dict[int, Integers] = {}
     for place in sorted(places):
         values = estimate.table((place,)).values * scale
@@ -119,4 +119,5 @@ def moved_pairs(
             case (left, right):
                 values = estimate.table(key_set).values * scale
                 found[key_set] = fit_pair(values, single[left], single[right])
-    return {key_set: np.asarray(table.astype(object) * step) for key_set, table in found.items()}
+    # Python integers: multiples of a step may exceed 64 bits.
+    return {keys: np.asarray(table.astype(object) * step) for keys, table in found.items()}
