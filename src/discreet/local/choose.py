@@ -100,10 +100,17 @@ def choose(
     if member is not None and member not in MEMBERS:
         raise InvalidArgument(f"member must be one of {', '.join(MEMBERS)}, got {member!r}")
     max_bits = whole_or_none(bits, "bits_per_report", least=1)
-    known = [c for c in _candidates(options, epsilon) if member in (None, c.facts.member)]
-    fitting = [c for c in known if max_bits is None or c.facts.bits <= max_bits]
+    sizes = []
+    fitting = []
+    for candidate in _candidates(options, epsilon):
+        if member not in (None, candidate.facts.member):
+            continue
+        report_bits = candidate.facts.bits
+        sizes.append(report_bits)
+        if max_bits is None or report_bits <= max_bits:
+            fitting.append(candidate)
     if not fitting:
-        shortest = min((c.facts.bits for c in known), default=0)
+        shortest = min(sizes, default=0)
         raise InvalidArgument(
             f"no member reports on {options} options so; the shortest report has {shortest} bits"
         )
@@ -122,7 +129,10 @@ def explain(options: int, epsilon: Fraction, taken: Candidate) -> Ranking:
     """Rank the candidate that was taken beside the best candidate of every other member."""
     ranked = []
     for name in MEMBERS:
-        rivals = [c for c in _candidates(options, epsilon) if c.facts.member == name]
+        rivals = []
+        for candidate in _candidates(options, epsilon):
+            if candidate.facts.member == name:
+                rivals.append(candidate)
         if rivals and name != taken.facts.member:
             ranked.append(min(rivals, key=_by_variance))
     ranked.append(taken)

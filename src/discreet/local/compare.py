@@ -60,7 +60,10 @@ class Trust:
         return next(error for name, _, _, error in self.rows if name == model)
 
     def _cells(self) -> list[tuple[str, str, str, str]]:
-        return [(model, who, f"{e:.4g}", f"{error:.4g}") for model, who, e, error in self.rows]
+        cells = []
+        for model, trusted, epsilon, error in self.rows:
+            cells.append((model, trusted, f"{epsilon:.4g}", f"{error:.4g}"))
+        return cells
 
     def __str__(self) -> str:
         lines = []

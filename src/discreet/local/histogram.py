@@ -206,8 +206,11 @@ class Histogram:
     def _name(self, bin_range: tuple[int, int]) -> str:
         """Return the ends of a range of bins as text."""
         width = self.high - self.low
-        ends = [self.low + width * Fraction(i, self.tree.bins) for i in bin_range]
-        return " … ".join(f"{float(end):g}" for end in ends)
+        ends = []
+        for index in bin_range:
+            end = self.low + width * Fraction(index, self.tree.bins)
+            ends.append(f"{float(end):g}")
+        return " … ".join(ends)
 
     def valid(self, reports: object) -> Flags:
         """Return which reports a device could have sent."""
@@ -247,7 +250,10 @@ class Histogram:
 
     def to_json(self) -> dict[str, object]:
         """Return the parameters: all that a device needs."""
-        levels = [{"member": c.facts.member, "parameter": c.parameter} for c in self.tree.taken]
+        levels = []
+        for candidate in self.tree.taken:
+            member = candidate.facts.member
+            levels.append({"member": member, "parameter": candidate.parameter})
         return {
             "mechanism": "histogram",
             "version": 1,

@@ -48,7 +48,9 @@ def frequency_intervals(
     deviation = math.sqrt(n * larger_variance)
     starts = _runs(known, deviation / _RUNS_PER_DEVIATION)
     ends = np.append(starts[1:], len(known)) - 1
-    least = [_least(int(c), n, p, q, beta) for c in known[starts]]
+    least = []
+    for count in known[starts]:
+        least.append(_least(int(count), n, p, q, beta))
     greatest = []
     for count in known[ends]:
         # The reports outside the set follow the same law with 1 − q and 1 − p.

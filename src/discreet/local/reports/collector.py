@@ -105,8 +105,11 @@ class Collector:
 def influence_of(mechanism: LocalMechanism, *, n: int, forged: int) -> float:
     """Bound how far `forged` of n reports can move any one estimate; for RAPPOR, about."""
     if isinstance(mechanism, Histogram):
-        bins = range(mechanism.tree.bins)
-        return max(mechanism.influence(n=n, forged=forged, first=i, last=i + 1) for i in bins)
+        greatest = 0.0
+        for i in range(mechanism.tree.bins):
+            moved = mechanism.influence(n=n, forged=forged, first=i, last=i + 1)
+            greatest = max(greatest, moved)
+        return greatest
     if isinstance(mechanism, WordRound):
         return candidates_law(mechanism.family).influence(n=n, forged=forged)
     return mechanism.influence(n=n, forged=forged)

@@ -79,8 +79,10 @@ def _ends(bits: int, step: int) -> list[tuple[int, int]]:
     """Split the bits after the first round evenly into steps of at most `step` bits."""
     added = bits - _FIRST_BITS
     rounds = -(-added // step)
-    later_ends = [_FIRST_BITS + added * i // rounds for i in range(1, rounds + 1)]
-    return list(pairwise([0, _FIRST_BITS, *later_ends]))
+    ends = [0, _FIRST_BITS]
+    for i in range(1, rounds + 1):
+        ends.append(_FIRST_BITS + added * i // rounds)
+    return list(pairwise(ends))
 
 
 def people_of(stages: tuple[Stage, ...]) -> int:

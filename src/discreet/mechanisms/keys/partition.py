@@ -90,17 +90,21 @@ class PartitionSelection:
         rule = self._rule()
         keys, exact = read_counts(counts)
         last = len(rule) - 1
-        probabilities = [rule[min(int(count), last)] for count in exact]
-        halves = [divmod(p, 1 << _DRAW_BITS) for p in probabilities]
-        high = np.array([upper for upper, _ in halves], dtype=np.int64)
-        low = np.array([lower for _, lower in halves], dtype=np.int64)
+        halves = []
+        for count in exact:
+            probability = rule[min(int(count), last)]
+            halves.append(divmod(probability, 1 << _DRAW_BITS))
+        # Two columns, also where there is no key.
+        high, low = np.array(halves, dtype=np.int64).reshape(-1, 2).T
         # Both halves of the coin are drawn for every key: the work tells nothing of the counts.
         first = uniform(1 << _DRAW_BITS, len(keys), bits=bits)
         second = uniform(1 << _DRAW_BITS, len(keys), bits=bits)
         tie = (first == high) & (second < low)
         shown = (first < high) | tie
-        tossed = zip(keys, shown, strict=True)
-        kept = [(key, 0) for key, is_shown in tossed if is_shown]
+        kept = []
+        for key, is_shown in zip(keys, shown, strict=True):
+            if is_shown:
+                kept.append((key, 0))
         return tuple(key for key, _ in public_order(kept))
 
     def shown(self, count: int) -> float:

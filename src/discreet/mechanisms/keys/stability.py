@@ -108,8 +108,10 @@ class PrivateMode:
         if not keys or self._distance(exact) + noise < self.threshold:
             return None
         best = int(exact.max())
-        counted = zip(keys, exact, strict=True)
-        modes = [(key, best) for key, count in counted if count == best]
+        modes = []
+        for key, count in zip(keys, exact, strict=True):
+            if count == best:
+                modes.append((key, best))
         # Several modes: the first in an order that does not depend on that of the data.
         return public_order(modes)[0][0]
 

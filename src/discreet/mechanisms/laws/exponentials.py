@@ -65,8 +65,11 @@ def exponential_sum(scales: Sequence[float], beta: float) -> float:
     (2.9957, 4.7439)
     """
     unit = max(scales)
-    # Larger scales make a larger sum, so rounding them up keeps the bound.
-    relative = [math.ceil(scale / unit * _SCALE_GRID) / _SCALE_GRID for scale in scales]
+    relative = []
+    for scale in scales:
+        # Larger scales make a larger sum, so rounding them up keeps the bound.
+        steps = math.ceil(scale / unit * _SCALE_GRID)
+        relative.append(steps / _SCALE_GRID)
     quantile = _quantile(tuple(sorted(relative)), beta)
     return up(unit * quantile)
 

@@ -239,8 +239,9 @@ class Frequencies:
         beta_each = read_beta(beta) / (self.counts.size if joint else 1)
         if sampled:
             return self._clopper_pearson(beta_each)
-        counts = map(int, self.counts)
-        ends = [frequency_intervals(count, self.n, self.p, self.q, beta_each) for count in counts]
+        ends = []
+        for count in self.counts.tolist():
+            ends.append(frequency_intervals(count, self.n, self.p, self.q, beta_each))
         return np.array(ends, dtype=np.float64) / self.n
 
     def _clopper_pearson(self, beta: float) -> NDArray[np.float64]:

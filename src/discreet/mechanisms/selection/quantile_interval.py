@@ -133,7 +133,13 @@ class IntervalSelection:
         pieces.sort(key=attrgetter("depth"))
         chosen = choose_piece(pieces, len(pieces), self.rate, bits=bits)
         direction, index = divmod(chosen.start, len(steps_out))
-        sought = [(a, b) for a, b in _DIRECTIONS if (low or not a) and (high or not b)]
+        sought = []
+        for moves in _DIRECTIONS:
+            # An end that is not sought does not move.
+            low_allowed = low or not moves[0]
+            high_allowed = high or not moves[1]
+            if low_allowed and high_allowed:
+                sought.append(moves)
         moves_low, moves_high = sought[direction]
         first = max(centre - steps_out[index], where.low)
         last = min(centre + steps_out[index], where.high)

@@ -319,7 +319,11 @@ class SplitQuantiles:
                 from_low = (1 - aim.at) * low.get(index, 0)
                 own[index] = from_low + aim.at * high.get(index, 0)
             own[middle] = Fraction(1)
-            yield [(fraction, *made[index]) for index, fraction in own.items() if fraction]
+            inherited: list[InheritedError] = []
+            for index, fraction in own.items():
+                if fraction:
+                    inherited.append((fraction, *made[index]))
+            yield inherited
             pending.append((start, middle, level + 1, low, own))
             pending.append((middle + 1, stop, level + 1, own, high))
 
