@@ -293,11 +293,18 @@ def _secrets(where: str) -> set[str]:
         before, _, query = where.partition("://")[2].partition("?")
         if "@" in before:
             found.add(before.rpartition("@")[0].partition(":")[2])
-        named = [one.partition("=") for one in query.split("&")]
-        found |= {value for name, _, value in named if unquote(name).strip().casefold() in SECRETS}
+        for one in query.split("&"):
+            name, _, value = one.partition("=")
+            if unquote(name).strip().casefold() in SECRETS:
+                found.add(value)
     else:
-        found |= {value for keyword, value in _pairs(where) or [] if keyword.casefold() in SECRETS}
-    return {form for one in found for form in (one, unquote(one), quote(one, safe=""))} - {""}
+        for keyword, value in _pairs(where) or []:
+            if keyword.casefold() in SECRETS:
+                found.add(value)
+    forms: set[str] = set()
+    for secret in found:
+        forms |= {secret, unquote(secret), quote(secret, safe="")}
+    return forms - {""}
 
 
 def _neither(why: str) -> InvalidArgument:

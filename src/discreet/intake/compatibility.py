@@ -7,7 +7,8 @@ longer has.
 
 from __future__ import annotations
 
-from ..data.columns.column import Category, Column, Date, Integer, Real, Text, Timestamp
+from ..data.columns.column import Category, Column, Text
+from ..data.columns.declared import SteppedColumn
 from ..data.schema import Schema
 from ..data.unit import People, Unit
 
@@ -62,10 +63,7 @@ def _holds(kept: Column, asked: Column) -> bool:
             if asked.of != kept.of or asked.other not in (None, kept.other):
                 return False
             return set(asked.values) <= set(kept.values)
-        case (
-            (Integer() | Real() | Date() | Timestamp()),
-            (Integer() | Real() | Date() | Timestamp()),
-        ):
+        case SteppedColumn(), SteppedColumn():
             low, high = asked.ends
             inside = kept.ends[0] <= low and high <= kept.ends[1]
             return inside and asked.step == kept.step

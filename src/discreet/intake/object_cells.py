@@ -13,7 +13,8 @@ from typing import Any
 from uuid import UUID
 
 from ..data.columns.cell import is_null, to_python
-from ..data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
+from ..data.columns.column import Boolean, Category, Column, Text
+from ..data.columns.declared import SteppedColumn
 from ..optional import load
 
 _NUMBERS = (int, float, Decimal)
@@ -37,7 +38,7 @@ def read_cells(values: Iterable[object], column: Column) -> Any:  # noqa: ANN401
     """
     pa = load("pyarrow", "tables")
     match column:
-        case Integer() | Real() | Date() | Timestamp():
+        case SteppedColumn():
             steps = total_reader(column.steps, column.steps(None))
             return pa.array(map(steps, values), pa.int64())
         case Boolean():

@@ -124,9 +124,9 @@ def _open_allowances(opened: Filter, allowances: object) -> tuple[tuple[str, Fil
         raise InvalidArgument(
             f"allowances are given by name, {{'ann': …}}, got {type(allowances).__name__}"
         )
-    pairs = [
-        (read_allowance_name(who), allowance(opened, share)) for who, share in allowances.items()
-    ]
+    pairs = []
+    for who, share in allowances.items():
+        pairs.append((read_allowance_name(who), allowance(opened, share)))
     # Names are unique in a mapping, so filters are never compared.
     return tuple(sorted(pairs))
 

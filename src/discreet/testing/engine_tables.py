@@ -96,7 +96,10 @@ def _hostile_rows() -> TypedRows:
     rows: list[tuple[object, ...]] = [(-1, *[None] * len(_COLUMNS))]
     longest = max(map(len, CELLS.values()))
     for i in range(longest):
-        cells = [CELLS[stored][i % len(CELLS[stored])] for _, stored, _ in _COLUMNS]
+        cells = []
+        for _, stored, _ in _COLUMNS:
+            listed = CELLS[stored]
+            cells.append(listed[i % len(listed)])
         rows.append((i, *cells))
     return TypedRows(types, rows)
 

@@ -39,7 +39,9 @@ def call(name: str, *arguments: object, **options: object) -> str:
     'Real(0, 0.5, null_key=True)'
     """
     written = [_literal(argument) for argument in arguments]
-    written += [f"{key}={_literal(value)}" for key, value in options.items() if value is not None]
+    for key, value in options.items():
+        if value is not None:
+            written.append(f"{key}={_literal(value)}")
     return f"{name}({', '.join(written)})"
 
 

@@ -191,11 +191,10 @@ def iso_pieces(given: str) -> tuple[str, tuple[tuple[str, int, int], ...]]:
         else:
             pattern += f"[{character}]"
             position += 1
-    pieces = [
-        (_BEFORE[code], positions[code], width)
-        for code, width in WIDTHS.items()
-        if code in positions
-    ]
+    pieces = []
+    for code, width in WIDTHS.items():
+        if code in positions:
+            pieces.append((_BEFORE[code], positions[code], width))
     return pattern, tuple(pieces)
 
 

@@ -9,7 +9,8 @@
 
 from __future__ import annotations
 
-from ...data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
+from ...data.columns.column import Boolean, Category, Column, Text
+from ...data.columns.declared import SteppedColumn
 from ...data.columns.keys import KeyValue
 from ...data.schema import Schema
 from ...data.unit import People
@@ -39,7 +40,7 @@ def kept_type(column: Column) -> str:
     ('TINYINT', 'INTEGER', "ENUM('N', 'S')")
     """
     match column:
-        case Integer() | Real() | Date() | Timestamp():
+        case SteppedColumn():
             return narrowest_type(_INTEGERS, *column.ends)
         case Boolean():
             return "BOOLEAN"

@@ -101,7 +101,10 @@ def _parquet(session: Any, location: str) -> Any:  # noqa: ANN401
 
 def _is_alike(own: Any, frame: Any, file: str) -> bool:  # noqa: ANN401
     """Return whether a file has the columns of the frame, in order, but for those of its folders."""
-    expected = [(name, kind) for name, kind in frame.dtypes if f"/{name}=" not in file]
+    expected = []
+    for name, kind in frame.dtypes:
+        if f"/{name}=" not in file:
+            expected.append((name, kind))
     return bool(own.dtypes == expected)
 
 

@@ -17,7 +17,7 @@ from ..tally_analysis import TermFacts
 from .contributions import Entries, EntryNumber
 from .dialect import Dialect, bigint, case_sql, cast_sql
 from .rows.join_barrier import JoinSide, join_sql
-from .select import all_equal, named_cells, nested, none_null, numbered, select_sql
+from .select import all_equal, group_by, named_cells, nested, none_null, numbered, select_sql
 
 
 def bounded_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
@@ -50,10 +50,6 @@ def _unbounded_total(value: EntryNumber, dialect: Dialect) -> str:
     if value.facts.counts:
         return _count(value)
     return _sum(value, dialect)
-
-
-def _group_by(names: Sequence[str]) -> str:
-    return f"GROUP BY {', '.join(names)}" if names else ""
 
 
 def _count(value: EntryNumber) -> str:
@@ -92,7 +88,7 @@ def _totals(
 
 def _group(cells: Sequence[str], rows: Entries, source: str) -> str:
     """Write totals by key; deferred keys are read here, once for each that occurs."""
-    by_stored_keys = _group_by(rows.keys)
+    by_stored_keys = group_by(rows.keys)
     if not rows.deferred:
         return select_sql([*rows.keys, *cells], source, by_stored_keys)
     names = numbered("x", len(cells))
@@ -104,7 +100,7 @@ def _group(cells: Sequence[str], rows: Entries, source: str) -> str:
     read_keys = named_cells(zip(read_names, readers, strict=True))
     read = select_sql([*read_keys, *names], nested(sql))
     sums = [f"sum({name})" for name in names]
-    return select_sql([*read_names, *sums], nested(read), _group_by(read_names))
+    return select_sql([*read_names, *sums], nested(read), group_by(read_names))
 
 
 def _by_rows(rows: Entries, max_rows: int, dialect: Dialect) -> str:
@@ -168,7 +164,7 @@ def _with_share(rows: Entries, max_count: int, dialect: Dialect, first: str = ""
     owners = numbered("h", len(rows.owner))
     pairs = list(zip(owners, rows.owner, strict=True))
     cells = named_cells([*pairs, ("h", _share_sql(count, max_count, dialect))])
-    counts = select_sql(cells, f"{source} AS t", _group_by(rows.owner))
+    counts = select_sql(cells, f"{source} AS t", group_by(rows.owner))
     share = f"{dialect.joined('h')} AS s"
     if first:
         # The WITH clause is materialized, so neither side is read anew: a plain join will do.
@@ -203,7 +199,7 @@ def _never_empty(rows: Entries, counted: str, pair: tuple[str, str], share: str)
     share_of_group = counted.removesuffix(" AS h")
     marked = f"CASE WHEN {name} = {rows.nobody} THEN -1 ELSE {share_of_group} END AS h"
     cells = [f"{name} AS {other}", marked]
-    right = select_sql(cells, nested(left), _group_by(rows.owner))
+    right = select_sql(cells, nested(left), group_by(rows.owner))
     joined = f"({left}) AS r JOIN ({right}) AS q ON {name} = {other}"
     # The test reads both sides, so that no optimizer can run it on one of them alone.
     test = f"WHERE CAST({name} AS BIGINT) + h >= 0"
@@ -220,7 +216,7 @@ def _with_heavy_share(rows: Entries, max_rows: int, dialect: Dialect) -> str:
     share = cast_sql(dialect.divide(bigint(SHARE_FINENESS * max_rows), count), "INTEGER")
     owners = numbered("h", len(rows.owner))
     heavy_cells = named_cells([*zip(owners, rows.owner, strict=True), ("h", share)])
-    tail = f"{_group_by(rows.owner)} HAVING {count} > {bigint(max_rows)}"
+    tail = f"{group_by(rows.owner)} HAVING {count} > {bigint(max_rows)}"
     heavy = select_sql(heavy_cells, nested(rows.sql), tail)
     # People who are not heavy have no partner, and count in full.
     cells = ["r.*", f"COALESCE(h, {SHARE_FINENESS}) AS s"]
@@ -253,7 +249,7 @@ def _sums_sql(rows: Entries, max_rows: int, dialect: Dialect) -> tuple[str, list
     cells = named_cells(zip(names, sums, strict=True))
     groups = [*rows.owner, *rows.keys]
     source = nested(_compact(rows, dialect))
-    sql = select_sql([*groups, *cells], source, _group_by(groups))
+    sql = select_sql([*groups, *cells], source, group_by(groups))
     sizes = []
     for value in rows.values:
         term = value.facts.term

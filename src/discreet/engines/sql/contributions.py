@@ -26,7 +26,7 @@ from .reading.number import clip_sql
 from .rows.frame import Writer
 from .rows.relation import COUNT, frame_of, scope_of
 from .scope import SqlScope
-from .select import named_cells, nested, select_sql
+from .select import group_by, named_cells, nested, select_sql
 
 
 @frozen
@@ -108,7 +108,9 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     reader = replace(writer, deferred=unread, count=stored.column)
     frame = frame_of(tally.rows, _needed_columns(tally), reader)
     scope = scope_of(frame, writer)
-    keys = [(name, expression_sql(key, scope)) for name, key in zip(names, tally.keys, strict=True)]
+    keys = []
+    for name, key in zip(names, tally.keys, strict=True):
+        keys.append((name, expression_sql(key, scope)))
     contributions = [_contribution(term, scope, tally) for term in facts.terms]
     columns = _column_names(contributions, writer)
     cells = list(frame.owner)
@@ -316,6 +318,5 @@ def once_per_person(rows: Entries) -> Entries:
     for value in rows.values:
         if not value.facts.counts:
             cells[value.column] = f"max({value.column})"
-    tail = f"GROUP BY {', '.join(groups)}"
-    sql = select_sql([*groups, *named_cells(cells.items())], nested(rows.sql), tail)
+    sql = select_sql([*groups, *named_cells(cells.items())], nested(rows.sql), group_by(groups))
     return replace(rows, sql=sql)

@@ -5,7 +5,7 @@ Nothing enters a query but made-up names and quoted parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def named_cells(cells: Iterable[tuple[str, str]]) -> list[str]:
@@ -46,6 +46,16 @@ def nested(sql: str, letter: str = "t") -> str:
     '(SELECT 1) AS t'
     """
     return f"({sql}) AS {letter}"
+
+
+def group_by(names: Sequence[str]) -> str:
+    """Write the grouping of a SELECT by some columns; "" without columns.
+
+    >>> from discreet.engines.sql.select import group_by
+    >>> group_by(["k0", "k1"])
+    'GROUP BY k0, k1'
+    """
+    return f"GROUP BY {', '.join(names)}" if names else ""
 
 
 def select_sql(cells: Iterable[str], source: str, tail: str = "") -> str:

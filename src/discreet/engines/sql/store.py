@@ -47,7 +47,7 @@ from .rows.frame import SqlFrame, Writer
 from .rows.person import require_alike
 from .rows.prepared import require_fit
 from .rows.relation import person_column, public_frame, stored_column
-from .select import nested, none_null, select_sql
+from .select import group_by, nested, none_null, select_sql
 
 _EMPTY_TYPES = ("null", "void")
 """Types of a column that holds nothing yet: one cell would give it another type."""
@@ -320,7 +320,7 @@ def max_repeats_sql(table: Schema, columns: Sequence[str], writer: Writer) -> st
     A NULL joins with nothing, so rows with one are left out.
     """
     frame, names, present = _public_columns(table, columns, writer)
-    tail = f"WHERE {present} GROUP BY {', '.join(names)}"
+    tail = f"WHERE {present} {group_by(names)}"
     counts = select_sql(["count(*) AS n"], nested(frame.sql), tail)
     return select_sql(["COALESCE(max(n), 0)"], nested(counts))
 

@@ -14,9 +14,14 @@ from .specimen import Specimen
 Indices = NDArray[np.int64]
 
 
+def _argmax(noisy: NDArray[np.float64]) -> Indices:
+    """Return the index of the largest score of each row."""
+    return np.asarray(np.argmax(noisy, axis=1), dtype=np.int64)
+
+
 def _noisy_max(scores: Sequence[float], size: int, scale: float) -> Indices:
     noisy = np.asarray(scores) + laplace(scale, (size, len(scores)))
-    return np.asarray(np.argmax(noisy, axis=1), dtype=np.int64)
+    return _argmax(noisy)
 
 
 def half_noisy_max(scores: Sequence[float], size: int) -> Indices:
@@ -33,7 +38,7 @@ def _gumbel(scores: Sequence[float], size: int, rate: float) -> Indices:
     noise = np.random.default_rng().gumbel(size=(size, len(scores)))
     noisy = rate * np.asarray(scores) + noise
     # The Gumbel-max trick: the argmax has the law of the exponential mechanism.
-    return np.asarray(np.argmax(noisy, axis=1), dtype=np.int64)
+    return _argmax(noisy)
 
 
 def doubled_exponential(scores: Sequence[float], size: int) -> Indices:
@@ -50,7 +55,7 @@ def permute_and_flip(scores: Sequence[float], size: int) -> Indices:
     """Report the max with one-sided exponential noise of scale 2Δ/ε, which is the same law."""
     noise = np.random.default_rng().exponential(2 / CLAIM_FRACTION, (size, len(scores)))
     noisy = np.asarray(scores) + noise
-    return np.asarray(np.argmax(noisy, axis=1), dtype=np.int64)
+    return _argmax(noisy)
 
 
 def _respond(value: int, size: int, truth: float, options: int) -> Indices:

@@ -40,8 +40,12 @@ def _shown(data: Sequence[str], size: int, least: int) -> list[dict[str, int]]:
     noise = geometric(1.0, (size, len(counts)))
     tables = []
     for row in noise:
-        noisy = {key: int(n + row[i]) for i, (key, n) in enumerate(counts.items())}
-        tables.append({key: n for key, n in noisy.items() if n >= least})
+        shown = {}
+        for (key, count), drawn in zip(counts.items(), row, strict=True):
+            noisy = int(count + drawn)
+            if noisy >= least:
+                shown[key] = noisy
+        tables.append(shown)
     return tables
 
 

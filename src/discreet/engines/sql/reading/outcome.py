@@ -17,6 +17,7 @@ from datetime import date, datetime
 from fractions import Fraction
 
 from ....data.columns.column import Category, Column, Date, Integer, Real, Text, Timestamp
+from ....data.columns.declared import SteppedColumn
 from ....data.columns.numeric import MAX_STEPS
 from ....frozen import fill
 from ..dialect import Dialect, StoredColumn
@@ -41,7 +42,7 @@ def outcome_sql(
     tests = f"WHEN ({unbounded}) IS NULL THEN {unread}"
     doubts = [f"{kept} IS NULL"]
     match column:
-        case Integer() | Real() | Date() | Timestamp():
+        case SteppedColumn():
             low, high = column.ends
             tests += f" WHEN ({unbounded}) < {low} OR ({unbounded}) > {high} THEN 2"
             doubts += [f"{kept} = {low}", f"{kept} = {high}"]

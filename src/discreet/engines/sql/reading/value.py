@@ -18,6 +18,7 @@ from fractions import Fraction
 
 from ....data.columns.cell import FALSE, TRUE, round_half_even
 from ....data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
+from ....data.columns.declared import SteppedColumn
 from ....data.columns.keys import KeyValue
 from ....data.columns.text_format import iso_pieces, numeral_pattern
 from ..dialect import Dialect, StoredColumn, bigint, case_sql, cast_sql, null, truth_sql
@@ -163,6 +164,11 @@ def _category(column: Category, x: StoredColumn, dialect: Dialect) -> str:
     default = null(key_type)
     if column.default is not None:
         default = constant_sql(column.default, dialect)
+    return _listed_key(key, listed, other, default)
+
+
+def _listed_key(key: str, listed: str, other: str, default: str) -> str:
+    """Write a key if it is in a list; else by the tests of `other`, if any; else the default."""
     return f"CASE WHEN {key} IN ({listed}) THEN {key} {other}ELSE {default} END"
 
 
@@ -271,10 +277,7 @@ def _kept(column: Column, x: StoredColumn, dialect: Dialect) -> str:
     match column, x.kept:
         case Category(), Category():
             return _kept_category(column, x.kept, x, dialect)
-        case (
-            (Integer() | Real() | Date() | Timestamp()),
-            (Integer() | Real() | Date() | Timestamp()),
-        ):
+        case SteppedColumn(), SteppedColumn():
             return _clip_kept(x.sql, column.ends, x.kept.ends)
         case Text(), Text() if column.max_length < x.kept.max_length:
             return f"left({x.sql}, {column.max_length})"
@@ -307,4 +310,4 @@ def _kept_category(column: Category, kept: Category, x: StoredColumn, dialect: D
     if column.other is not None:
         other = f"WHEN {x.sql} IS NOT NULL THEN {constant_sql(column.other, dialect)} "
     default = cast_sql(constant_sql(column.default, dialect), key_type)
-    return f"CASE WHEN {key} IN ({listed}) THEN {key} {other}ELSE {default} END"
+    return _listed_key(key, listed, other, default)

@@ -34,7 +34,7 @@ from ..dialect import StoredColumn, StoredTable
 from ..expression import alike_sql, expression_sql, scaled_sql
 from ..reading.value import prepare, read
 from ..scope import SqlScope, check_length
-from ..select import named_cells, nested, select_sql
+from ..select import group_by, named_cells, nested, select_sql
 from .frame import SqlFrame, Writer
 from .join_barrier import JoinSide, join_sql
 from .person import id_sql, present_sql, total_sql, window_sql
@@ -292,7 +292,7 @@ def _per_person(relation: PerPerson, needed: ColumnNames, writer: Writer) -> Sql
         total_cells[columns[name]] = total_sql(total, times, value, writer.dialect)
     groups = (*frame.owner, *keys.values())
     source = _select(frame.owner, cells, frame.sql)
-    sql = _select(groups, total_cells, source, f"GROUP BY {', '.join(groups)}")
+    sql = _select(groups, total_cells, source, group_by(groups))
     both = keys | columns
     names = _only(both.items(), needed)
     return SqlFrame(sql, names, _domains(relation, names), frame.owner)
