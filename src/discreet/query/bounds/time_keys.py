@@ -8,14 +8,13 @@ Law: tests/query/test_narrowed.py::test_starts_are_listed_to_the_last_day_of_the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from ..algebra.chain import leaves
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.tree import Relation, Where
 from ..domains.calendar import CLOCK_UNITS, DAY_SECONDS, LAST_DAY, start_of
-from ..domains.domain import Day, Domain, Second
+from ..domains.domain import Columns, Day, Domain, Second
 from ..domains.domain_of import domain_of
 from .relation_facts import columns_of
 
@@ -39,7 +38,7 @@ def reads_times(expression: Expression) -> bool:
     return expression.function in _TIME_FUNCTIONS or any(map(reads_times, expression.arguments))
 
 
-def narrowed_columns(relation: Relation) -> Mapping[str, Domain]:
+def narrowed_columns(relation: Relation) -> Columns:
     """Return the domains of columns; WHERE narrows those of days and seconds.
 
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
@@ -106,7 +105,7 @@ def _stride(unit: str, *, seconds: bool) -> int:
     return _LONGEST_DAYS[unit] * (DAY_SECONDS if seconds else 1)
 
 
-def list_starts(call: Call, columns: Mapping[str, Domain], most: int) -> tuple[int, ...] | None:
+def list_starts(call: Call, columns: Columns, most: int) -> tuple[int, ...] | None:
     """List the starts of a unit of time in the range of the truncated expression.
 
     Returns None if they are more than `most`.

@@ -18,6 +18,7 @@ Law: tests/query/test_domains.py::TestEveryExpression
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias, TypeGuard, assert_never
@@ -117,6 +118,8 @@ class Second:
 
 
 Domain: TypeAlias = Whole | Truth | Texts | Day | Second
+Columns: TypeAlias = Mapping[str, Domain]
+"""Domains of the columns that an expression may read, by name."""
 
 
 def domain_of_column(column: Column) -> Domain:

@@ -14,7 +14,7 @@ Law: tests/query/test_domains.py::TestEveryExpression
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, floor
 from typing import TypeVar, assert_never
@@ -34,13 +34,12 @@ from .arithmetic import (
     shared_step,
     sum_of,
 )
-from .domain import Day, Domain, Second, Texts, Truth, Whole
+from .domain import Columns, Day, Domain, Second, Texts, Truth, Whole
 from .rounded_edges import rounded_bin
 from .text_functions import concat_domain, text_domain
 from .time_functions import TIMES, time_domain
 from .type_of import NOUNS, type_of_domain
 
-Columns = Mapping[str, Domain]
 _D = TypeVar("_D", Whole, Truth, Texts, Day, Second)
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 """Characters that not every store can hold."""

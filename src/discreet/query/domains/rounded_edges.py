@@ -20,16 +20,14 @@ Law: tests/query/test_rounded_edges.py::TestDecimals
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from math import lcm
 
 from ...data.columns.cell import round_half_even
 from ...frozen import frozen
 from ..algebra.expression import COMPARISONS, Call, Constant, Expression, Field, Function
-from .domain import MAX_STEPS, Domain, Whole
+from .domain import MAX_STEPS, Columns, Whole
 
-Columns = Mapping[str, Domain]
 _ROUNDINGS = (Function.FLOOR, Function.CEILING, Function.ROUND)
 _HALF = Fraction(1, 2)
 

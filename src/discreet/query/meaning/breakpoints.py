@@ -9,21 +9,19 @@ Law: tests/query/test_keys.py::TestCuts
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import product
 from math import ceil, floor, prod
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function
-from ..domains.domain import Domain, Scalar, Values, Whole, is_number, simplest
+from ..domains.domain import Columns, Scalar, Values, Whole, is_number, simplest
 from .evaluate import meaning_of
 
 _COMPARISONS = frozenset({Function.LESS, Function.AT_MOST, Function.EQUAL, Function.UNEQUAL})
 
 
-def breakpoint_values(
-    expression: Expression, columns: Mapping[str, Domain], most: int
-) -> Values | None:
+def breakpoint_values(expression: Expression, columns: Columns, most: int) -> Values | None:
     """List all values of an expression that only compares its columns with constants.
 
     Guarantee: it never misses a value that can occur; it may list values that cannot.

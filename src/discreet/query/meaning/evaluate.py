@@ -21,7 +21,7 @@ from typing import TypeAlias, assert_never
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..domains.arithmetic import half_up, root_scale
 from ..domains.calendar import DAY_SECONDS, months_later, part_of, start_of
-from ..domains.domain import Domain, Scalar, Second, Whole
+from ..domains.domain import Columns, Scalar, Second, Whole
 from ..domains.domain_of import domain_of
 from ..domains.rounded_edges import rounded_bin, rounded_test
 from ..domains.time_functions import TIMES
@@ -30,7 +30,6 @@ from .like import like_regex
 __all__ = ["COMPARE", "NUMBERS", "evaluate", "half_up", "meaning_of", "settle"]
 
 Row = Mapping[str, Scalar]
-Columns = Mapping[str, Domain]
 Meaning: TypeAlias = Callable[[Row], Scalar]
 """Function from a row to the value of an expression: an exact number, text, truth or None."""
 
