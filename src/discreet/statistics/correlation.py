@@ -52,7 +52,7 @@ from .releases.product import (
     unit_range,
 )
 from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, exact_sum, noises_of, total_need, weighted_sum
+from .releases.total import NoisyTotal, exact_sums, noises_of, total_need, weighted_sums
 from .shared_partition import (
     PARTITION_LABELS,
     UNIT_RANGE,
@@ -259,27 +259,23 @@ class JointCorrelation:
     @property
     def value(self) -> float | None:
         """The noisy correlation, clipped to −1 … 1; None if there seems to be no variance."""
-        n = exact_sum(self.rows, self.totals)
+        n, x, y = exact_sums(self.totals, self.rows, self.x, self.y)
         if n <= 0:
             return None
-        x = exact_sum(self.x, self.totals)
-        y = exact_sum(self.y, self.totals)
-        centred_x_squares = exact_sum(self.x_squares, self.totals) - x * x / n
-        centred_y_squares = exact_sum(self.y_squares, self.totals) - y * y / n
+        squares = exact_sums(self.totals, self.x_squares, self.y_squares)
+        centred_x_squares = squares[0] - x * x / n
+        centred_y_squares = squares[1] - y * y / n
         if min(centred_x_squares, centred_y_squares) <= 0:
             return None
         root = math.sqrt(centred_x_squares * centred_y_squares)
-        centred_products = exact_sum(self.products, self.totals) - x * y / n
+        [products] = exact_sums(self.totals, self.products)
+        centred_products = products - x * y / n
         return min(max(float(centred_products) / root, -1.0), 1.0)
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the correlation of the exact totals."""
-        products = weighted_sum(self.products, self.totals)
-        x = weighted_sum(self.x, self.totals)
-        y = weighted_sum(self.y, self.totals)
-        rows = weighted_sum(self.rows, self.totals)
-        x_squares = weighted_sum(self.x_squares, self.totals)
-        y_squares = weighted_sum(self.y_squares, self.totals)
+        products, x, y, rows = weighted_sums(self.totals, self.products, self.x, self.y, self.rows)
+        x_squares, y_squares = weighted_sums(self.totals, self.x_squares, self.y_squares)
         cross = CrossLines(products, x, y, rows, (UNIT_RANGE, UNIT_RANGE))
         x_spread = SpreadLines(x_squares, x, rows, UNIT_RANGE)
         y_spread = SpreadLines(y_squares, y, rows, UNIT_RANGE)

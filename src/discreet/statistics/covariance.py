@@ -40,7 +40,7 @@ from .releases.product import (
     width_of,
 )
 from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, exact_sum, noises_of, total_need, weighted_sum
+from .releases.total import NoisyTotal, exact_sums, noises_of, total_need, weighted_sums
 from .shared_partition import (
     PARTITION_LABELS,
     UNIT_RANGE,
@@ -189,10 +189,7 @@ class JointCovariance:
     @property
     def value(self) -> float | None:
         """The noisy covariance, clipped to the public range; None if there seem too few rows."""
-        products = exact_sum(self.products, self.totals)
-        x = exact_sum(self.x, self.totals)
-        y = exact_sum(self.y, self.totals)
-        n = exact_sum(self.rows, self.totals)
+        products, x, y, n = exact_sums(self.totals, self.products, self.x, self.y, self.rows)
         if n <= self.sample:
             return None
         centred_products = products - x * y / n
@@ -201,13 +198,8 @@ class JointCovariance:
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the covariance of the exact totals."""
-        cross = CrossLines(
-            weighted_sum(self.products, self.totals),
-            weighted_sum(self.x, self.totals),
-            weighted_sum(self.y, self.totals),
-            weighted_sum(self.rows, self.totals),
-            (UNIT_RANGE, UNIT_RANGE),
-        )
+        products, x, y, rows = weighted_sums(self.totals, self.products, self.x, self.y, self.rows)
+        cross = CrossLines(products, x, y, rows, (UNIT_RANGE, UNIT_RANGE))
         most = 0.5 if self.sample else 0.25
         noises = noises_of(self.totals)
         ends = covariance_ends(cross, noises, most, beta, sample=self.sample)

@@ -32,18 +32,20 @@ from .laws.noise_sum import IntegerNoise, sum_tail
 from .laws.profile_interval import quotient_ends
 from .recipe import SIZED_DATA, Draws, Need, NoiseModel, Recipe, StatisticMethod
 from .releases.addend import (
-    centred,
     middle_of,
-    number_addend,
-    present,
     range_of,
-    rows_addend,
     whole_of,
 )
 from .releases.basis import Basis
 from .releases.product import reach_of
 from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, noises_of, sum_quotient, total_need, weighted_sum
+from .releases.total import (
+    NoisyTotal,
+    centred_needs,
+    noises_of,
+    sum_quotient,
+    weighted_sums,
+)
 from .shared_partition import (
     PARTITION_LABELS,
     UNIT_RANGE,
@@ -91,11 +93,7 @@ class MeanRecipe:
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the sum of centred values and the number of rows that have a value."""
-        # Centred values have half the sensitivity of the values themselves.
-        centred_value = centred(self.expression, basis.columns)
-        total = number_addend(centred_value, basis.columns)
-        rows = rows_addend(present(self.expression, basis.rows))
-        return [total_need(total, basis), total_need(rows, basis)]
+        return [*centred_needs(self.expression, basis)]
 
     def estimate(self, draws: Draws) -> MeanEstimate | JointMean:
         """Return the noisy sum over the noisy count."""
@@ -308,8 +306,7 @@ class JointMean:
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the mean of the exact totals."""
-        total = weighted_sum(self.total, self.totals)
-        rows = weighted_sum(self.rows, self.totals)
+        total, rows = weighted_sums(self.totals, self.total, self.rows)
         ends = quotient_ends(total, rows, noises_of(self.totals), UNIT_RANGE, beta)
         low = self.low + self.width * Fraction(ends[0])
         high = self.low + self.width * Fraction(ends[1])

@@ -53,11 +53,19 @@ from .recipe import (
     Recipe,
     StatisticMethod,
 )
-from .releases.addend import centred, middle_of, number_addend, present, rows_addend, whole_of
+from .releases.addend import middle_of, number_addend, whole_of
 from .releases.basis import Basis
 from .releases.partition import column_text, rows_name
 from .releases.stored import StoredForm
-from .releases.total import JointTotal, NoisyTotal, TotalEstimate, exact_sum, noises_of, total_need
+from .releases.total import (
+    JointTotal,
+    NoisyTotal,
+    TotalEstimate,
+    centred_needs,
+    exact_sums,
+    noises_of,
+    total_need,
+)
 from .shared_partition import PartitionRecipe, SharedColumns, total_model
 
 _ASIDE = 0.04
@@ -192,10 +200,7 @@ class CentredSumRecipe:
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the sum of centred values and the number of rows that have a value."""
-        centred_value = centred(self.expression, basis.columns)
-        total = number_addend(centred_value, basis.columns)
-        rows = rows_addend(present(self.expression, basis.rows))
-        return [total_need(total, basis), total_need(rows, basis)]
+        return [*centred_needs(self.expression, basis)]
 
     def estimate(self, draws: Draws) -> JointTotal | RoundedTotal:
         """Return the sum by both totals."""
@@ -278,11 +283,12 @@ class RoundedTotal:
     @property
     def value(self) -> float:
         """The released number."""
-        return float(exact_sum(self.weights, self.totals))
+        [total] = exact_sums(self.totals, self.weights)
+        return float(total)
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the exact sum of values that were not rounded."""
-        total = exact_sum(self.weights, self.totals)
+        [total] = exact_sums(self.totals, self.weights)
         sum_beta = beta
         if self.rows:
             sum_beta = beta * (1 - _ASIDE)
@@ -290,7 +296,8 @@ class RoundedTotal:
         # The rounding grows with the exact number of rows, or with the sum: their upper ends.
         most = total + reach
         if self.rows:
-            most = exact_sum(self.rows, self.totals) + self._reach(self.rows, beta - sum_beta)
+            [rows] = exact_sums(self.totals, self.rows)
+            most = rows + self._reach(self.rows, beta - sum_beta)
         rounding = self.blur * max(Fraction(0), most)
         return outward((total - reach - rounding, total + reach + rounding))
 

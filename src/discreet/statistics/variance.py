@@ -49,7 +49,7 @@ from .recipe import (
 from .releases.basis import Basis
 from .releases.product import blur_of, moment_blur, reach_of, square_addends, unit_range, width_of
 from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, exact_sum, noises_of, total_need, weighted_sum
+from .releases.total import NoisyTotal, exact_sums, noises_of, total_need, weighted_sums
 from .shared_partition import (
     PARTITION_LABELS,
     UNIT_RANGE,
@@ -255,9 +255,7 @@ class JointVariance:
     @property
     def value(self) -> float | None:
         """The noisy variance, clipped to the public range; None if there seem to be too few rows."""
-        squares = exact_sum(self.squares, self.totals)
-        total = exact_sum(self.total, self.totals)
-        n = exact_sum(self.rows, self.totals)
+        squares, total, n = exact_sums(self.totals, self.squares, self.total, self.rows)
         if n <= self.sample:
             return None
         centred_squares = squares - total * total / n
@@ -270,12 +268,8 @@ class JointVariance:
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the variance of the exact totals."""
-        spread = SpreadLines(
-            weighted_sum(self.squares, self.totals),
-            weighted_sum(self.total, self.totals),
-            weighted_sum(self.rows, self.totals),
-            UNIT_RANGE,
-        )
+        squares, total, rows = weighted_sums(self.totals, self.squares, self.total, self.rows)
+        spread = SpreadLines(squares, total, rows, UNIT_RANGE)
         most = 0.5 if self.sample else 0.25
         noises = noises_of(self.totals)
         low, high = variance_ends(spread, noises, most, beta, sample=self.sample)

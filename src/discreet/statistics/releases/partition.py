@@ -27,7 +27,6 @@ from math import comb, prod
 from ...errors import UnsupportedQuery
 from ...frozen import frozen
 from ...mechanisms.sensitivity import Sensitivity
-from ...privacy.events import Event
 from ...privacy.neighbours import ADD_REMOVE
 from ...query.algebra.expression import Call, Constant, Expression, Function, fields_of
 from ...query.algebra.tally import Free, Tally, Term
@@ -38,11 +37,10 @@ from ...query.domains.arithmetic import half_up
 from ...query.domains.domain import Domain, Whole
 from ...query.domains.domain_of import domain_of
 from ...query.text.expression import expression_text, quote
-from ..laws.interval_arithmetic import at_least
-from ..laws.noise_sum import Additive, IntegerNoise, noise_of
+from ..laws.noise_sum import IntegerNoise, noise_of
 from .addend import whole_of
 from .basis import Basis
-from .total import KeyValues
+from .total import AdditiveRelease, KeyValues
 
 MAX_JOINT = 1 << 42
 """Limit on the steps, after rounding, that one unit adds to all totals; noise on them stays exact."""
@@ -208,37 +206,16 @@ class PartitionNeed:
 
 
 @frozen
-class JointRelease:
-    """Planned release of the totals of a partition, with additive noise on each."""
+class JointRelease(AdditiveRelease):
+    """Planned release of the totals of a partition, with additive noise on each; the unit is a row."""
 
     need: PartitionNeed
-    mechanism: Additive
-
-    @property
-    def event(self) -> Event:
-        """The event that accountants price: one for all totals and keys together."""
-        return self.mechanism.event
-
-    @property
-    def unit(self) -> Fraction:
-        """The worth of one whole step, in rows."""
-        return self.need.unit
-
-    @property
-    def scale(self) -> float:
-        """The scale of the noise, in rows."""
-        # Rounds up: a plan never shows less noise than is drawn.
-        return at_least(self.mechanism.scale * self.unit)
 
     @property
     def noises(self) -> tuple[IntegerNoise, ...]:
         """The noise of every total, in rows."""
         noise = noise_of(self.mechanism, float(self.unit))
         return (noise,) * len(self.need.tally.terms)
-
-    def error(self, beta: float = 0.05) -> float:
-        """Bound the error of one total in one key with probability at least 1 − β, in rows."""
-        return at_least(self.mechanism.error(beta) * self.unit)
 
 
 def partition_need(partition: Partition, basis: Basis) -> PartitionNeed:

@@ -5,18 +5,19 @@
 
 Each release is one event, for any number of keys: its sensitivity is that of the whole vector.
 A release gives one `NoisyTotal` per key. It is a count or a sum by itself (`TotalEstimate`), a summand of
-one (`JointTotal`), and an input of all other statistics (`weighted_sum`).
+one (`JointTotal`), and an input of all other statistics (`weighted_sums`).
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 from ...frozen import frozen
 from ...mechanisms.sensitivity import Sensitivity
 from ...privacy.events import Event
+from ...query.algebra.expression import Expression
 from ...query.algebra.tally import Tally, Term
 from ...query.bounds.contribution_bounds import people_share, weight_of
 from ...query.bounds.public_cells import Cells
@@ -31,7 +32,7 @@ from ..laws.linear_combination import (
     weighted_noises,
 )
 from ..laws.noise_sum import Additive, IntegerNoise, noise_of
-from .addend import Addend
+from .addend import Addend, centred, number_addend, present, rows_addend
 from .basis import Basis
 from .stored import StoredForm
 
@@ -98,16 +99,24 @@ class DistinctNeed:
         return occurring
 
 
-@frozen
-class NoisyRelease:
-    """Planned release of totals, or of numbers of distinct values, with additive noise."""
+class _UnitNeed(Protocol):
+    """Need whose totals are counted in whole steps."""
 
-    need: TotalNeed | DistinctNeed
+    @property
+    def unit(self) -> Fraction:
+        """The worth of one whole step."""
+
+
+@frozen
+class AdditiveRelease:
+    """Planned release with additive noise: its event, and its noise in the unit of the totals."""
+
+    need: _UnitNeed
     mechanism: Additive
 
     @property
     def event(self) -> Event:
-        """The event that accountants price: one for all keys together."""
+        """The event that accountants price: one for all totals and keys together."""
         return self.mechanism.event
 
     @property
@@ -122,9 +131,16 @@ class NoisyRelease:
         return at_least(self.mechanism.scale * self.unit)
 
     def error(self, beta: float = 0.05) -> float:
-        """Bound the error in one key with probability at least 1 − β, in the unit of the total."""
+        """Bound the error of one total in one key with probability at least 1 − β, in its unit."""
         # Rounds up: the promise of accuracy is never too small.
         return at_least(self.mechanism.error(beta) * self.unit)
+
+
+@frozen
+class NoisyRelease(AdditiveRelease):
+    """Planned release of totals, or of numbers of distinct values, with additive noise."""
+
+    need: TotalNeed | DistinctNeed
 
 
 def total_need(addend: Addend, basis: Basis, *, people: bool = False) -> TotalNeed:
@@ -142,6 +158,14 @@ def total_need(addend: Addend, basis: Basis, *, people: bool = False) -> TotalNe
     tally = Tally(basis.rows, basis.keys, (term,), share, people=people)
     sensitivity = influence(tally, 0, basis.key_count)
     return TotalNeed(tally, addend.step / weight, sensitivity)
+
+
+def centred_needs(x: Expression, basis: Basis) -> list[TotalNeed]:
+    """State the totals of centred values, and of rows that have a value."""
+    # Centred values have half the sensitivity of the values themselves.
+    total = number_addend(centred(x, basis.columns), basis.columns)
+    rows = rows_addend(present(x, basis.rows))
+    return [total_need(total, basis), total_need(rows, basis)]
 
 
 @frozen
@@ -220,16 +244,17 @@ def noises_of(totals: tuple[NoisyTotal, ...]) -> Noises:
     return tuple(total.noise for total in totals)
 
 
-def weighted_sum(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> WeightedSum:
-    """Return the weighted sum of released totals in floats, with its weights."""
-    exact = exact_sum(weights, totals)
-    return WeightedSum(float(exact), tuple(map(float, weights)))
+def weighted_sums(totals: tuple[NoisyTotal, ...], *weights: TotalWeights) -> list[WeightedSum]:
+    """Return weighted sums of released totals in floats, each with its weights."""
+    sums = []
+    for one, exact in zip(weights, exact_sums(totals, *weights), strict=True):
+        sums.append(WeightedSum(float(exact), tuple(map(float, one))))
+    return sums
 
 
-def exact_sum(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> Fraction:
-    """Return the exact weighted sum of released totals."""
-    numerator, denominator = sum_quotient(weights, totals)
-    return Fraction(numerator, denominator)
+def exact_sums(totals: tuple[NoisyTotal, ...], *weights: TotalWeights) -> list[Fraction]:
+    """Return exact weighted sums of released totals, one for each tuple of weights."""
+    return [Fraction(*sum_quotient(one, totals)) for one in weights]
 
 
 def sum_quotient(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> tuple[int, int]:
@@ -287,7 +312,7 @@ class JointTotal:
     @property
     def exact(self) -> Fraction:
         """The released number, before it is rounded."""
-        released = exact_sum(self.weights, self.totals)
+        [released] = exact_sums(self.totals, self.weights)
         if self.low is None:
             return released
         return max(released, self.low)
