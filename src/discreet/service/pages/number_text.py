@@ -26,7 +26,10 @@ def error_words(error: float, unit: str = "") -> str:
     >>> error_words(6543.21), error_words(0.12341), error_words(31.2, "rows")
     ('± 6\u202f550', '± 0.124', '± 31.2 rows')
     """
-    words = f"± {plain(float(shown(error, 3)))}" if math.isfinite(error) else "no bound"
+    words = "no bound"
+    if math.isfinite(error):
+        # `shown` rounds up: an error must never look smaller than it is.
+        words = f"± {plain(float(shown(error, 3)))}"
     return f"{words} {unit}".strip()
 
 
@@ -37,8 +40,11 @@ def sentence(words: str) -> str:
     >>> sentence("it is so"), sentence("ε must be above 0"), sentence("Really?")
     ('It is so.', 'ε must be above 0.', 'Really?')
     """
-    first = words[:1].upper() if words[:1].isascii() else words[:1]
-    return first + words[1:] + ("" if words.endswith((".", "?", "!")) else ".")
+    first = words[:1]
+    if first.isascii():
+        first = first.upper()
+    end = "" if words.endswith((".", "?", "!")) else "."
+    return first + words[1:] + end
 
 
 def value_words(value: object) -> str:
@@ -52,7 +58,9 @@ def value_words(value: object) -> str:
         return "NULL"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return plain(value) if isinstance(value, int | float) else str(value)
+    if isinstance(value, int | float):
+        return plain(value)
+    return str(value)
 
 
 def key_words(value: object) -> str:
@@ -62,11 +70,11 @@ def key_words(value: object) -> str:
     >>> key_words(2024), key_words(0.5), key_words(None), key_words(True)
     ('2024', '0.5', 'NULL', 'yes')
     """
-    return (
-        f"{value:.15g}"
-        if isinstance(value, float)
-        else value_words(str(value) if type(value) is int else value)
-    )
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value_words(value)
 
 
 def percent(level: float) -> str:

@@ -33,7 +33,7 @@ def amount(measure: Measure) -> Fraction:
 
 @frozen
 class BudgetBar:
-    """What is spent and what is left, in the measure the ledger counts in, and perhaps what an answer would take."""
+    """Budget spent and left, in the measure of the ledger; `asked` is the price of the next answer."""
 
     spent: Measure
     left: Measure
@@ -52,10 +52,12 @@ class BudgetBar:
         >>> BudgetBar(dp.PureDP(1), dp.PureDP(3)).share(dp.PureDP(1))
         0.25
         """
-        return float(min(Fraction(1), amount(part) / self.whole)) if self.whole else 0.0
+        if not self.whole:
+            return 0.0
+        return float(min(Fraction(1), amount(part) / self.whole))
 
     def words(self, part: Measure) -> str:
-        """Say a part; amounts that do not add up as they are written, as a share of the whole too.
+        """Return a part as text; μ does not add up as it is written, so its share of the whole is said too.
 
         >>> import discreet as dp
         >>> from discreet.service.pages.charts.amount import BudgetBar
@@ -77,15 +79,19 @@ class BudgetBar:
 def left_bar(purse: BudgetBar) -> Html:
     """Draw spent, asked and left as one bar."""
     spent = 100 * purse.share(purse.spent)
-    asked = 0.0 if purse.asked is None else min(100 * purse.share(purse.asked), 100 - spent)
-    asked = max(asked, 0.6) if purse.asked is not None and amount(purse.asked) else asked
+    asked = 0.0
     words = f"{spent:.0f} % is spent"
-    words += "" if purse.asked is None else f", this answer would take {asked:.1f} %"
+    if purse.asked is not None:
+        asked = min(100 * purse.share(purse.asked), 100 - spent)
+        # Wide enough to be seen, however small the price.
+        if amount(purse.asked):
+            asked = max(asked, 0.6)
+        words += f", this answer would take {asked:.1f} %"
     return _bar(spent, asked, words, over=purse.over)
 
 
 def part_bar(part: Measure, purse: BudgetBar) -> Html:
-    """Draw what one person spent, of everything there is."""
+    """Draw the share of the whole budget that one user spent."""
     share = 100 * purse.share(part)
     return _bar(share, 0.0, f"{share:.0f} % of the whole", over=False)
 

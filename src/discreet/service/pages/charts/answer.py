@@ -14,14 +14,17 @@ from ....show.scale import ChartScale, linear
 from ....show.table import truncate
 from .chart import HEIGHT, WIDTH, ChartFrame, along, axes, band, circle, label, path, paths, picture
 
-MOST, ROOM = 40, 22
+MOST = 40
+"""Groups that are drawn below each other, unless all are asked for."""
+
+ROW_HEIGHT = 22
 FEWEST = 3
 """A line has at least so many points."""
 
 
 @frozen
 class Bar:
-    """One value with its interval, the key it belongs to, and where that stands on an axis, if it has an order."""
+    """One value with its interval and key; `at` is the key's position on an axis, if it has an order."""
 
     key: str
     value: float
@@ -34,19 +37,21 @@ class Bar:
         cls, key: object, words: str, numbers: tuple[float, float, float], *, ordered: bool
     ) -> Bar:
         """Place a value: numbers and times in ISO form have an order."""
-        return cls(words, *numbers, _place(key) if ordered else None)
+        at = _place(key) if ordered else None
+        return cls(words, *numbers, at)
 
 
 def _place(key: object) -> float | None:
     if isinstance(key, str):
-        return datetime.fromisoformat(
-            f"{key}+00:00" if "T" in key else f"{key}T00:00+00:00"
-        ).timestamp()
-    return float(key) if isinstance(key, int | float) and not isinstance(key, bool) else None
+        moment = key if "T" in key else f"{key}T00:00"
+        return datetime.fromisoformat(f"{moment}+00:00").timestamp()
+    if isinstance(key, int | float) and not isinstance(key, bool):
+        return float(key)
+    return None
 
 
 def drawn_words(bars: Sequence[Bar], most: int = MOST) -> str:
-    """Say what a chart of these values leaves out; nothing if it draws them all.
+    """Return the note on groups that a chart leaves out; "" if it draws them all.
 
     >>> from discreet.service.pages.charts.answer import Bar, drawn_words
     >>> drawn_words([Bar(str(k), 1, 0, 2) for k in range(121)])
@@ -54,16 +59,11 @@ def drawn_words(bars: Sequence[Bar], most: int = MOST) -> str:
     """
     if _line(bars):
         left = sum(bar.at is None for bar in bars)
-        return (
-            f"{left} of {len(bars):,} groups have no place on the axis: see the table"
-            if left
-            else ""
-        )
-    return (
-        f"{most} of {len(bars):,} groups are drawn; the table has all of them"
-        if len(bars) > most
-        else ""
-    )
+        if left:
+            return f"{left} of {len(bars):,} groups have no place on the axis: see the table"
+    elif len(bars) > most:
+        return f"{most} of {len(bars):,} groups are drawn; the table has all of them"
+    return ""
 
 
 def _line(bars: Sequence[Bar]) -> bool:
@@ -81,11 +81,9 @@ def answer_chart(
 ) -> Html:
     """Draw one column: along the key named `axis` if it has an order, else below each other; `span` is shared."""
     ends = span or (min(bar.low for bar in bars), max(bar.high for bar in bars))
-    return (
-        line_chart(name, bars, level, axis, ends)
-        if _line(bars)
-        else _rows(name, bars[:most], level, ends)
-    )
+    if _line(bars):
+        return line_chart(name, bars, level, axis, ends)
+    return _rows(name, bars[:most], level, ends)
 
 
 def line_chart(
@@ -94,27 +92,24 @@ def line_chart(
     """Draw values along an axis as a line, their intervals as a band."""
     points = sorted(((bar.at, bar) for bar in bars if bar.at is not None), key=lambda one: one[0])
     first, last = points[0], points[-1]
-    x, y = ChartScale(first[0], last[0], 56, WIDTH - 14), linear(*span, HEIGHT - 44, 24)
+    x = ChartScale(first[0], last[0], 56, WIDTH - 14)
+    y = linear(*span, HEIGHT - 44, 24)
     frame = ChartFrame(x, y)
     timed = not _is_number(first[1].key)
-    parts = [
-        axes(
-            ChartFrame(ChartScale(0, 1, x.start, x.end) if timed else x, y),
-            axis,
-            name,
-            x_ticks=0 if timed else 6,
-        ),
-        band(frame, [(at, bar.low) for at, bar in points], [(at, bar.high) for at, bar in points]),
-        path(frame, [(at, bar.value) for at, bar in points]),
-    ]
+    # Times are named at three points below; their seconds since 1970 are no ticks to show.
+    parts = [axes(frame, axis, name, x_ticks=0 if timed else 6)]
+    lows = [(at, bar.low) for at, bar in points]
+    highs = [(at, bar.high) for at, bar in points]
+    parts.append(band(frame, lows, highs))
+    parts.append(path(frame, [(at, bar.value) for at, bar in points]))
     if timed:
         middle = points[len(points) // 2]
-        ends = ((first, "start"), (middle, "middle"), (last, "end"))
-        parts += [
-            label(frame, (p[0], y.low), p[1].key, kind="tick", anchor=side, dy=17)
-            for p, side in ends
-        ]
-    words = f"{len(points)} values of {name} along {axis}, in a band whose points hold with {100 * level:g} % each."
+        for (at, bar), side in ((first, "start"), (middle, "middle"), (last, "end")):
+            parts.append(label(frame, (at, y.low), bar.key, kind="tick", anchor=side, dy=17))
+    words = (
+        f"{len(points)} values of {name} along {axis}, "
+        f"in a band whose points hold with {100 * level:g} % each."
+    )
     return picture(name, words, parts, kind="answer")
 
 
@@ -123,31 +118,30 @@ def _is_number(text: str) -> bool:
 
 
 def _rows(name: str, drawn: Sequence[Bar], level: float, span: tuple[float, float]) -> Html:
-    """Draw values below each other; a path for all bars and one for all their ends, since there may be hundreds."""
-    bottom = ROOM * len(drawn) + 14
-    wide = min(120, max(30, 12 + 6.4 * max(len(truncate(bar.key, 16)) for bar in drawn)))
-    x = linear(*span, wide, WIDTH - 14)
+    """Draw values below each other, a row for each group."""
+    bottom = ROW_HEIGHT * len(drawn) + 14
+    names = [truncate(bar.key, 16) for bar in drawn]
+    widest = 12 + 6.4 * max(map(len, names))
+    left = min(120, max(30, widest))
+    x = linear(*span, left, WIDTH - 14)
     frame = ChartFrame(x, ChartScale(0, len(drawn), 8, bottom - 6))
-    placed = [(place + 0.5, bar) for place, bar in enumerate(drawn)]
-    ends = [(end, at) for at, bar in placed for end in (bar.low, bar.high)]
-    parts = [path(frame, [(v, 0), (v, len(drawn))], "grid") for v in x.ticks(4)]
-    parts += [
-        paths(frame, [[(bar.low, at), (bar.high, at)] for at, bar in placed], "bar"),
-        paths(frame, [[(end, at - 0.22), (end, at + 0.22)] for end, at in ends], "cap"),
+    bars = []
+    caps = []
+    dots = []
+    for place, (row_name, bar) in enumerate(zip(names, drawn, strict=True)):
+        at = place + 0.5
+        bars.append([(bar.low, at), (bar.high, at)])
+        for end in (bar.low, bar.high):
+            caps.append([(end, at - 0.22), (end, at + 0.22)])
+        dots.append(label(frame, (x.low, at), row_name, kind="row-name", anchor="end", dx=-8, dy=4))
+        dots.append(circle(frame, (bar.value, at), "dot", 3.5))
+    # One element for all bars and one for all their ends: there may be hundreds of groups.
+    parts = [
+        *(path(frame, [(tick, 0), (tick, len(drawn))], "grid") for tick in x.ticks(4)),
+        paths(frame, bars, "bar"),
+        paths(frame, caps, "cap"),
+        *dots,
+        along(x, bottom, name, ticks=4),
     ]
-    for at, bar in placed:
-        parts += [
-            label(
-                frame,
-                (x.low, at),
-                truncate(bar.key, 16),
-                kind="row-name",
-                anchor="end",
-                dx=-8,
-                dy=4,
-            ),
-            circle(frame, (bar.value, at), "dot", 3.5),
-        ]
-    parts.append(along(x, bottom, name, ticks=4))
     words = f"{len(drawn)} values of {name} with bars that hold with {100 * level:g} % each."
     return picture(name, words, parts, height=bottom + 40, kind="answer")

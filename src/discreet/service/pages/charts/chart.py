@@ -10,7 +10,9 @@ from ....show.markup import Html, element, join, text
 from ....show.scale import ChartScale, Point
 
 WIDTH, HEIGHT = 400, 250
-"""One size for all: wide enough to read on a phone of 375 px without a scaling that shrinks the words."""
+"""One size for all: readable on a phone of 375 px without a scaling that shrinks the words."""
+
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @frozen
@@ -21,7 +23,7 @@ class ChartFrame:
     y: ChartScale
 
     def at(self, point: Point) -> str:
-        """Write where a point stands."""
+        """Return the coordinates of a point as SVG paths have them."""
         return f"{self.x.place(point[0]):g} {self.y.place(point[1]):g}"
 
 
@@ -32,14 +34,14 @@ def plain(value: float) -> str:
     >>> plain(0.5), plain(12000.0), plain(1e-6), plain(3e7), plain(-4.0), plain(0.0)
     ('0.5', '12\u202f000', '10⁻⁶', '3 × 10⁷', '−4', '0')
     """
-    if value and not 1e-3 <= abs(value) < 1e6:
-        digits, power = (
-            f"{value:.3g}".split("e") if "e" in f"{value:.3g}" else f"{value:.2e}".split("e")
-        )
-        raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-        front = f"{float(digits):g}"
-        return f"10{raised}" if front == "1" else f"{front} × 10{raised}".replace("-", "−")
-    return f"{value:,.6g}".replace(",", "\u202f").replace("-", "−")
+    if value == 0 or 1e-3 <= abs(value) < 1e6:
+        return f"{value:,.6g}".replace(",", "\u202f").replace("-", "−")
+    digits, power = f"{value:.2e}".split("e")
+    raised = str(int(power)).translate(SUPERSCRIPTS)
+    front = f"{float(digits):g}".replace("-", "−")
+    if front == "1":
+        return f"10{raised}"
+    return f"{front} × 10{raised}"
 
 
 def picture(
@@ -56,51 +58,56 @@ def axes(
 ) -> Html:
     """Draw both axes: hairlines across for y, short marks for x, names at their ends."""
     x, y = frame.x, frame.y
-    heights = [(y.place(v), plain(v)) for v in y.ticks(y_ticks)]
-    lines = [_stroke(f"M{x.start:g} {at:g}H{x.end:g}", "grid") for at, _ in heights]
-    words = [text(x.start - 6, at + 4, word, "end", class_="tick") for at, word in heights]
-    return join(
-        [
-            *lines,
-            *words,
-            along(x, y.start, x_name, x_ticks),
-            text(2, 12, y_name, "start", class_="name"),
-        ]
-    )
+    lines = []
+    numbers = []
+    for tick in y.ticks(y_ticks):
+        at = y.place(tick)
+        lines.append(_stroke(f"M{x.start:g} {at:g}H{x.end:g}", "grid"))
+        numbers.append(text(x.start - 6, at + 4, plain(tick), "end", class_="tick"))
+    x_axis = along(x, y.start, x_name, x_ticks)
+    return join([*lines, *numbers, x_axis, text(2, 12, y_name, "start", class_="name")])
 
 
 def along(x: ChartScale, height: float, name: str = "", ticks: int = 6) -> Html:
     """Draw a horizontal axis at a height: a line, short marks, round numbers, its name at the end."""
-    places = [(x.place(v), plain(v)) for v in x.ticks(ticks)]
+    marks = []
+    parts = []
+    for tick in x.ticks(ticks):
+        at = x.place(tick)
+        marks.append(_stroke(f"M{at:g} {height:g}v4", "mark"))
+        parts.append(text(at, height + 17, plain(tick), class_="tick"))
+    if name:
+        parts.append(text(x.end, height + 34, name, "end", class_="name"))
     base = _stroke(f"M{x.start:g} {height:g}H{x.end:g}", "axis")
-    marks = [_stroke(f"M{at:g} {height:g}v4", "mark") for at, _ in places]
-    words = [text(at, height + 17, word, class_="tick") for at, word in places]
-    return join(
-        [base, *marks, *words, text(x.end, height + 34, name, "end", class_="name") if name else ""]
-    )
+    return join([base, *marks, *parts])
 
 
 def path(frame: ChartFrame, points: Sequence[Point], kind: str = "line") -> Html:
     """Draw a line through points."""
-    return _stroke(f"M{'L'.join(map(frame.at, points))}", kind)
+    return paths(frame, [points], kind)
 
 
 def paths(frame: ChartFrame, lines: Sequence[Sequence[Point]], kind: str = "line") -> Html:
     """Draw several lines as one element."""
-    return _stroke("".join(f"M{'L'.join(map(frame.at, points))}" for points in lines), kind)
+    return _stroke("".join(_through(frame, points) for points in lines), kind)
 
 
 def area(frame: ChartFrame, points: Sequence[Point], kind: str = "area") -> Html:
-    """Fill what lies between points and the lower axis."""
-    ends = ((points[-1][0], frame.y.low), (points[0][0], frame.y.low))
-    return _stroke(f"M{'L'.join(map(frame.at, (*points, *ends)))}Z", kind)
+    """Fill the area between points and the lower axis."""
+    lowest = frame.y.low
+    return band(frame, [(points[0][0], lowest), (points[-1][0], lowest)], points, kind)
 
 
 def band(
     frame: ChartFrame, lows: Sequence[Point], highs: Sequence[Point], kind: str = "band"
 ) -> Html:
-    """Fill what lies between two lines."""
-    return _stroke(f"M{'L'.join(map(frame.at, (*highs, *reversed(lows))))}Z", kind)
+    """Fill the area between two lines."""
+    return _stroke(f"{_through(frame, [*highs, *reversed(lows)])}Z", kind)
+
+
+def _through(frame: ChartFrame, points: Sequence[Point]) -> str:
+    """Write the SVG path through points."""
+    return f"M{'L'.join(map(frame.at, points))}"
 
 
 def _stroke(way: str, kind: str) -> Html:

@@ -18,7 +18,7 @@ MAX_DRAWN_ROWS = 6
 
 @frozen
 class AnswerPart:
-    """One table: what it is by (empty if the answer has one only), and a reply with its own rows and columns."""
+    """One table of an answer: a reply with its own rows and columns; no title if it is the only one."""
 
     title: str
     reply: Mapping[str, Any]
@@ -36,13 +36,14 @@ def parts_of(reply: Mapping[str, Any], sql: str) -> tuple[AnswerPart, ...]:
     if not SEVERAL.search(sql):
         return (AnswerPart("", reply),)
     keys = [place for place, one in enumerate(reply["columns"]) if not one["noisy"]]
-    sets: dict[tuple[int, ...], list[int]] = {}
+    rows_by_absent: dict[tuple[int, ...], list[int]] = {}
     for place, row in enumerate(reply["rows"]):
-        sets.setdefault(tuple(key for key in keys if row[key] is None), []).append(place)
-    found = sorted(sets.items(), key=lambda item: -len(item[0]))
-    return tuple(_part(reply, absent, places) for absent, places in found) or (
-        AnswerPart("", reply),
-    )
+        absent = tuple(key for key in keys if row[key] is None)
+        rows_by_absent.setdefault(absent, []).append(place)
+    if not rows_by_absent:
+        return (AnswerPart("", reply),)
+    tables = sorted(rows_by_absent.items(), key=lambda item: -len(item[0]))
+    return tuple(_part(reply, absent, rows) for absent, rows in tables)
 
 
 def _part(reply: Mapping[str, Any], absent: tuple[int, ...], places: list[int]) -> AnswerPart:

@@ -22,33 +22,32 @@ def tradeoff(curator: Curator, ask: Ask, unit: BudgetUnit) -> Html:
     """Draw the error of the first statistic against the spend, and a dot where the question stands."""
     spends = unit.steps[:: max(1, math.ceil(len(unit.steps) / POINTS))]
     delta = getattr(ask.terms.spend, "delta", Fraction())
+    drawn = []
     try:
-        points = [
-            (float(step), _error(curator, ask, unit, Fraction(step), delta)) for step in spends
-        ]
+        for step in spends:
+            error = _error(curator, ask, unit, Fraction(step), delta)
+            if math.isfinite(error) and error > 0:
+                drawn.append((float(step), error))
         here = curator.plan(ask.sql, **ask.terms.words())
     except DiscreetError:
-        return Html("")  # some spend on the way cannot be planned: then there is no curve to show
-    drawn = [(spend, error) for spend, error in points if math.isfinite(error) and error > 0]
+        # Some spend on the way cannot be planned: then there is no curve to show.
+        return Html("")
     if not isinstance(here, Plan) or len(drawn) < 2:
         return Html("")
-    at = (
-        float(getattr(here.spend, "mu", 0) or amount(here.spend)),
-        next(iter(here.statistic_errors().values())),
-    )
-    at = (
-        at[0],
-        max(at[1], min(error for _, error in drawn) / 2),
-    )  # no error at all has no place on this scale
-    x, y = ([*(p[i] for p in drawn), at[i]] for i in (0, 1))
-    frame = ChartFrame(
-        decades(min(x), max(x), 50, WIDTH - 14), decades(min(y), max(y), HEIGHT - 44, 24)
-    )
-    name = next(iter(here.statistic_errors()))
+    name, error = next(iter(here.statistic_errors().items()))
+    spend = float(getattr(here.spend, "mu", 0) or amount(here.spend))
+    errors = [error for _, error in drawn]
+    # No error at all has no place on a logarithmic axis.
+    dot = (spend, max(error, min(errors) / 2))
+    all_spends = [*(spend for spend, _ in drawn), dot[0]]
+    all_errors = [*errors, dot[1]]
+    x = decades(min(all_spends), max(all_spends), 50, WIDTH - 14)
+    y = decades(min(all_errors), max(all_errors), HEIGHT - 44, 24)
+    frame = ChartFrame(x, y)
     parts = [
         axes(frame, f"{unit.symbol} spent", f"95 % error of {name}"),
         path(frame, drawn),
-        circle(frame, at, "dot", 6),
+        circle(frame, dot, "dot", 6),
     ]
     words = f"The error of {name} falls as more is spent; the dot is this question."
     return picture("Budget against error", words, parts)
@@ -56,4 +55,6 @@ def tradeoff(curator: Curator, ask: Ask, unit: BudgetUnit) -> Html:
 
 def _error(curator: Curator, ask: Ask, unit: BudgetUnit, spend: Fraction, delta: Fraction) -> float:
     plan = curator.plan(ask.sql, unit.measure(spend, delta))
-    return next(iter(plan.statistic_errors().values())) if isinstance(plan, Plan) else math.nan
+    if not isinstance(plan, Plan):
+        return math.nan
+    return next(iter(plan.statistic_errors().values()))
