@@ -11,7 +11,7 @@ from ...frozen import frozen
 from ...show.number import Digits, number_text
 from ...show.spreadsheet import safe_csv
 from .charts.grouping_tables import AnswerPart, answer_charts, parts_of
-from .charts.series import Chart
+from .charts.series import Chart, is_number
 from .number_text import key_words, percent, value_words
 
 MAX_ROWS = 200
@@ -27,7 +27,7 @@ FILES = (
 
 @frozen
 class Cell:
-    """One value in words, and how far off it may be."""
+    """Text of one value, and of its error."""
 
     value: str
     error: str
@@ -36,7 +36,7 @@ class Cell:
 
 @frozen
 class AnswerColumn:
-    """A column's name, whether its values carry noise, and how many digits of them are shown."""
+    """Column of an answer: whether its values carry noise, and how many of their digits are shown."""
 
     name: str
     noisy: bool
@@ -45,7 +45,7 @@ class AnswerColumn:
 
 @frozen
 class AnswerRow:
-    """One row; a faint one says nothing, since its noise is as large as what it hides."""
+    """Row of an answer; `faint` if its noise is as large as the value that it hides."""
 
     cells: tuple[Cell, ...]
     faint: bool
@@ -53,7 +53,7 @@ class AnswerRow:
 
 @frozen
 class AnswerSet:
-    """One table of an answer; it has a title where there are several."""
+    """Table of an answer, with a title where there are several."""
 
     title: str
     columns: tuple[AnswerColumn, ...]
@@ -62,7 +62,7 @@ class AnswerSet:
 
 @frozen
 class AnswerView:
-    """Everything the piece shows; `more` counts the rows that are not, `links` says whether there is a receipt."""
+    """Values of the fragment of an answer; `more` counts the rows left out, `links` is False without a receipt."""
 
     title: str
     remark: str
@@ -78,23 +78,22 @@ class AnswerView:
 
     @property
     def files(self) -> tuple[tuple[str, str], ...]:
-        """What can be taken home beside the charts, and its words."""
+        """Files to download beside the charts, and the words of their links."""
         return FILES
 
     @property
     def note(self) -> str:
-        """What the first table says beside its level."""
-        cost = f"It cost {self.cost}." if self.cost else ""
-        grey = (
-            "Rows in grey say nothing: their noise is as large as what it hides."
-            if self.faint
-            else ""
-        )
-        return " ".join(filter(None, (cost, grey)))
+        """Note of the first table, beside its level."""
+        notes = []
+        if self.cost:
+            notes.append(f"It cost {self.cost}.")
+        if self.faint:
+            notes.append("Rows in grey say nothing: their noise is as large as what it hides.")
+        return " ".join(notes)
 
     @property
     def query(self) -> str:
-        """What the address of a chart's file adds to draw the same groups."""
+        """Query of a chart's file, so that it draws the same groups."""
         return "?groups=all" if self.every else ""
 
 
@@ -122,24 +121,25 @@ def answer_view(
 def set_of(part: AnswerPart) -> AnswerSet:
     """Lay out one table, its first rows."""
     reply = part.reply
-    columns = tuple(
-        AnswerColumn(one["name"], one["noisy"], Digits(one.get("digits", "error")))
-        for one in reply["columns"]
-    )
+    columns = []
+    for column in reply["columns"]:
+        digits = Digits(column.get("digits", "error"))
+        columns.append(AnswerColumn(column["name"], column["noisy"], digits))
     faint = set(reply.get("faint", ()))
-    rows = [
-        AnswerRow(
-            tuple(_cell(*given) for given in zip(columns, row, ends, strict=True)), place in faint
-        )
-        for place, (row, ends) in enumerate(zip(reply["rows"], reply["intervals"], strict=True))
-    ]
-    return AnswerSet(part.title, columns, tuple(rows[:MAX_ROWS]))
+    rows = []
+    shown = zip(reply["rows"][:MAX_ROWS], reply["intervals"][:MAX_ROWS], strict=True)
+    for place, (row, intervals) in enumerate(shown):
+        cells = [_cell(*given) for given in zip(columns, row, intervals, strict=True)]
+        rows.append(AnswerRow(tuple(cells), place in faint))
+    return AnswerSet(part.title, tuple(columns), tuple(rows))
 
 
 def cost_of(reply: Mapping[str, Any]) -> str:
-    """Return what the receipt says it cost, in the words of the ledger's budget; nothing if there is none."""
+    """Return the cost that the receipt states, in the measure of the ledger's budget; "" without a receipt."""
     receipt = reply.get("receipt")
-    return "" if receipt is None else _cost(str(receipt))
+    if receipt is None:
+        return ""
+    return _cost(str(receipt))
 
 
 @lru_cache(maxsize=1024)
@@ -153,20 +153,16 @@ def _cell(column: AnswerColumn, value: object, ends: Sequence[object] | None) ->
         return Cell(key_words(value), "", noisy=False)
     if ends is None:
         return Cell(value_words(value), "", noisy=True)
-    numbers = [
-        float(one)
-        for one in (value, *ends)
-        if isinstance(one, int | float) and not isinstance(one, bool)
-    ]
-    if len(numbers) == 3:
-        if (
-            column.digits is Digits.EVERY and numbers[2] - numbers[1] > 1
-        ):  # the files have every digit
-            numbers[0] = round(numbers[0], 2)
-        words = number_text(numbers[0], numbers[1], numbers[2], column.digits)
-        return Cell(_space(words.value), _space(words.error), noisy=True)
-    low, high = ends
-    return Cell(value_words(value), f"({value_words(low)} to {value_words(high)})", noisy=True)
+    numbers = [float(one) for one in (value, *ends) if is_number(one)]
+    if len(numbers) < 3:
+        low, high = ends
+        return Cell(value_words(value), f"({value_words(low)} to {value_words(high)})", noisy=True)
+    estimate, least, most = numbers
+    # The files have every digit; here two places are enough beside a wide interval.
+    if column.digits is Digits.EVERY and most - least > 1:
+        estimate = round(estimate, 2)
+    words = number_text(estimate, least, most, column.digits)
+    return Cell(_space(words.value), _space(words.error), noisy=True)
 
 
 def _space(words: str) -> str:
@@ -185,17 +181,20 @@ def answer_csv(reply: Mapping[str, Any]) -> str:
 
 
 def answer_table(reply: Mapping[str, Any], missing: object) -> list[list[object]]:
-    """Return names and rows of the table; noisy columns are followed by the ends of their intervals, else `missing`."""
+    """Return names and rows of the table; after a noisy column come the ends of its intervals, else `missing`."""
     columns = reply["columns"]
-    table: list[list[object]] = [[name for one in columns for name in _names(one)]]
-    for row, ends in zip(reply["rows"], reply["intervals"], strict=True):
+    names: list[object] = []
+    for column in columns:
+        name = column["name"]
+        names.append(name)
+        if column["noisy"]:
+            names += [f"{name}_low", f"{name}_high"]
+    table = [names]
+    for row, intervals in zip(reply["rows"], reply["intervals"], strict=True):
         cells: list[object] = []
-        for one, value, box in zip(columns, row, ends, strict=True):
-            cells += [value, *(box or (missing, missing))] if one["noisy"] else [value]
+        for column, value, ends in zip(columns, row, intervals, strict=True):
+            cells.append(value)
+            if column["noisy"]:
+                cells += ends or (missing, missing)
         table.append(cells)
     return table
-
-
-def _names(column: Mapping[str, Any]) -> tuple[str, ...]:
-    name = column["name"]
-    return (name, f"{name}_low", f"{name}_high") if column["noisy"] else (name,)

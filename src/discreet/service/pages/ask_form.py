@@ -22,7 +22,7 @@ STEPS = tuple(f"{float(digit) * 10.0**power:.6g}" for power in range(-4, 3) for 
 
 @frozen
 class BudgetUnit:
-    """The measure people spend in, and the steps of its slider; `delta` if a δ may be spent too."""
+    """Measure that users spend in, and the steps of its slider; `delta` if a δ may be spent too."""
 
     symbol: str
     steps: tuple[str, ...]
@@ -57,16 +57,16 @@ def unit_of(budget: Measure) -> BudgetUnit:
             symbol, whole = "ε", float(amount)
         case _:
             symbol, whole = "ε", max(float(epsilon) for _, epsilon in budget.orders)
-    steps = tuple(step for step in STEPS if whole / 500 <= float(step) <= whole) or (
-        f"{whole:.3g}",
-    )
+    steps = tuple(step for step in STEPS if whole / 500 <= float(step) <= whole)
+    if not steps:
+        steps = (f"{whole:.3g}",)
     near = min(range(len(steps)), key=lambda place: abs(float(steps[place]) - whole / 10))
     return BudgetUnit(symbol, steps, near, isinstance(budget, ApproxDP) and budget.delta > 0)
 
 
 @frozen
 class AskFields:
-    """What stands in the form, as text; `mode` is `spend` or `error`."""
+    """Fields of the form as text; `mode` is `spend` or `error`."""
 
     sql: str
     mode: str
@@ -99,7 +99,7 @@ def ask_of(fields: AskFields, unit: BudgetUnit) -> Ask:
     >>> ask_of(read_fields({"sql": "SELECT 1", "spend": "1/2"}, unit), unit).terms.spend
     PureDP(0.5)
 
-    Refuses numbers that are none, an empty question, no budget or error.
+    Refuses: numbers that are none, an empty question, no budget or error.
     """
     spend: Measure | None = None
     error: ExactErrors | None = None
@@ -113,8 +113,10 @@ def ask_of(fields: AskFields, unit: BudgetUnit) -> Ask:
 
 def spend_of(spend: str, delta: str, unit: BudgetUnit) -> Measure:
     """Read what is to be spent; refuses numbers that are none."""
-    more = read_number(delta or "0", "δ to spend") if unit.delta else Fraction()
-    return unit.measure(_positive(spend, f"{unit.symbol} to spend"), more)
+    exact_delta = Fraction()
+    if unit.delta:
+        exact_delta = read_number(delta or "0", "δ to spend")
+    return unit.measure(_positive(spend, f"{unit.symbol} to spend"), exact_delta)
 
 
 def _positive(text: str, name: str) -> Fraction:
@@ -147,7 +149,8 @@ def examples_of(schemas: tuple[Schema, ...]) -> tuple[tuple[str, str], ...]:
     table = next((schema for schema in schemas if not schema.public), schemas[0])
     keys = [name for name, column in table.declared if isinstance(column, Category)]
     numbers = [name for name, column in table.declared if isinstance(column, Integer | Real)]
-    by, name = keys[0] if keys else None, table.name
+    by = keys[0] if keys else None
+    name = table.name
     found = [("How many there are", f"SELECT COUNT(*) AS n\nFROM {name}")]
     if by:
         counted = f"SELECT {by}, COUNT(*) AS n\nFROM {name}\nGROUP BY {by}"
@@ -157,9 +160,9 @@ def examples_of(schemas: tuple[Schema, ...]) -> tuple[tuple[str, str], ...]:
             (f"Median {numbers[0]}", f"SELECT MEDIAN({numbers[0]}) AS median\nFROM {name}")
         )
     if numbers and by:
-        column = next(
-            (name for name, kind in table.declared if isinstance(kind, Real)), numbers[-1]
-        )
-        mean = f"SELECT {by}, COUNT(*) AS n, AVG({column}) AS mean\nFROM {name}\nGROUP BY {by}\nORDER BY mean DESC"
+        reals = [name for name, kind in table.declared if isinstance(kind, Real)]
+        column = reals[0] if reals else numbers[-1]
+        statistics = f"SELECT {by}, COUNT(*) AS n, AVG({column}) AS mean"
+        mean = f"{statistics}\nFROM {name}\nGROUP BY {by}\nORDER BY mean DESC"
         found.insert(1, (f"Mean {column}, by {by}", mean))
     return tuple(found)

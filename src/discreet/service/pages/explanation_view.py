@@ -29,7 +29,7 @@ MAX_COLUMNS = 4
 
 @frozen
 class PlanRow:
-    """One statistic: how far off, by which mechanism, and what of a person counts."""
+    """One statistic of a plan: its error, its mechanism, and how much of a person it counts."""
 
     name: str
     error: str
@@ -39,7 +39,7 @@ class PlanRow:
 
 @frozen
 class Explained:
-    """Everything the piece shows; `size` is said only where an error depends on it."""
+    """Values of the fragment that shows an explanation; `size` is said only where an error depends on it."""
 
     rows: tuple[PlanRow, ...]
     level: str
@@ -91,7 +91,7 @@ def plan_rows(plan: Plan) -> tuple[PlanRow, ...]:
 
 
 def explanation(curator: Curator, fields: AskFields, unit: BudgetUnit) -> dict[str, Any]:
-    """Explain what stands in the form, or say what is wrong with it; what is left is shown in any case."""
+    """Explain the question of the form, or why it is refused; the budget left is shown in any case."""
     purse: BudgetBar | None = None
     try:
         purse = BudgetBar(curator.spent(), curator.left())
@@ -99,12 +99,12 @@ def explanation(curator: Curator, fields: AskFields, unit: BudgetUnit) -> dict[s
         found = curator.explain(ask.sql, **ask.terms.words())
     except DiscreetError as refusal:
         return explain_refusal(refusal, fields, purse)
-    over = (
-        None
-        if found.fits or found.stored
-        else word_refusal("BudgetExceeded", _too_much(curator, ask, found))
-    )
-    purse = BudgetBar(purse.spent, purse.left, None if found.stored else found.price)
+    over = None
+    if not found.fits and not found.stored:
+        over = word_refusal("BudgetExceeded", _too_much(curator, ask, found))
+    # A stored answer is free.
+    price = None if found.stored else found.price
+    purse = BudgetBar(purse.spent, purse.left, price)
     curve = tradeoff(curator, ask, unit)
     return {
         "refusal": over,
@@ -117,7 +117,7 @@ def explanation(curator: Curator, fields: AskFields, unit: BudgetUnit) -> dict[s
 def explain_refusal(
     refusal: DiscreetError, fields: AskFields, purse: BudgetBar | None = None
 ) -> dict[str, Any]:
-    """Say why there is nothing to explain."""
+    """Return the values of the fragment for a question that is refused."""
     words = refusal_of(refusal, fields.sql)
     return {
         "refusal": words,
@@ -128,7 +128,7 @@ def explain_refusal(
 
 
 def check_run(curator: Curator, ask: Ask, cells: int) -> None:
-    """Refuse before anything is written what public facts and the ledger refuse already."""
+    """Refuse a question that public facts or the ledger refuse, before anything is written."""
     check_ask(curator, ask, cells)
     found = curator.explain(ask.sql, **ask.terms.words())
     if not found.fits and not found.stored:
@@ -136,15 +136,16 @@ def check_run(curator: Curator, ask: Ask, cells: int) -> None:
 
 
 def _too_much(curator: Curator, ask: Ask, found: Explanation) -> str:
-    """Say what it costs and what is left, and how far off the answer would be for all that is left."""
+    """Return the refusal of a price: the cost, what is left, and the errors that all of that would buy."""
     least = f"it costs {found.price}, and {found.left} is left"
+    affordable = replace(ask.terms, spend=found.left, error=None)
     try:
-        fits = curator.explain(ask.sql, **replace(ask.terms, spend=found.left, error=None).words())
-    except DiscreetError:  # nothing is left, or this cannot be had for what is
+        fits = curator.explain(ask.sql, **affordable.words())
+    except DiscreetError:
+        # Nothing is left, or the question cannot be answered for what is.
         return f"{least}; ask your steward for more"
     if not fits.fits:
         return f"{least}; spend less, allow more error, or ask your steward for more"
-    rows = [f"{row.name} by {row.error}" for row in plan_rows(fits.plan) if row.name != "groups"][
-        :MAX_COLUMNS
-    ]
-    return f"{least}; for {found.left} it would be off: {', '.join(rows)}; or ask your steward for more"
+    rows = [row for row in plan_rows(fits.plan) if row.name != "groups"]
+    errors = ", ".join(f"{row.name} by {row.error}" for row in rows[:MAX_COLUMNS])
+    return f"{least}; for {found.left} it would be off: {errors}; or ask your steward for more"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from ....frozen import frozen
 from ....show.markup import Html
@@ -15,7 +15,7 @@ MAX_CHARTS = 4
 
 @frozen
 class Most:
-    """How much is drawn of one column: groups below each other, and pictures beside each other."""
+    """Limits of the charts of one column: groups below each other, and pictures beside each other."""
 
     groups: int
     parts: int
@@ -26,7 +26,7 @@ FIRST, ALL = Most(40, 6), Most(400, 30)
 
 @frozen
 class Chart:
-    """The chart of one column, or of one part of it, and what it leaves out; `cut` if more can be drawn."""
+    """Chart of one column, or of one part of it, with a note on groups left out; `cut` if more can be drawn."""
 
     name: str
     picture: Html
@@ -36,7 +36,7 @@ class Chart:
 
 @frozen
 class _Table:
-    """A reply, its keys apart: `apart` is the place of the key that has a picture for each value, `axis` the other."""
+    """Table of a reply, with the confidence level and the limits of its charts."""
 
     columns: Sequence[Mapping[str, Any]]
     rows: Sequence[Sequence[Any]]
@@ -49,17 +49,20 @@ class _Table:
         return [place for place, one in enumerate(self.columns) if not one["noisy"]]
 
     def apart(self) -> int | None:
-        """Return the key with the fewest values, of two; one with an order is rather the axis."""
+        """Return the key that has a picture for each value: of two, the one with the fewest values.
+
+        A key with an order is rather the axis.
+        """
         if len(self.keys) != 2:
             return None
-        found = sorted(
-            self.keys, key=lambda k: (self.columns[k].get("ordered", False), len(self.values(k)))
-        )[0]
-        return (
-            found
-            if len(self.values(found)) > 1 and len(self.rows) > len(self.values(found))
-            else None
-        )
+
+        def preference(key: int) -> tuple[bool, int]:
+            return self.columns[key].get("ordered", False), len(self.values(key))
+
+        chosen = min(self.keys, key=preference)
+        if 1 < len(self.values(chosen)) < len(self.rows):
+            return chosen
+        return None
 
     def values(self, key: int) -> list[Any]:
         return list(dict.fromkeys(row[key] for row in self.rows))
@@ -69,70 +72,76 @@ class _Table:
     ) -> list[Bar]:
         """List the values of a column of numbers, those of one part if `where` says which."""
         ordered = len(keys) == 1 and bool(self.columns[keys[0]].get("ordered", False))
-        found = []
-        for row, ends in zip(self.rows, self.intervals, strict=True):
-            box = (row[column], *(ends[column] or ()))
-            if (
-                len(box) == 3
-                and all(map(_number, box))
-                and (where is None or row[where[0]] == where[1])
-            ):
-                words = ", ".join(key_words(row[key]) for key in keys)
-                numbers = (float(box[0]), float(box[1]), float(box[2]))
-                found.append(
-                    Bar.of(row[keys[0]] if keys else None, words, numbers, ordered=ordered)
-                )
-        return found
+        bars = []
+        for row, intervals in zip(self.rows, self.intervals, strict=True):
+            if where is not None and row[where[0]] != where[1]:
+                continue
+            box = [row[column], *(intervals[column] or ())]
+            # A value without an interval, or with an open one, cannot be drawn.
+            if len(box) != 3 or not all(map(is_number, box)):
+                continue
+            value, low, high = map(float, box)
+            first_key = row[keys[0]] if keys else None
+            words = ", ".join(key_words(row[key]) for key in keys)
+            bars.append(Bar.of(first_key, words, (value, low, high), ordered=ordered))
+        return bars
 
 
 def charts_of(reply: Mapping[str, Any], level: float, *, every: bool = False) -> Iterator[Chart]:
     """Draw the noisy columns of numbers, the first four of them; of many groups the first, or `every` one."""
-    table = _Table(
-        reply["columns"], reply["rows"], reply["intervals"], level, ALL if every else FIRST
-    )
-    noisy = [
-        place
-        for place, one in enumerate(table.columns)
-        if one["noisy"] and table.bars(place, table.keys)
-    ]
-    for count, place in enumerate(noisy[:MAX_CHARTS], 1):
-        apart = table.apart()
-        yield from _one(table, place) if apart is None else _parts(table, place, apart)
-        if count == MAX_CHARTS < len(noisy):
-            left = ", ".join(str(table.columns[one]["name"]) for one in noisy[MAX_CHARTS:])
-            yield Chart("", Html(""), f"Not drawn, but in the table: {left}")
+    most = ALL if every else FIRST
+    table = _Table(reply["columns"], reply["rows"], reply["intervals"], level, most)
+    noisy = []
+    for place, column in enumerate(table.columns):
+        if column["noisy"] and table.bars(place, table.keys):
+            noisy.append(place)
+    apart = table.apart()
+    for place in noisy[:MAX_CHARTS]:
+        if apart is None:
+            yield _one(table, place)
+        else:
+            yield from _parts(table, place, apart)
+    if len(noisy) > MAX_CHARTS:
+        left = ", ".join(str(table.columns[place]["name"]) for place in noisy[MAX_CHARTS:])
+        yield Chart("", Html(""), f"Not drawn, but in the table: {left}")
 
 
-def _one(table: _Table, place: int) -> Iterator[Chart]:
-    name, bars = str(table.columns[place]["name"]), table.bars(place, table.keys)
+def _one(table: _Table, place: int) -> Chart:
+    name = str(table.columns[place]["name"])
+    bars = table.bars(place, table.keys)
     axis = ", ".join(str(table.columns[key]["name"]) for key in table.keys)
     drawn = answer_chart(name, bars, table.level, axis, most=table.most.groups)
-    yield Chart(f"{name} by {axis}" if axis else name, drawn, *_left(table, bars))
+    title = f"{name} by {axis}" if axis else name
+    return Chart(title, drawn, *_left(table, bars))
 
 
 def _left(table: _Table, bars: Sequence[Bar]) -> tuple[str, bool]:
-    """Say what a chart leaves out, and whether drawing all groups would show it."""
+    """Return the note on groups left out, and whether drawing all groups would show them."""
     words = drawn_words(bars, table.most.groups)
     return words, words.endswith("all of them") and table.most == FIRST
 
 
 def _parts(table: _Table, place: int, apart: int) -> Iterator[Chart]:
     """Draw one picture for each value of a key, all to one scale."""
-    name, every = str(table.columns[place]["name"]), table.bars(place, table.keys)
-    [other] = [key for key in table.keys if key != apart]
+    name = str(table.columns[place]["name"])
+    every = table.bars(place, table.keys)
     span = min(bar.low for bar in every), max(bar.high for bar in every)
-    values, axis = table.values(apart), str(table.columns[other]["name"])
+    [other] = [key for key in table.keys if key != apart]
+    axis = str(table.columns[other]["name"])
+    apart_name = table.columns[apart]["name"]
+    values = table.values(apart)
     most = table.most.parts
     for value in values[:most]:
         bars = table.bars(place, [other], (apart, value))
         if bars:
-            title = f"{name} by {axis}, {table.columns[apart]['name']} = {key_words(value)}"
+            title = f"{name} by {axis}, {apart_name} = {key_words(value)}"
             drawn = answer_chart(name, bars, table.level, axis, span, most=table.most.groups)
             yield Chart(title, drawn, *_left(table, bars))
     if len(values) > most:
-        said = f"{most} of {len(values):,} values of {table.columns[apart]['name']} are drawn"
-        yield Chart("", Html(""), f"{said}; the table has all of them", table.most == FIRST)
+        note = f"{most} of {len(values):,} values of {apart_name} are drawn"
+        yield Chart("", Html(""), f"{note}; the table has all of them", table.most == FIRST)
 
 
-def _number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Return whether a value of a reply is a number, which true and false are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -125,18 +125,24 @@ def sql_code(dataset: str, body: str) -> str:
 
 def _terms(terms: Terms) -> dict[str, str]:
     """Return the terms that are said, as Python writes them."""
-    said = {"spend": "" if terms.spend is None else f"dp.{measure_code(terms.spend)}"}
-    said |= {"error": _numbers(terms.error), "weights": _numbers(terms.weights)}
-    said |= {
-        "size": "" if terms.size is None else str(terms.size),
-        "whole": "True" if terms.whole else "",
-    }
-    said |= {"level": "" if terms.level == 0.95 else repr(terms.level)}
-    said |= {
-        "nonnegative": "True" if terms.nonnegative else "",
-        "intervals": "" if terms.intervals else "False",
-    }
-    return {name: words for name, words in said.items() if words}
+    said: dict[str, str] = {}
+    if terms.spend is not None:
+        said["spend"] = f"dp.{measure_code(terms.spend)}"
+    if terms.error is not None:
+        said["error"] = _numbers(terms.error)
+    if terms.weights is not None:
+        said["weights"] = _numbers(terms.weights)
+    if terms.size is not None:
+        said["size"] = str(terms.size)
+    if terms.whole:
+        said["whole"] = "True"
+    if terms.level != 0.95:
+        said["level"] = repr(terms.level)
+    if terms.nonnegative:
+        said["nonnegative"] = "True"
+    if not terms.intervals:
+        said["intervals"] = "False"
+    return said
 
 
 def measure_code(measure: Measure) -> str:
@@ -154,13 +160,9 @@ def measure_code(measure: Measure) -> str:
 
 
 def _numbers(value: object) -> str:
-    if value is None:
-        return ""
-    return (
-        repr({name: str(one) for name, one in value.items()})
-        if isinstance(value, Mapping)
-        else repr(str(value))
-    )
+    if isinstance(value, Mapping):
+        return repr({name: str(one) for name, one in value.items()})
+    return repr(str(value))
 
 
 def fields_of(body: str) -> dict[str, str]:
