@@ -177,6 +177,9 @@ def test_what_a_cap_cuts_off_is_estimated_and_given_again_for_free(run, home):
     )
     again = run(*words, "--up-to", "10", "--of", "cost", "--epsilon", "200")
     assert "nothing spent" in again.stdout and "share_total" in again.stdout
+    former = run("estimate-cut", *words[1:], "--up-to", "10", "--of", "cost", "--epsilon", "200")
+    assert former.stdout == again.stdout
+    assert "estimate-cut is now estimate-truncation" in former.stderr
     refused = run(*words, "--up-to", "4", "--epsilon", "1")
     assert refused.exit_code != 0 and "above max_rows = 4" in refused.stderr
 

@@ -35,6 +35,14 @@ def test_is_what_a_count_and_a_sum_miss():
     assert (ALL - counted[0], TOTAL - counted[1]) == pytest.approx((CUT, CUT_TOTAL), abs=6)
 
 
+def test_the_former_name_does_the_same_and_warns():
+    here = curator()
+    first = here.estimate_truncation("visits", dp.PureDP(1), up_to=20)
+    with pytest.warns(DeprecationWarning, match="estimate_cut is now estimate_truncation") as told:
+        assert here.estimate_cut("visits", dp.PureDP(1), up_to=20) == first
+    assert told[0].filename == __file__
+
+
 def test_is_charged_once_explained_and_given_again():
     here = curator()
     told = here.explain(truncation_question(VISITS, up_to=20), spend=dp.PureDP(1))

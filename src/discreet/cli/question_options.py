@@ -34,7 +34,7 @@ from .flags import (
     WeightFlag,
     WhoFlag,
 )
-from .interrupt import report_charges_on_interrupt
+from .ledger_access import report_charges_on_interrupt
 from .source import open_source
 
 _PLENTY = 10**6

@@ -47,6 +47,7 @@ from ..synthetic.request import SynthesisWords
 from ..synthetic.synthesizer import warn_if_hopeless
 from ..synthetic.synthetic import Synthetic
 from ..wire.reply import entry_from_json, remaining_from_json
+from ..wire.verb import Request
 from ..wire.verbs.declaration import BoundsRequest, CapsRequest, TruncationRequest
 from ..wire.verbs.question import Ask, ReleaseRequest
 from ..wire.verbs.synthesis import SynthesisRequest
@@ -93,8 +94,8 @@ class Remote:
         """
         checked_terms = self._planner.terms(spend, **terms)
         plan = self._planner.plan(sql_text(text), checked_terms)
-        body = Ask(text, checked_terms, why).to_json()
-        reply = self._charge("sql", body, key, event_of({"": plan}))
+        request = Ask(text, checked_terms, why)
+        reply = self._charge("sql", request, key, event_of({"": plan}))
         return make_answer(reply, plan, {"": plan})
 
     def ask(
@@ -122,8 +123,8 @@ class Remote:
         checked_terms = self._planner.terms(spend, **terms)
         texts = {name: self._text(question) for name, question in questions.items()}
         plans = dict(self._planner.workload(texts, checked_terms).plans)
-        body = ReleaseRequest(texts, checked_terms, why).to_json()
-        reply = self._charge("release", body, key, event_of(plans))
+        request = ReleaseRequest(texts, checked_terms, why)
+        reply = self._charge("release", request, key, event_of(plans))
         answers = reply["answers"]
         return {name: make_answer(answers[name], plan, plans) for name, plan in plans.items()}
 
@@ -192,8 +193,8 @@ class Remote:
         fitted parameters only.
         """
         course = plan_training(self._planner, sql, sent_model(model), spend)
-        body = LearnRequest(sql, course.model, model.price(spend), why).to_json()
-        reply = self._charge("learn", body, key, course.training.event)
+        request = LearnRequest(sql, course.model, model.price(spend), why)
+        reply = self._charge("learn", request, key, course.training.event)
         return make_model(reply, course, model)
 
     def explain_model(
@@ -217,8 +218,8 @@ class Remote:
         """
         made = plan_synthesis_of(self._planner, table, spend, words)
         warn_if_hopeless(made.plan)
-        body = SynthesisRequest(table, spend, words, why).to_json()
-        reply = self._charge("synthesize", body, key, made.plan.event)
+        request = SynthesisRequest(table, spend, words, why)
+        reply = self._charge("synthesize", request, key, made.plan.event)
         return make_synthetic(reply, made)
 
     def plan_synthesis(
@@ -239,8 +240,8 @@ class Remote:
     ) -> SuggestedBounds:
         """Suggest bounds for a column of numbers, privately, to be declared from then on."""
         wanted = plan_suggested_bounds(self._planner, table, column, spend, tail)
-        body = BoundsRequest(table, column, spend, tail, why).to_json()
-        reply = self._charge("suggest_bounds", body, key, wanted.event)
+        request = BoundsRequest(table, column, spend, tail, why)
+        reply = self._charge("suggest_bounds", request, key, wanted.event)
         return make_bounds(reply, wanted)
 
     def suggest_caps(
@@ -251,8 +252,8 @@ class Remote:
         The suggestion is to be declared from then on (contribution bounding).
         """
         wanted = plan_suggested_caps(self._planner, table, spend)
-        body = CapsRequest(table, spend, why).to_json()
-        reply = self._charge("suggest_caps", body, key, wanted.event)
+        request = CapsRequest(table, spend, why)
+        reply = self._charge("suggest_caps", request, key, wanted.event)
         return make_caps(reply, wanted)
 
     def estimate_truncation(
@@ -268,8 +269,8 @@ class Remote:
         """Estimate privately the truncation by `max_rows`, as `Curator.estimate_truncation` does."""
         question = truncation_question_of(self._planner, table, up_to, of)
         plan = self._planner.plan(question, self._planner.terms(spend))
-        body = TruncationRequest(table, spend, up_to, of, why).to_json()
-        reply = self._charge("estimate_truncation", body, key, event_of({"": plan}))
+        request = TruncationRequest(table, spend, up_to, of, why)
+        reply = self._charge("estimate_truncation", request, key, event_of({"": plan}))
         return make_answer(reply, plan, {"": plan})
 
     def estimate_cut(self, *arguments: Any, **options: Any) -> Answer:  # noqa: ANN401 as its new name
@@ -333,10 +334,8 @@ class Remote:
     def _planner(self) -> Planner:
         return Planner(self.schemas, self.filter, self._values)
 
-    def _charge(
-        self, verb: str, body: Mapping[str, object], key: str, event: Event
-    ) -> dict[str, Any]:
-        return self.line.charge(self._at(verb), body, key, self._price(event))
+    def _charge(self, verb: str, request: Request, key: str, event: Event) -> dict[str, Any]:
+        return self.line.charge(self._at(verb), request.to_json(), key, self._price(event))
 
     def _price(self, event: Event) -> Measure:
         """Return the price of an event in the ledger's measure, under its filter."""

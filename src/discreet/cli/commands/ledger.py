@@ -1,4 +1,7 @@
-"""`discreet ledger`: create, show, verify, export and back up a ledger; set allowances."""
+"""`discreet ledger`: create, show, verify, export and back up a ledger; set allowances.
+
+`move`, `import` and `repair` are for a new location, a lost ledger and a wrong clock.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,25 @@ from rich.progress import Progress
 
 from ...connection import is_server
 from ...errors import InvalidArgument
-from ...ledger import Ledger, Parts, open_ledger, verify_export
+from ...ledger import (
+    Ledger,
+    Parts,
+    Verdict,
+    import_ledger,
+    move_ledger,
+    open_ledger,
+    repair_ledger,
+    verify_export,
+)
 from ...privacy.budget_text import budget_to_table, parse_budget
 from ...privacy.filters.options import FilterKind
 from ...privacy.neighbours import Neighbours
 from ...wire.reply import entry_to_json
 from ..budget import budget_of_flags, pairs
 from ..flags import DeltaFlag, EpsilonFlag, JsonFlag, MuFlag, RhoFlag
+from ..ledger_access import open_existing
 from ..output import echo
 from ..refusal import refusals
-from .ledger_maintenance import At, Name, import_lines, move, read_checkpoint, repair, tell_verdict
 
 app = typer.Typer(
     name="ledger",
@@ -28,9 +40,16 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-app.command()(move)
-app.command("import")(import_lines)
-app.command()(repair)
+At = Annotated[
+    str, typer.Argument(metavar="LEDGER", help="A file, or postgresql://… of a database.")
+]
+Name = Annotated[str, typer.Option("--name", help="Which ledger of a database.")]
+To = Annotated[
+    str, typer.Argument(metavar="TO", help="A new file, or postgresql://… of a database.")
+]
+Checkpoint = Annotated[
+    str | None, typer.Option(help="NUMBER:HASH that was noted before; must be there.")
+]
 
 
 @app.command()
@@ -127,16 +146,6 @@ def show(where: At, *, name: Name = "main", as_json: JsonFlag = False) -> None:
         _show(ledger, as_json=as_json)
 
 
-def open_existing(where: str, name: str = "main") -> Ledger:
-    """Open a ledger that must exist."""
-    # Checked here: `open_ledger` would take a missing file for a new ledger.
-    if not is_server(where) and not Path(where).exists():
-        raise InvalidArgument(
-            f"{where} is not there; make it by: discreet ledger create {where} --epsilon 3"
-        )
-    return open_ledger(where, name=name)
-
-
 @app.command()
 def history(
     where: At,
@@ -164,9 +173,7 @@ def history(
 def verify(
     where: At,
     *,
-    checkpoint: Annotated[
-        str | None, typer.Option(help="NUMBER:HASH that was noted before; must be there.")
-    ] = None,
+    checkpoint: Checkpoint = None,
     name: Name = "main",
     as_json: JsonFlag = False,
 ) -> None:
@@ -177,9 +184,7 @@ def verify(
     Example: discreet ledger verify people.ledger
     """
     with refusals(as_json=as_json):
-        noted = None
-        if checkpoint is not None:
-            noted = read_checkpoint(checkpoint)
+        noted = _read_checkpoint(checkpoint)
         with Progress(console=Console(stderr=True), disable=as_json, transient=True) as bar:
             task = bar.add_task("verifying", total=None)
 
@@ -192,7 +197,7 @@ def verify(
             else:
                 with open_existing(where, name) as ledger:
                     verdict = ledger.verify(advance, checkpoint=noted)
-        tell_verdict(verdict, as_json=as_json)
+        _tell_verdict(verdict, as_json=as_json)
 
 
 @app.command()
@@ -254,3 +259,103 @@ def backup(
         number, entry_hash = ledger.backup(out)
         checkpoint = f"{number}:{entry_hash}"
         echo(f"{out} ends with entry {checkpoint}", {"checkpoint": checkpoint}, as_json=as_json)
+
+
+@app.command()
+def move(
+    where: At,
+    to: To,
+    *,
+    name: Name = "main",
+    to_name: Annotated[
+        str, typer.Option(help="Its name in the database that it goes to.")
+    ] = "main",
+    as_json: JsonFlag = False,
+) -> None:
+    """Move a ledger: the chain goes on in the new place, and the old one is closed for good.
+
+    If it is interrupted, say the same again.
+
+    Example: discreet ledger move people.ledger postgresql://ledger@db/curator
+    """
+    with refusals(as_json=as_json):
+        _check_there(where)
+        verdict = move_ledger(where, to, name=name, to_name=to_name)
+        _tell_verdict(verdict, as_json=as_json)
+
+
+@app.command("import")
+def import_lines(
+    lines: Annotated[
+        Path, typer.Argument(metavar="LINES", help="A file that `discreet ledger export` wrote.")
+    ],
+    to: To,
+    *,
+    checkpoint: Checkpoint = None,
+    name: Name = "main",
+    as_json: JsonFlag = False,
+) -> None:
+    """Go on with an exported ledger in a new place, where the ledger itself is lost or closed.
+
+    An export is a copy: if its ledger is still charged, the two do not know of each other. Then move it instead.
+
+    Example: discreet ledger import people.jsonl people.ledger
+    """
+    with refusals(as_json=as_json):
+        noted = _read_checkpoint(checkpoint)
+        verdict = import_ledger(lines, to, name=name, checkpoint=noted)
+        _tell_verdict(verdict, as_json=as_json)
+
+
+@app.command()
+def repair(
+    where: At,
+    *,
+    lost: Annotated[
+        bool, typer.Option("--lost", help="Entries are gone: count all of the budget as spent.")
+    ] = False,
+    name: Name = "main",
+    as_json: JsonFlag = False,
+) -> None:
+    """Go on after a clock was set wrong: the last entry is of a time that has not come. No spend is forgotten.
+
+    Example: discreet ledger repair people.ledger
+    """
+    with refusals(as_json=as_json):
+        _check_there(where)
+        entry = repair_ledger(where, name=name, lost=lost)
+        facts = {"number": entry.number, "time": entry.time, "terms": entry.terms}
+        text = f"entry {entry.number} says what was repaired; the ledger goes on at {entry.time}"
+        echo(text, facts, as_json=as_json)
+
+
+def _check_there(where: str) -> None:
+    """Refuse a file that is missing, before anything is made in its place."""
+    if not is_server(where) and not Path(where).exists():
+        raise InvalidArgument(f"{where} is not there; name a ledger that is")
+
+
+def _read_checkpoint(said: str | None) -> tuple[int, str] | None:
+    """Read a checkpoint as `verify` and `backup` show it; None if none is given."""
+    if said is None:
+        return None
+    number, _, entry_hash = said.partition(":")
+    if not number.isdecimal() or not entry_hash:
+        raise InvalidArgument(
+            f"--checkpoint is written NUMBER:HASH, as verify shows it; got {said[:80]!r}"
+        )
+    return int(number), entry_hash.strip()
+
+
+def _tell_verdict(verdict: Verdict, *, as_json: bool) -> None:
+    """Print the result of a verification."""
+    number, entry_hash = verdict.checkpoint
+    facts = {
+        "holds": True,
+        "entries": verdict.entries,
+        "charges": verdict.charges,
+        "answers": verdict.answers,
+        "pending": verdict.pending,
+        "checkpoint": f"{number}:{entry_hash}",
+    }
+    echo(verdict, facts, as_json=as_json)

@@ -11,9 +11,9 @@ import typer
 
 from ...curator import verify_receipt as verify
 from ..flags import JsonFlag
+from ..ledger_access import open_existing
 from ..output import echo
 from ..refusal import refusals
-from .ledger import open_existing
 
 
 def verify_receipt(

@@ -20,7 +20,7 @@ from ...plan.plan import Plan
 from ...samples.country import write_country
 from ...wire.verbs.question import plan_reply
 from ..flags import JsonFlag
-from ..interrupt import report_charges_on_interrupt
+from ..ledger_access import report_charges_on_interrupt
 from ..output import can_draw, echo, write_picture, write_text
 from ..publish.release_file import ReleaseFile, read_release
 from ..publish.release_page import MAX_DRAWN_ROWS, page

@@ -1,13 +1,25 @@
-"""Report after Ctrl-C: the charges of the interrupted command, and how to go on."""
+"""Ledgers of commands: open one that exists; after Ctrl-C report the charges and how to go on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from ..errors import DiscreetError
-from ..ledger import Entry, Ledger
+from ..connection import is_server
+from ..errors import DiscreetError, InvalidArgument
+from ..ledger import Entry, Ledger, open_ledger
 from ..privacy.events.json import from_json
+
+
+def open_existing(where: str, name: str = "main") -> Ledger:
+    """Open a ledger that must exist."""
+    # Checked here: `open_ledger` would take a missing file for a new ledger.
+    if not is_server(where) and not Path(where).exists():
+        raise InvalidArgument(
+            f"{where} is not there; make it by: discreet ledger create {where} --epsilon 3"
+        )
+    return open_ledger(where, name=name)
 
 
 @contextmanager
