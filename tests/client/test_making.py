@@ -243,6 +243,9 @@ class TestBoundsAndCaps:
             ana, lambda: ana.estimate_truncation("visits", dp.PureDP(5), up_to=20, of="minutes")
         )
         beside = at_hand.estimate_truncation("visits", dp.PureDP(5), up_to=20, of="minutes")
+        with pytest.warns(DeprecationWarning, match="estimate_cut is now"):
+            former = ana.estimate_cut("visits", dp.PureDP(5), up_to=20, of="minutes")
+        assert former.rows == first.rows
         assert first.rows == second.rows and first.columns == beside.columns == (
             "rows", "cut", "share", "total", "cut_total", "share_total",
         )  # fmt: skip
@@ -262,6 +265,7 @@ class TestBoundsAndCaps:
         ("suggest_bounds", {"table": "people", "column": "age", "tail": "1/2"}, "between 0 and 1/2"),
         ("estimate_truncation", {"table": "people", "up_to": 9}, "is a row"), ("estimate_truncation", {"table": "visits"}, "up_to"),
         ("estimate_truncation", {"table": "visits", "up_to": 8}, "above max_rows"),
+        ("estimate_cut", {"table": "visits", "up_to": 8}, "above max_rows"),
         ("suggest_caps", {"table": "people"}, "is a row"), ("suggest_caps", {"table": "x"}, "there is no table"),
     ])  # fmt: skip
     def test_of_what_has_none_are_refused(self, post, path, body, why):
