@@ -35,12 +35,13 @@ sys.path[0] = str(
     Path(__file__).parents[1] / "tests"
 )  # not this folder: it has a service.py of its own
 
+from service.house import build, free_port, rows, start  # noqa: E402
+
 import discreet as dp  # noqa: E402
 from discreet.ledger import open_ledger  # noqa: E402
 from discreet.service.jobs.job_store import JobStore  # noqa: E402
 from discreet.service.stores.people import Members  # noqa: E402
 from discreet.service.stores.store import open_store  # noqa: E402
-from service.house import build, free_port, rows, start  # noqa: E402
 
 SETUP = Path(__file__).parents[1] / "tests" / "setup_postgres.sh"
 CLIENTS, WORKERS = 64, 4
