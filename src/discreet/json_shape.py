@@ -302,8 +302,10 @@ class Record:
     @classmethod
     def of(cls, description: str = "", /, **shapes: JsonShape[object]) -> Self:
         """Return the record whose fields, all required, have these names and shapes."""
-        fields = tuple(JsonField(name, shape) for name, shape in shapes.items())
-        return cls(fields, description=description)
+        fields = []
+        for name, shape in shapes.items():
+            fields.append(JsonField(name, shape))
+        return cls(tuple(fields), description=description)
 
     def read(self, body: object, name: str = "") -> dict[str, object]:
         """Read an object; return the values of the given fields by name.

@@ -306,10 +306,12 @@ class Remote:
         The hash of every complete entry is checked here.
         """
         found = self.line.get(self._at(f"history?last={int(last)}"))
-        entries = tuple(entry_from_json(entry) for entry in found["entries"])
+        entries = tuple(map(entry_from_json, found["entries"]))
         # Services of older versions send no texts.
         texts = found.get("asked", {})
-        asked = {int(number): str(text) for number, text in texts.items()}
+        asked = {}
+        for number, text in texts.items():
+            asked[int(number)] = str(text)
         return History(entries, Filter.from_json(found["filter"]), asked)
 
     def receipt(self, number: int) -> Receipt:

@@ -23,9 +23,12 @@ def history_reply(curator: Curator, whose: str | None, last: int) -> dict[str, o
         entries = curator.ledger.history(None, last)
     else:
         entries = history_of(curator.stand, whose, last, ANALYST_ENTRY_KINDS)
-    asked = {str(number): text for number, text in entries.asked.items()}
+    asked = {}
+    for number, text in entries.asked.items():
+        # Names of a JSON object are texts.
+        asked[str(number)] = text
     return {
-        "entries": [entry_to_json(entry) for entry in entries],
+        "entries": list(map(entry_to_json, entries)),
         "filter": entries.filter.to_json(),
         "asked": asked,
     }

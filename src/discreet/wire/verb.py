@@ -32,7 +32,10 @@ class Request:
 
     def arguments(self) -> JsonObject:
         """Return the arguments by their names in JSON; None stands for one that is not given."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}  # type: ignore[arg-type]
+        given: JsonObject = {}
+        for part in fields(self):  # type: ignore[arg-type]
+            given[part.name] = getattr(self, part.name)
+        return given
 
     def to_json(self) -> JsonObject:
         """Return the given arguments as plain JSON, as clients send and jobs store them.

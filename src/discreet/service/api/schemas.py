@@ -72,9 +72,13 @@ _JOB = Record.of(id=_TEXT, dataset=_TEXT, verb=_TEXT, state=_STATE)
 
 def _outcomes() -> list[JsonSchema]:
     """Return references to all that a job can give: the replies of charged verbs, or a refusal."""
-    names = [verb.reply.name for verb in VERBS.values() if verb.charged]
-    # Several verbs give an answer: each reply is named once.
-    return [{"$ref": _AT + name} for name in dict.fromkeys([*names, "Refusal"])]
+    outcomes: list[JsonSchema] = []
+    for verb in VERBS.values():
+        outcome: JsonSchema = {"$ref": _AT + verb.reply.name}
+        # Several verbs give an answer: each reply is named once.
+        if verb.charged and outcome not in outcomes:
+            outcomes.append(outcome)
+    return [*outcomes, {"$ref": _AT + "Refusal"}]
 
 
 _OUTCOME = anything(

@@ -122,8 +122,11 @@ def cancel_job(state: State, call: ApiCall) -> Reply:
 
 def list_jobs(state: State, call: ApiCall) -> Reply:
     """List the open jobs of all people with their requests; for stewards."""
-    visible = [job for job in state.jobs.shelf.pending() if call.person.may(job.dataset)]
-    return Reply({"jobs": [_job_to_json(job) for job in visible]})
+    visible = []
+    for job in state.jobs.shelf.pending():
+        if call.person.may(job.dataset):
+            visible.append(_job_to_json(job))
+    return Reply({"jobs": visible})
 
 
 def _job_to_json(job: Job) -> dict[str, object]:

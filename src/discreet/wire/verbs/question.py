@@ -234,8 +234,10 @@ def _sql(curator: Curator, ask: Ask) -> JsonObject:
 
 def _release(curator: Curator, asked: ReleaseRequest) -> JsonObject:
     answers = curator.release(asked.questions, **asked.terms.words(), why=asked.why)
-    level = asked.terms.level
-    return {"answers": {name: answer_reply(answer, level) for name, answer in answers.items()}}
+    replies: JsonObject = {}
+    for name, answer in answers.items():
+        replies[name] = answer_reply(answer, asked.terms.level)
+    return {"answers": replies}
 
 
 _TEXT = text()
