@@ -1,4 +1,4 @@
-"""The desk takes reports of its own parameters, all or none, and refuses everything else."""
+"""The collector takes reports of its own parameters, all or none, and refuses everything else."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from discreet.local.reports.report import LocalReport, pack
 from discreet.service.http.rate_limit import TooMany
 
 
-def line(desk, option=OPTIONS[0], **changed):
-    params = desk._collector.params
+def line(collector, option=OPTIONS[0], **changed):
+    params = collector._collector.params
     report = LocalReport(
         changed.get("metric", METRIC),
         changed.get("params", params),
-        desk.mechanism.randomize(option),
+        collector.mechanism.randomize(option),
     )
     return pack(report)
 
 
 def test_a_report_is_taken_and_a_foreign_one_spoils_its_batch():
-    desk = ReportCollector()
-    desk.take("here", [line(desk), line(desk)])
-    assert desk.look()[0] == 2
+    collector = ReportCollector()
+    collector.take("here", [line(collector), line(collector)])
+    assert collector.look()[0] == 2
     for wrong in (
-        line(desk, metric="other"),
-        line(desk, params="0" * 16),
+        line(collector, metric="other"),
+        line(collector, params="0" * 16),
         "{}",
-        line(desk).replace('"report":', '"report":7'),
+        line(collector).replace('"report":', '"report":7'),
     ):
         with pytest.raises(InvalidArgument):
-            desk.take("here", [line(desk), wrong])
-    assert desk.look()[0] == 2
+            collector.take("here", [line(collector), wrong])
+    assert collector.look()[0] == 2
 
 
 def test_one_address_cannot_flood():
-    desk = ReportCollector()
+    collector = ReportCollector()
     for _ in range(PER_MINUTE):
-        desk.take("there", [line(desk)])
+        collector.take("there", [line(collector)])
     with pytest.raises(TooMany):
-        desk.take("there", [line(desk)])
-    desk.take("elsewhere", [line(desk)])
+        collector.take("there", [line(collector)])
+    collector.take("elsewhere", [line(collector)])
     with pytest.raises(InvalidArgument, match="1 to 500"):
-        desk.take("elsewhere", [line(desk)] * 501)
+        collector.take("elsewhere", [line(collector)] * 501)
 
 
 def test_the_page_and_its_scripts_are_served(client):

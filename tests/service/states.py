@@ -29,7 +29,7 @@ def edited(deployment, **limits):
 
 def ended(state, job, patience=30):
     end = time.monotonic() + patience
-    while (found := state.jobs.shelf.get(job.id)).open:
+    while (found := state.jobs.job_store.get(job.id)).open:
         assert time.monotonic() < end
         time.sleep(0.02)
     return found

@@ -198,19 +198,20 @@ def test_answers_stay_and_what_was_refused_goes(held, monkeypatch):
         "suggest_bounds",
         '{"table":"people","column":"income","spend":{"epsilon":"1/9"}}',
     )
-    while state.jobs.shelf.get(made.id).open:
+    while state.jobs.job_store.get(made.id).open:
         time.sleep(0.02)
-    while state.jobs.shelf.get(refused.id).open:
+    while state.jobs.job_store.get(refused.id).open:
         time.sleep(0.02)
     state.store.ask("UPDATE discreet_jobs SET finished = finished - ?", 2 * KEPT_SECONDS)
-    state.jobs.shelf.forget()
+    state.jobs.job_store.forget()
     assert (
-        state.jobs.shelf.get(refused.id) is None and state.jobs.shelf.get(made.id).state == "done"
+        state.jobs.job_store.get(refused.id) is None
+        and state.jobs.job_store.get(made.id).state == "done"
     )
     assert ana.get(place).status_code == ana.get(newer).status_code == 200
     ana.post(f"{place}/save", name="kept")
     monkeypatch.setattr("discreet.service.jobs.job_store.KEPT_ANSWERS", 0)
-    state.jobs.shelf.forget()
+    state.jobs.job_store.forget()
     assert ana.get(place).status_code == 200  # it has a name
     assert ana.get(newer).status_code == 403
 

@@ -24,7 +24,7 @@ from discreet.service.http import health
 from discreet.service.http import middleware as guard
 from discreet.service.http import request_timeout as prompt
 from discreet.service.http.health import health_of
-from discreet.service.jobs import heartbeat as pulse
+from discreet.service.jobs import heartbeat
 from discreet.service.jobs import steady_clock as clock
 from discreet.service.jobs.executor import JobExecutor
 from discreet.service.jobs.fair_queue import LATE, LONG, FairQueue
@@ -74,7 +74,7 @@ def hasty(monkeypatch):
     """Patience of moments instead of seconds."""
     monkeypatch.setattr(stores, "RETRY_SECONDS", 1.0)
     monkeypatch.setattr(stores, "ANSWER_SECONDS", 0.5)
-    monkeypatch.setattr(pulse, "MISSED", 0.5)
+    monkeypatch.setattr(heartbeat, "MISSED", 0.5)
 
 
 class TestNoThreadEnds:
@@ -96,15 +96,17 @@ class TestNoThreadEnds:
         assert health_of(state)[1] == 200
 
     def test_the_keeper_outlives_whatever_the_store_says(self, state, monkeypatch):
-        monkeypatch.setattr(pulse, "MISSED", 0.2)
+        monkeypatch.setattr(heartbeat, "MISSED", 0.2)
         said = iter([ZeroDivisionError("?"), MemoryError(), dp.ServiceUnavailable("away")] * 4)
-        monkeypatch.setattr(state.jobs.shelf, "probe", lambda: (_ for _ in ()).throw(next(said)))
+        monkeypatch.setattr(
+            state.jobs.job_store, "probe", lambda: (_ for _ in ()).throw(next(said))
+        )
         state.jobs.start()
         wait_for(lambda: health_of(state)[0]["store"] == "failing")
         monkeypatch.undo()
         wait_for(lambda: health_of(state)[1] == 200)
         JobStore(state.store, "somebody", -1.0).put(_lost())
-        wait_for(lambda: state.jobs.shelf.get("lost").state == "done")
+        wait_for(lambda: state.jobs.job_store.get("lost").state == "done")
 
     def test_health_sees_a_thread_that_is_gone(self, state):
         state.jobs.start()
@@ -119,7 +121,7 @@ class TestNoThreadEnds:
     def test_an_answer_that_cannot_be_written_down_is_written_down_later_and_charged_once(
         self, state, monkeypatch
     ):
-        real, tries = state.jobs.shelf.end, []
+        real, tries = state.jobs.job_store.end, []
 
         def end(*words):
             tries.append(1)
@@ -127,7 +129,7 @@ class TestNoThreadEnds:
                 raise dp.ServiceUnavailable("the disk is full")
             real(*words)
 
-        monkeypatch.setattr(state.jobs.shelf, "end", end)
+        monkeypatch.setattr(state.jobs.job_store, "end", end)
         state.jobs.start()
         assert ended(state, state.jobs.put("ana", "people", "sql", BODY)).state == "done"
         assert [entry.kind for entry in state.datasets.ledger("people").history()] == [
@@ -145,7 +147,7 @@ class TestNoThreadEnds:
         state.store.ask("UPDATE discreet_jobs SET owner = 'other', lease = ?", clock.steady() + 60)
         state.jobs.start()
         wait_for(lambda: not state.jobs._mine)
-        assert state.jobs.shelf.get(job.id).state == "waiting"
+        assert state.jobs.job_store.get(job.id).state == "waiting"
 
 
 def _lost():
@@ -244,7 +246,7 @@ class TestClocks:
         job = state.jobs.put("ana", "people", "sql", BODY)
         monkeypatch.setattr(time, "time", lambda: real() + step)
         assert ended(state, job).state == "done"
-        wait_for(lambda: state.jobs.view(state.jobs.shelf.get(job.id))[0])
+        wait_for(lambda: state.jobs.view(state.jobs.job_store.get(job.id))[0])
 
     def test_an_engine_is_held_back_by_no_step(self, monkeypatch):
         real = time.time
@@ -262,8 +264,8 @@ class TestClocks:
         ahead = replace(_lost(), started=clock.steady() + 3600, created=clock.steady() + 3600)
         JobStore(state.store, "somebody", 3600.0).put(ahead)
         state.jobs.start()
-        wait_for(lambda: not state.jobs.shelf.get("lost").open)
-        found = state.jobs.shelf.get("lost")
+        wait_for(lambda: not state.jobs.job_store.get("lost").open)
+        found = state.jobs.job_store.get("lost")
         assert (found.state, found.owner) == ("done", state.jobs.owner)
         assert not state.jobs.view(replace(ahead, id="new"))[0], (
             "it waited there, before it was taken"
@@ -313,15 +315,15 @@ class TestFairShare:
         """When it starts tells no more of how long the one before took than its own tick does."""
         state = open_state(edited(build(tmp_path, service='grid = "0.8"'), threads=1))
         begun = []
-        real = state.jobs.shelf.begin
+        real = state.jobs.job_store.begin
         monkeypatch.setattr(
-            state.jobs.shelf, "begin", lambda job, at: (begun.append(at), real(job, at))[1]
+            state.jobs.job_store, "begin", lambda job, at: (begun.append(at), real(job, at))[1]
         )
         first = state.jobs.put("ana", "people", "sql", body(31))
         second = state.jobs.put("ana", "people", "sql", body(32))
         state.jobs.start()
         wait_for(lambda: len(begun) == 2)
-        one, two = state.jobs.shelf.get(first.id), ended(state, second)
+        one, two = state.jobs.job_store.get(first.id), ended(state, second)
         assert [one.started, two.started] == begun, "ticks count from there"
         assert begun[1] >= TimingGrid(0.8).tick(one.started, one.finished) > one.finished
         state.close()
@@ -334,11 +336,11 @@ class TestFairShare:
                 _lost(), created=long_ago, id=f"old {k}", mark=f"old {k}", body=body(20 + k)
             )
             JobStore(state.store, "somebody gone", -3600.0).put(old)
-            waiting = state.jobs.view(state.jobs.shelf.get(old.id))[1]
+            waiting = state.jobs.view(state.jobs.job_store.get(old.id))[1]
             assert waiting["seconds"] >= 3600 and waiting["again_in"] <= 1
         state.jobs.start()
         wait_for(
-            lambda: all(state.jobs.view(state.jobs.shelf.get(f"old {k}"))[0] for k in range(3))
+            lambda: all(state.jobs.view(state.jobs.job_store.get(f"old {k}"))[0] for k in range(3))
         )
         state.jobs.put("bob", "people", "sql", BODY)
         assert state.jobs._line._limit(old.person) > 0, (
@@ -359,7 +361,7 @@ class TestFairShare:
             )
             first = send("k")
             wait_for(
-                lambda: state.jobs.view(state.jobs.shelf.marked("ana", "k"))[0]
+                lambda: state.jobs.view(state.jobs.job_store.marked("ana", "k"))[0]
             )  # ended, and its tick is over
             JobStore(state.store, "somebody", 60.0).put(replace(_lost(), person="ana"))
             assert send("new").status_code == 429
@@ -368,10 +370,10 @@ class TestFairShare:
             assert first.status_code in (200, 202) and len({one.text for one in again}) == 1
 
     def test_what_failed_before_any_charge_may_be_sent_again(self, state, monkeypatch):
-        real = state.datasets.hire
+        real = state.datasets.thread_curator
         away = [True]
 
-        def hire(name):
+        def thread_curator(name):
             found = real(name)
             if away[0]:
                 object.__setattr__(found.curator.stand, "known", _Away())
@@ -379,7 +381,7 @@ class TestFairShare:
                 object.__setattr__(found.curator.stand, "known", {})
             return found
 
-        monkeypatch.setattr(state.datasets, "hire", hire)
+        monkeypatch.setattr(state.datasets, "thread_curator", thread_curator)
         state.jobs.start()
         text = BODY.replace(
             COUNT, "SELECT city, COUNT(*) AS n FROM people JOIN wards ON age = ward GROUP BY city"
@@ -394,7 +396,7 @@ class TestFairShare:
 
     def test_a_store_that_cannot_be_opened_has_charged_nothing(self, state):
         class Gone:
-            def hire(self, name):
+            def thread_curator(self, name):
                 raise failure()
 
         outcome = JobExecutor(Gone(), state.receipts, state.log, stopping=threading.Event()).answer(
@@ -449,11 +451,15 @@ class TestFreeWork:
         from discreet.wire.verbs.question import EXPLAIN, read_ask
 
         ask = read_ask({"sql": COUNT, "spend": ONE})
-        assert state.desk.ask("ana", "people", EXPLAIN.free_run, ask, 1)
-        state.desk._office._process.kill()
-        state.desk._office._process.wait()
+        assert state.planning_pool.ask("ana", "people", EXPLAIN.free_run, ask, 1)
+        state.planning_pool._fork_server._process.kill()
+        state.planning_pool._fork_server._process.wait()
         wait_for(
-            lambda: not _conflict(lambda: state.desk.ask("ana", "people", EXPLAIN.free_run, ask, 1))
+            lambda: (
+                not _conflict(
+                    lambda: state.planning_pool.ask("ana", "people", EXPLAIN.free_run, ask, 1)
+                )
+            )
         )
 
     def test_a_page_counts_as_a_request_and_strangers_have_their_measure(self, tmp_path):

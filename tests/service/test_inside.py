@@ -103,10 +103,10 @@ class TestJobs:
 
     def test_old_jobs_are_forgotten(self, state):
         job = state.jobs.put("ana", "people", "sql", BODY)
-        state.jobs.shelf.end(job, "failed", 500, "{}", job.started)
+        state.jobs.job_store.end(job, "failed", 500, "{}", job.started)
         state.store.ask("UPDATE discreet_jobs SET finished = 1")
-        state.jobs.shelf.forget()
-        assert state.jobs.shelf.get(job.id) is None
+        state.jobs.job_store.forget()
+        assert state.jobs.job_store.get(job.id) is None
 
     def test_too_many_open_jobs_of_one_person_are_refused(self, tmp_path):
         state = open_state(edited(build(tmp_path), jobs_per_person=1))
@@ -139,10 +139,10 @@ class TestJobs:
         while slow.datasets.ledger("slow").spent() == dp.PureDP(0):  # the first has begun
             time.sleep(0.02)
         slow.jobs.stop(0.1)
-        slow.jobs.shelf.renew(
+        slow.jobs.job_store.renew(
             [job.id for job in jobs]
         )  # as a keeper does that was about to when it was stopped
-        assert {job.id for job in slow.jobs.shelf.lost()} >= {jobs[1].id, jobs[2].id}
+        assert {job.id for job in slow.jobs.job_store.lost()} >= {jobs[1].id, jobs[2].id}
 
     @pytest.mark.parametrize(
         "kind", [dp.LedgerConflict, dp.LedgerUnavailable, dp.ServiceUnavailable]
@@ -164,7 +164,7 @@ class TestJobs:
 
     def test_a_store_that_is_away_for_a_while_loses_no_job(self, state, monkeypatch):
         """Real conflicts are rare; here the store refuses for some moments, as SQLite does when it is locked."""
-        shelf, away = state.jobs.shelf, [4]
+        jobs, away = state.jobs.job_store, [4]
 
         def flaky(real):
             def call(*words, **named):
@@ -177,7 +177,7 @@ class TestJobs:
 
         job = state.jobs.put("ana", "people", "sql", BODY)
         for name in ("begin", "renew", "lost"):
-            monkeypatch.setattr(shelf, name, flaky(getattr(shelf, name)))
+            monkeypatch.setattr(jobs, name, flaky(getattr(jobs, name)))
         state.jobs.start()
         assert ended(state, job).state == "done"
 

@@ -23,7 +23,7 @@ SOME = "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
 ENDLESS = "SELECT " + ", ".join(f"MEDIAN(age + {j}) AS m{j}" for j in range(700)) + " FROM people"
 
 
-class ForkServer:
+class AskingService:
     """Curators over one ledger, each with an engine of its own that answers at ticks and can be told to stop."""
 
     def __init__(self, seconds=1.0):
@@ -56,23 +56,23 @@ class ForkServer:
 class TestWhoStopsAQuestion:
     def test_is_told_and_charged_the_same_whether_or_not_a_colleague_had_asked_it(self):
         """Stopped while it is run or while an answer is held back: one constant message, and asked again, paid again."""
-        new, known = ForkServer(), ForkServer()
+        new, known = AskingService(), ForkServer()
         assert known.ask("ana", stop=False)[0] == "Answer"
         seen = [
-            [office.ask("bob", stop=stop) for stop in (True, True, False, False)]
-            for office in (new, known)
+            [service.ask("bob", stop=stop) for stop in (True, True, False, False)]
+            for service in (new, known)
         ]
         assert seen[0] == seen[1]
         assert [spent for _, spent, _ in seen[0]] == [dp.PureDP(n) for n in (1, 2, 3, 3)]
         assert known.ledger.spent() == dp.PureDP(1)
-        for office in (new, known):
-            assert office.ledger.verify().exact
+        for service in (new, known):
+            assert service.ledger.verify().exact
 
     def test_the_ledger_moves_with_what_was_stopped(self, tmp_path):
-        office = ForkServer(0.2)
-        office.ask("ana", stop=False)
-        office.ask("bob", stop=True)
-        office.ledger.export(tmp_path / "lines", answers=True)
+        service = AskingService(0.2)
+        service.ask("ana", stop=False)
+        service.ask("bob", stop=True)
+        service.ledger.export(tmp_path / "lines", answers=True)
         import_ledger(tmp_path / "lines", tmp_path / "new.ledger")
         with dp.open_ledger(tmp_path / "new.ledger") as moved:
             assert moved.verify().exact and moved.spent("bob") == dp.PureDP(1)
@@ -106,15 +106,15 @@ class TestWhoStopsAQuestion:
         datasets = DataSets(read_config(build(tmp_path).config))
         try:
             assert datasets.curator("people", "ana").stand.control is None
-            hired = datasets.hire("people")
-            assert len(hired.curator.stand.bits.take(8)) == 8
-            hired.curator.stand.pause(0)
-            assert hired.touched.is_set(), "what is waited for was charged"
-            hired.interrupt()
+            mine = datasets.thread_curator("people")
+            assert len(mine.curator.stand.bits.take(8)) == 8
+            mine.curator.stand.pause(0)
+            assert mine.touched.is_set(), "what is waited for was charged"
+            mine.interrupt()
             with pytest.raises(dp.EngineFailure):
-                hired.curator.named("bob").stand.bits.take(8)
+                mine.curator.named("bob").stand.bits.take(8)
             with pytest.raises(dp.EngineFailure):
-                hired.curator.stand.pause(60)
+                mine.curator.stand.pause(60)
         finally:
             datasets.close()
 

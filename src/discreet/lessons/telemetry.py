@@ -90,16 +90,16 @@ class ReportCollector:
 
 def telemetry_routes(state: State) -> list[BaseRoute]:
     """Return the routes of the page, of its reports, and of the scripts that run on a device."""
-    desk = ReportCollector()
+    collector = ReportCollector()
 
     def show(visit: PageRequest) -> Response:
-        return _show_page(visit, desk)
+        return _show_page(visit, collector)
 
     def show_part(visit: PageRequest) -> Response:
-        return _show_part(visit, desk)
+        return _show_part(visit, collector)
 
     def take(visit: PageRequest) -> Response:
-        return _take(visit, desk)
+        return _take(visit, collector)
 
     return [
         Route("/telemetry", for_all(state, show), methods=["GET"]),
@@ -109,8 +109,8 @@ def telemetry_routes(state: State) -> list[BaseRoute]:
     ]
 
 
-def _show_page(visit: PageRequest, desk: ReportCollector) -> Response:
-    parameters = device_parameters(desk.mechanism, metric=METRIC)
+def _show_page(visit: PageRequest, collector: ReportCollector) -> Response:
+    parameters = device_parameters(collector.mechanism, metric=METRIC)
     return visit.show(
         "telemetry.html",
         here="Telemetry",
@@ -118,27 +118,27 @@ def _show_page(visit: PageRequest, desk: ReportCollector) -> Response:
         options=OPTIONS,
         epsilon=EPSILON,
         envelope=json.dumps(parameters, ensure_ascii=False),
-        **_shown(desk),
+        **_shown(collector),
     )
 
 
-def _show_part(visit: PageRequest, desk: ReportCollector) -> Response:
-    return visit.part("piece_telemetry.html", **_shown(desk))
+def _show_part(visit: PageRequest, collector: ReportCollector) -> Response:
+    return visit.part("piece_telemetry.html", **_shown(collector))
 
 
-def _take(visit: PageRequest, desk: ReportCollector) -> Response:
+def _take(visit: PageRequest, collector: ReportCollector) -> Response:
     """Add the reports of a device; nothing about the sender is kept or logged."""
     # Visitors without a session have no CSRF token, so the origin is checked for all.
     check_origin(visit.state.config, visit.request)
     lines = visit.form.get("reports", "").split("\n")
     reports = [line for line in lines if line]
-    desk.take(address_of(visit.request), reports)
-    return _show_part(visit, desk)
+    collector.take(address_of(visit.request), reports)
+    return _show_part(visit, collector)
 
 
-def _shown(desk: ReportCollector) -> dict[str, Any]:
+def _shown(collector: ReportCollector) -> dict[str, Any]:
     """Return the values of the template that change with every report."""
-    count, estimate, influence = desk.look()
+    count, estimate, influence = collector.look()
     count_text = f"{count:,}".replace(",", "\u202f")
     influence_text = f"{100 * influence:.2g} %" if count else "–"
     forged = min(FORGED, count)

@@ -36,14 +36,14 @@ class State:
     log: Log
     grid: TimingGrid
     jobs: JobScheduler
-    desk: PlanningPool
+    planning_pool: PlanningPool
     receipts: Receipts
     metrics: Metrics
 
     def close(self) -> None:
         """Finish or release the running jobs, then close pool, data sets and store."""
         finished = self.jobs.stop(self.config.drain_seconds)
-        self.desk.close()
+        self.planning_pool.close()
         # A job that outlives the drain still uses its engine, ledger and store until the process ends.
         if finished:
             self.datasets.close()
@@ -75,7 +75,7 @@ def open_state(config: Config) -> State:
         log=log,
         grid=grid,
         jobs=JobScheduler(store, config, datasets=datasets, grid=grid, log=log, receipts=receipts),
-        desk=PlanningPool(config, datasets, log),
+        planning_pool=PlanningPool(config, datasets, log),
         receipts=receipts,
         metrics=Metrics(),
     )

@@ -173,7 +173,7 @@ class TestJobs:
         expect(other.get_by_role("region", name="Table of what runs")).to_contain_text("ana")
         page.get_by_role("button", name="Cancel").click()
         expect(page.locator("#answer h2")).to_have_text("Cancelled")
-        assert not town.state.jobs.shelf.pending()
+        assert not town.state.jobs.job_store.pending()
 
     def test_jobs_of_others_are_unknown(self, town, window):
         page = window(excused=(403,))

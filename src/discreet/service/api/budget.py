@@ -70,7 +70,9 @@ def list_history(state: State, call: ApiCall) -> Reply:
     if call.person.role == "steward":
         whose = None
     # A long ledger takes long to read: it is read in the worker processes for free requests.
-    return Reply(state.desk.ask(person, call.dataset, history_reply, whose, last, gone=call.gone))
+    return Reply(
+        state.planning_pool.ask(person, call.dataset, history_reply, whose, last, gone=call.gone)
+    )
 
 
 def get_receipt(state: State, call: ApiCall) -> Reply:

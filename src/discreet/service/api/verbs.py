@@ -51,7 +51,9 @@ def _run_free(state: State, call: ApiCall, verb: Verb[Any], asked: Request) -> J
     """Run free work in a worker process, as long as the client keeps its connection open."""
     person = call.person.name
     max_cells = state.config.bounds.cells
-    return state.desk.ask(person, call.dataset, verb.free_run, asked, max_cells, gone=call.gone)
+    return state.planning_pool.ask(
+        person, call.dataset, verb.free_run, asked, max_cells, gone=call.gone
+    )
 
 
 def _submit(state: State, call: ApiCall, verb: Verb[Any]) -> Job:
@@ -61,7 +63,7 @@ def _submit(state: State, call: ApiCall, verb: Verb[Any]) -> Job:
     person = call.person.name
     asked = verb.request.read(call.json())
     # A request sent again under its idempotency key was checked the first time.
-    if not key or state.jobs.shelf.marked(person, key) is None:
+    if not key or state.jobs.job_store.marked(person, key) is None:
         _run_free(state, call, verb, asked)
     body = write_json(asked.to_json())
     return state.jobs.put(person, call.dataset, verb.name, body, key)
@@ -76,7 +78,7 @@ async def charge(state: State, call: ApiCall, verb: Verb[Any]) -> Reply:
     Law: tests/service/test_questions.py::TestIdempotency
     """
     grid = state.grid
-    job = await state.desk.run(_submit, state, call, verb)
+    job = await state.planning_pool.run(_submit, state, call, verb)
     now = steady()
     if grid.shows(job.started, job.finished, now):
         # Sent again long after the job ended: there is nothing to wait for.
@@ -123,7 +125,7 @@ def cancel_job(state: State, call: ApiCall) -> Reply:
 def list_jobs(state: State, call: ApiCall) -> Reply:
     """List the open jobs of all people with their requests; for stewards."""
     visible = []
-    for job in state.jobs.shelf.pending():
+    for job in state.jobs.job_store.pending():
         if call.person.may(job.dataset):
             visible.append(_job_to_json(job))
     return Reply({"jobs": visible})

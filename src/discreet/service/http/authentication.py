@@ -62,7 +62,7 @@ def _count(state: State, request: HTTPConnection, person: str) -> None:
         if not mark or len(mark) > LONGEST_TOKEN:
             raise
         # A retry costs no query, so a known idempotency key has a limit of its own.
-        if state.jobs.shelf.marked(person, mark) is None:
+        if state.jobs.job_store.marked(person, mark) is None:
             raise
         state.limits.again(person)
 

@@ -21,7 +21,7 @@ MIN_FREE_BYTES = 16 << 20
 def health_of(state: State) -> tuple[dict[str, object], int]:
     """Return the state of each component, and the HTTP status: 200 if all work, else 503."""
     components = state.jobs.well()
-    components["desk"] = state.desk.well()
+    components["desk"] = state.planning_pool.well()
     components["disk"] = _disks_have_space(state.config)
     components["log"] = state.log.well
     well = all(components.values())

@@ -43,19 +43,19 @@ GRACE = 5.0
 class RunningJob:
     """Run of one job; `why` it was stopped: `cancelled` by its user, `late` on timeout, "" if not stopped."""
 
-    def __init__(self, hired: ThreadCurator) -> None:
-        self.hired = hired
+    def __init__(self, thread_curator: ThreadCurator) -> None:
+        self.thread_curator = thread_curator
         self.since = time.monotonic()
         self.why = ""
         self._told: float | None = None
         self._over = False
         self._lock = threading.Lock()
-        hired.begin()
+        thread_curator.begin()
 
     @property
     def charged(self) -> bool:
         """Whether the store was queried, which happens only after the charge."""
-        return self.hired.touched.is_set()
+        return self.thread_curator.touched.is_set()
 
     def stop(self, why: str) -> None:
         """Stop the query, unless it is over or being stopped already; may wait for a silent store."""
@@ -67,9 +67,9 @@ class RunningJob:
             self.why = self.why or why
             self._told = self._told or time.monotonic()
             if time.monotonic() - self._told > GRACE:
-                self.hired.hang_up()
+                self.thread_curator.hang_up()
             else:
-                self.hired.interrupt()
+                self.thread_curator.interrupt()
         finally:
             self._lock.release()
 
@@ -136,7 +136,7 @@ class JobExecutor:
     def answer(self, job: Job) -> Outcome:
         """Run a job to its end; every error becomes an outcome."""
         try:
-            run = RunningJob(self._datasets.hire(job.dataset))
+            run = RunningJob(self._datasets.thread_curator(job.dataset))
         except DiscreetError:
             # The source went away before this thread had opened it; nothing was charged.
             return _outcome("refused", failure())
@@ -165,7 +165,7 @@ class JobExecutor:
         body = json.loads(job.body)
 
         def ask() -> Mapping[str, object]:
-            curator = run.hired.curator.named(job.person)
+            curator = run.thread_curator.curator.named(job.person)
             return verb.run_job(curator, body)
 
         reply = retry_while_busy(ask, self._stopping)

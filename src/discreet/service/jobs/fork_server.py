@@ -37,22 +37,22 @@ class ForkServer:
         self._line: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
-    def hire(self) -> PlanningWorker:
+    def start_worker(self) -> PlanningWorker:
         """Start a planning worker; raises OSError if no process can be started."""
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                number = int(self._say(b"hire", theirs.fileno()))
+                number = int(self._say(b"start", theirs.fileno()))
             except BaseException:
                 ours.close()
                 raise
         return PlanningWorker(Connection(ours.detach()), number)
 
-    def dismiss(self, clerk: PlanningWorker) -> None:
+    def stop_worker(self, worker: PlanningWorker) -> None:
         """Kill a planning worker, whatever it does."""
-        clerk.line.close()
+        worker.line.close()
         with suppress(OSError):
-            self._say(str(clerk.number).encode())
+            self._say(str(worker.number).encode())
 
     def close(self) -> None:
         """End the fork server and its workers; one that does not answer is killed after STOP_SECONDS."""
@@ -113,8 +113,8 @@ class ForkServer:
 
 
 @cache
-def the_office() -> ForkServer:
+def shared_fork_server() -> ForkServer:
     """Return the fork server of this process, which ends before the process does."""
-    office = ForkServer()
-    atexit.register(office.close)
-    return office
+    server = ForkServer()
+    atexit.register(server.close)
+    return server

@@ -25,7 +25,7 @@ from ..config import Config
 from ..http.audit_log import Log
 from ..http.rate_limit import TooMany
 from .fair_queue import FairQueue
-from .fork_server import PlanningWorker, the_office
+from .fork_server import PlanningWorker, shared_fork_server
 from .messages import BRIEF, Broken
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class PlanningPool:
         self._log = log
         most = max(1, config.bounds.free_processes // 2)
         self._line: FairQueue[_Task] = FairQueue(most)
-        self._office = the_office()
+        self._fork_server = shared_fork_server()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._limiter: anyio.CapacityLimiter | None = None
@@ -149,7 +149,7 @@ class PlanningPool:
             finally:
                 self._line.done(person)
         if worker is not None:
-            self._office.dismiss(worker)
+            self._fork_server.stop_worker(worker)
 
     def _serve(self, worker: PlanningWorker | None, task: _Task) -> PlanningWorker | None:
         """Run a task; return the worker, unless it was killed or has run too long (see `BRIEF`)."""
@@ -157,7 +157,7 @@ class PlanningPool:
         usable = False
         try:
             if worker is None:
-                worker = self._hire()
+                worker = self._start_worker()
             started = time.monotonic()
             result = self._follow(worker, task)
             task.future.set_result(result)
@@ -179,11 +179,11 @@ class PlanningPool:
         brief = time.monotonic() - started < BRIEF
         if usable and brief:
             return worker
-        self._office.dismiss(worker)
+        self._fork_server.stop_worker(worker)
         return None
 
-    def _hire(self) -> PlanningWorker:
-        worker = self._office.hire()
+    def _start_worker(self) -> PlanningWorker:
+        worker = self._fork_server.start_worker()
         worker.line.send((self._datasets.setups, self._bounds.free_megabytes))
         return worker
 

@@ -81,7 +81,7 @@ def main(handle: int) -> None:
             command, handles, _, _ = socket.recv_fds(line, 64, 1)
             if not command:
                 break
-            if command == b"hire":
+            if command == b"start":
                 worker = os.fork()
                 if worker == 0:
                     line.close()

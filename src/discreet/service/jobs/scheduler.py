@@ -53,8 +53,8 @@ class JobScheduler:
         receipts: Receipts,
     ) -> None:
         self.owner = secrets.token_hex(8)
-        self.shelf = JobStore(store, self.owner, config.lease)
-        self.pulse = Heartbeat(pause=min(1.0, config.lease / 3))
+        self.job_store = JobStore(store, self.owner, config.lease)
+        self.heartbeat = Heartbeat(pause=min(1.0, config.lease / 3))
         self._grid = grid
         self._log = log
         self._config = config
@@ -81,7 +81,7 @@ class JobScheduler:
     def well(self) -> dict[str, bool]:
         """Return whether all threads are alive, and whether the store could be used a moment ago."""
         alive = all(thread.is_alive() for thread in self._threads)
-        return {"threads": alive and self.pulse.turning, "store": self.pulse.reaching}
+        return {"threads": alive and self.heartbeat.turning, "store": self.heartbeat.reaching}
 
     def put(self, person: str, dataset: str, verb: str, body: str, mark: str = "") -> Job:
         """Submit a request; the same idempotency key of the same user is the same job.
@@ -89,11 +89,11 @@ class JobScheduler:
         Refuses: a user with too many open jobs, unless this is one of them or was answered before; and a
         key that was used for something else.
         """
-        known = bool(mark) and self.shelf.marked(person, mark) is not None
-        if not known and self.shelf.count(person) >= self._config.bounds.jobs_per_person:
+        known = bool(mark) and self.job_store.marked(person, mark) is not None
+        if not known and self.job_store.count(person) >= self._config.bounds.jobs_per_person:
             raise TooMany(self._config.grid)
         fresh = new_job(person, dataset, verb, body, mark=mark, owner=self.owner)
-        job, new = self.shelf.put(fresh)
+        job, new = self.job_store.put(fresh)
         taken: Job | None = job
         if not new:
             taken = self._take_again(job)
@@ -110,7 +110,7 @@ class JobScheduler:
         # first, else a retry would tell when it ended.
         refused = job.state == "refused" and self._grid.shows(job.started, job.finished, now)
         if abandoned or refused:
-            return self.shelf.take(job)
+            return self.job_store.take(job)
         return None
 
     def _moment(self, job: Job) -> float:
@@ -130,7 +130,7 @@ class JobScheduler:
 
     def find(self, person: str, job_id: str) -> Job:
         """Find a job of a user."""
-        return self.shelf.find(job_id, person)
+        return self.job_store.find(job_id, person)
 
     def view(self, job: Job, now: float | None = None) -> tuple[bool, dict[str, object]]:
         """Return whether a job's outcome may be seen by now, and the view of the job."""
@@ -146,10 +146,10 @@ class JobScheduler:
 
     def cancel(self, person: str, job_id: str) -> Job:
         """Stop a job of a user; its charge stays."""
-        job = self.shelf.find(job_id, person)
-        self.shelf.cancel(job)
+        job = self.job_store.find(job_id, person)
+        self.job_store.cancel(job)
         self._answering.stop(job.id, "cancelled")
-        return self.shelf.find(job_id, person)
+        return self.job_store.find(job_id, person)
 
     def stop(self, seconds: float) -> bool:
         """Let running jobs finish for some seconds, then release the rest; return whether all finished."""
@@ -158,7 +158,7 @@ class JobScheduler:
         end = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
-        self.shelf.release()
+        self.job_store.release()
         return not any(thread.is_alive() for thread in self._threads)
 
     def _enqueue(self, job: Job) -> None:
@@ -194,7 +194,7 @@ class JobScheduler:
                 outcome = self._outcome(job, begin)
             if outcome is not None:
                 reply = write_json(outcome.reply)
-                ended = self.shelf.end(job, outcome.state, outcome.status, reply, begin)
+                ended = self.job_store.end(job, outcome.state, outcome.status, reply, begin)
                 self._note(job, outcome)
         except (LedgerConflict, ServiceUnavailable):
             with self._lock:
@@ -210,9 +210,9 @@ class JobScheduler:
 
     def _outcome(self, job: Job, begin: float) -> Outcome | None:
         """Run a job; None if it belongs to another process by now."""
-        if self.shelf.begin(job, begin):
+        if self.job_store.begin(job, begin):
             return self._answering.answer(job)
-        found = self.shelf.get(job.id)
+        found = self.job_store.get(job.id)
         if found is not None and found.open and found.owner == self.owner:
             # Still ours and open, but it could not begin: its user cancelled it.
             return CANCELLED
@@ -231,14 +231,14 @@ class JobScheduler:
         """Loop of the maintenance thread: renew leases, stop jobs, take over lost ones."""
         rounds = 0
         while True:
-            if self._stopping.wait(self.pulse.pause):
+            if self._stopping.wait(self.heartbeat.pause):
                 time.sleep(0.05)
                 if not self._answering.busy:
                     return
-            self.pulse.turn()
+            self.heartbeat.turn()
             try:
                 self._round(forget=rounds % 3600 == 0)
-                self.pulse.reached()
+                self.heartbeat.reached()
             except (LedgerConflict, ServiceUnavailable):
                 # The store is away, which the heartbeat shows. Leases outlast a restart of the store.
                 pass
@@ -253,16 +253,16 @@ class JobScheduler:
             self._later = []
         for held in later:
             self._line.put(held.job.person, held)
-        for job_id in self.shelf.renew(mine):
+        for job_id in self.job_store.renew(mine):
             self._answering.stop(job_id, "cancelled")
-        self.shelf.probe()
+        self.job_store.probe()
         if not self._stopping.is_set():
-            for job in self.shelf.lost():
-                taken = self.shelf.take(job)
+            for job in self.job_store.lost():
+                taken = self.job_store.take(job)
                 if taken is not None:
                     self._enqueue(taken)
         if forget:
-            self.shelf.forget()
+            self.job_store.forget()
 
 
 def fair_share(threads: int) -> int:

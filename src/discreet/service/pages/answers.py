@@ -57,7 +57,7 @@ def find_job(visit: PageRequest, name: str) -> Job:
 
     Refuses: a job of somebody else in the same way as one that never was, with NotAllowed.
     """
-    job = visit.state.jobs.shelf.get(name)
+    job = visit.state.jobs.job_store.get(name)
     if job is not None and job.verb == "sql":
         if job.person == visit.person.name or _shared(visit, job):
             return job

@@ -143,7 +143,7 @@ def _endpoint(
 ) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         body = await request.body() if request.method == "POST" else b""
-        return await state.desk.run(_handle, state, request, body, handler, check)
+        return await state.planning_pool.run(_handle, state, request, body, handler, check)
 
     return endpoint
 

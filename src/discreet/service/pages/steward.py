@@ -170,7 +170,7 @@ def _dataset_page(visit: PageRequest, dataset: str) -> Response:
     chart = spending_chart(spent_over_time(ledger), float(purse.whole), symbol)
     people = _managed_people(visit, dataset)
     running = []
-    for job in state.jobs.shelf.pending():
+    for job in state.jobs.job_store.pending():
         if job.dataset == dataset:
             running.append((job, asked_of(job)))
     schemas = state.datasets.schemas(dataset)

@@ -142,7 +142,7 @@ def _explanation(
     visit: PageRequest, dataset: str, fields: AskFields, unit: BudgetUnit
 ) -> dict[str, Any]:
     try:
-        return visit.state.desk.ask(visit.person.name, dataset, explanation, fields, unit)
+        return visit.state.planning_pool.ask(visit.person.name, dataset, explanation, fields, unit)
     except DiscreetError as refusal:
         return explain_refusal(refusal, fields)
 
@@ -155,7 +155,7 @@ def _rehearse(visit: PageRequest) -> Response:
     try:
         ask = ask_of(fields, unit)
         cells = visit.state.config.bounds.cells
-        reply = visit.state.desk.ask(visit.person.name, dataset, rehearse, ask, cells)
+        reply = visit.state.planning_pool.ask(visit.person.name, dataset, rehearse, ask, cells)
     except DiscreetError as refusal:
         return _show_refusal(visit, dataset, refusal, fields.sql)
     view = answer_view(reply, fields.sql, rehearsal=True)
@@ -171,7 +171,7 @@ def _run(visit: PageRequest) -> Response:
         ask = ask_of(fields, unit)
         # A refusal that needs no data is shown at once, without a job.
         cells = visit.state.config.bounds.cells
-        visit.state.desk.ask(visit.person.name, dataset, check_run, ask, cells)
+        visit.state.planning_pool.ask(visit.person.name, dataset, check_run, ask, cells)
         body = write_json(ask.to_json())
         mark = visit.form.get("mark", "")[:MAX_MARK_LENGTH]
         job = visit.state.jobs.put(visit.person.name, dataset, "sql", body, mark)

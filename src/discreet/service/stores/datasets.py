@@ -158,15 +158,15 @@ class DataSets:
         """Facts of all data sets for the planning workers."""
         return {name: _setup(opened) for name, opened in self._opened.items()}
 
-    def hire(self, name: str) -> ThreadCurator:
+    def thread_curator(self, name: str) -> ThreadCurator:
         """Return the curator of the calling thread for charged requests."""
-        mine: dict[str, ThreadCurator] = getattr(self._local, "hired", None) or {}
+        mine: dict[str, ThreadCurator] = getattr(self._local, "curators", None) or {}
         if name in mine:
             return mine[name]
         opened = self._opened[name]
         engine = _another(opened.shared.engine, opened.config.source)
         mine[name] = self._employ(engine, opened.config, opened.schemas, opened.ledger, self._grid)
-        self._local.hired = mine
+        self._local.curators = mine
         return mine[name]
 
     def close(self) -> None:

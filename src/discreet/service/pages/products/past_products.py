@@ -64,7 +64,7 @@ def find_made(visit: PageRequest, name: str) -> Job:
 
     Refuses what is somebody else's like what never was.
     """
-    job = visit.state.jobs.shelf.get(name)
+    job = visit.state.jobs.job_store.get(name)
     if job is not None and job.verb in VERBS and job.person == visit.person.name:
         return job
     raise NotAllowed(UNKNOWN)

@@ -52,7 +52,7 @@ class ProductForm:
         self, visit: PageRequest, dataset: str, words: Mapping[str, object], fields: ProductFields
     ) -> Preview:
         """Weigh a request in a planning worker."""
-        return visit.state.desk.ask(
+        return visit.state.planning_pool.ask(
             visit.person.name,
             dataset,
             self.weigh,
@@ -159,7 +159,7 @@ def _run(form: ProductForm, visit: PageRequest) -> Response:
     try:
         words = form.words(fields, unit)
         # A job that was sent before is charged once: it need not fit into the budget again.
-        if not mark or jobs.shelf.marked(visit.person.name, mark) is None:
+        if not mark or jobs.job_store.marked(visit.person.name, mark) is None:
             form.preview(visit, dataset, words, fields).check()
         body = write_json(form.read(words).to_json())
         job = jobs.put(visit.person.name, dataset, form.verb, body, mark)

@@ -112,7 +112,9 @@ def _parts(visit: PageRequest, job: Job, reply: Mapping[str, Any]) -> tuple[Answ
     if job.verb == "learn":
         return learned_tables(reply["trained"])
     try:
-        return visit.state.desk.ask(visit.person.name, job.dataset, count_tables, reply["released"])
+        return visit.state.planning_pool.ask(
+            visit.person.name, job.dataset, count_tables, reply["released"]
+        )
     except DiscreetError:
         return ()
 
@@ -127,11 +129,15 @@ def _find_product(visit: PageRequest, kind: FileKind) -> tuple[Job, Reply]:
 
 def _write_records(visit: PageRequest, job: Job, reply: Reply) -> str:
     """Sample records anew: every download has others, and none costs anything."""
-    return visit.state.desk.ask(visit.person.name, job.dataset, records_csv, reply["released"])
+    return visit.state.planning_pool.ask(
+        visit.person.name, job.dataset, records_csv, reply["released"]
+    )
 
 
 def _write_tables(visit: PageRequest, job: Job, reply: Reply) -> str:
-    return visit.state.desk.ask(visit.person.name, job.dataset, tables_json, reply["released"])
+    return visit.state.planning_pool.ask(
+        visit.person.name, job.dataset, tables_json, reply["released"]
+    )
 
 
 def _write_model(_visit: PageRequest, _job: Job, reply: Reply) -> str:
