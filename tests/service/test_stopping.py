@@ -56,7 +56,7 @@ class AskingService:
 class TestWhoStopsAQuestion:
     def test_is_told_and_charged_the_same_whether_or_not_a_colleague_had_asked_it(self):
         """Stopped while it is run or while an answer is held back: one constant message, and asked again, paid again."""
-        new, known = AskingService(), ForkServer()
+        new, known = AskingService(), AskingService()
         assert known.ask("ana", stop=False)[0] == "Answer"
         seen = [
             [service.ask("bob", stop=stop) for stop in (True, True, False, False)]
