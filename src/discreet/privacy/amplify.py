@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
-from ..arithmetic.rational import Number
+from ..arithmetic.rational import Number, one_of
 from ..errors import InvalidArgument
 from .events import GaussianNoise, Repeated, Sampled
 from .events.combined import read_sampling_rate
@@ -73,8 +73,7 @@ def amplify_delta(
     Law: tests/privacy/test_amplify.py::test_both_directions_against_the_definition
     """
     q = float(read_sampling_rate(rate))
-    if direction not in ("remove", "add"):
-        raise InvalidArgument(f"direction must be 'remove' or 'add', got {direction!r}")
+    one_of(direction, "direction", "remove", "add")
 
     def remove(epsilon: float) -> float:
         return q * delta(math.log1p(math.expm1(epsilon) / q))

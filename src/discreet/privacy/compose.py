@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..arithmetic.rational import Number, rational
-from ..errors import InvalidArgument
+from ..arithmetic.rational import Number, between_0_and_1
 from .curve import Curve
 from .events import Event
 from .pricing.event_parts import flatten
@@ -41,9 +40,6 @@ def compose(events: Event | Iterable[Event], *, accuracy: Number = 1e-3) -> Curv
 
     Law: tests/laws/test_laws_of_prices.py::TestSequentialComposition
     """
-    gap = rational(accuracy, "accuracy")
-    if not 0 < gap < 1:
-        raise InvalidArgument(
-            f"accuracy must lie between 0 and 1, got {accuracy}; 1e-3 and 1e-4 are usual"
-        )
+    hint = f", got {accuracy}; 1e-3 and 1e-4 are usual"
+    gap = between_0_and_1(accuracy, "accuracy", hint)
     return Curve(flatten(events), float(gap))

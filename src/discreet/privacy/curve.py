@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..arithmetic.rational import Number, rational
+from ..arithmetic.rational import Number, not_negative, rational
 from ..arithmetic.rounding import down, up
 from ..errors import InvalidArgument
 from ..frozen import frozen
@@ -60,10 +60,7 @@ def read_epsilon(epsilon: Number) -> Fraction:
     >>> read_epsilon(0.1)
     Fraction(1, 10)
     """
-    exact = rational(epsilon, "epsilon")
-    if exact < 0:
-        raise InvalidArgument(f"epsilon must be at least 0, got {epsilon}")
-    return within_floats(exact)
+    return within_floats(not_negative(epsilon, "epsilon"))
 
 
 @frozen

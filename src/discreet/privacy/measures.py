@@ -23,7 +23,7 @@ from fractions import Fraction
 from types import ModuleType
 from typing import TypeAlias
 
-from ..arithmetic.rational import Number, rational, whole
+from ..arithmetic.rational import Number, not_negative, rational, whole
 from ..arithmetic.rounding import brief_text, exact_text, shown, up
 from ..errors import InvalidArgument
 from ..frozen import fill, frozen
@@ -32,13 +32,6 @@ from ..frozen import fill, frozen
 _MAX_SQUARE = 10**300
 Order: TypeAlias = int | float | Fraction | str
 """A Rényi order α as users write it."""
-
-
-def _amount(value: object, name: str) -> Fraction:
-    exact = rational(value, name)
-    if exact < 0:
-        raise InvalidArgument(f"{name} must be at least 0, got {value}")
-    return exact
 
 
 def read_measure(value: object) -> Measure:
@@ -131,7 +124,7 @@ class PureDP(_Promise):
     epsilon: Fraction
 
     def __init__(self, epsilon: Number) -> None:
-        fill(self, epsilon=_amount(epsilon, "epsilon"))
+        fill(self, epsilon=not_negative(epsilon, "epsilon"))
 
     def __repr__(self) -> str:
         return f"PureDP({exact_text(self.epsilon)})"
@@ -161,7 +154,7 @@ class ApproxDP(_Promise):
     delta: Fraction
 
     def __init__(self, epsilon: Number, delta: Number) -> None:
-        fill(self, epsilon=_amount(epsilon, "epsilon"), delta=_amount(delta, "delta"))
+        fill(self, epsilon=not_negative(epsilon, "epsilon"), delta=not_negative(delta, "delta"))
         if self.delta >= 1:
             raise InvalidArgument(f"delta must be below 1, got {delta}; it should be far below 1/n")
 
@@ -198,7 +191,7 @@ class ZCDP(_Promise):
     delta = _delta
 
     def __init__(self, rho: Number) -> None:
-        fill(self, rho=_amount(rho, "rho"))
+        fill(self, rho=not_negative(rho, "rho"))
 
     def __repr__(self) -> str:
         return f"ZCDP({exact_text(self.rho)})"
@@ -232,13 +225,13 @@ class GaussianDP(_Promise):
     delta = _delta
 
     def __init__(self, mu: Number) -> None:
-        fill(self, squared=_amount(mu, "mu") ** 2)
+        fill(self, squared=not_negative(mu, "mu") ** 2)
 
     @classmethod
     def of_square(cls, squared: Number) -> GaussianDP:
         """Make the promise whose μ² is the given amount."""
         promise = cls(0)
-        fill(promise, squared=_amount(squared, "squared"))
+        fill(promise, squared=not_negative(squared, "squared"))
         return promise
 
     @property
@@ -297,7 +290,7 @@ class RenyiDP(_Promise):
             )
         pairs = list[tuple[Fraction, Fraction]]()
         for alpha, epsilon in epsilons.items():
-            pairs.append((rational(alpha, "alpha"), _amount(epsilon, "epsilon")))
+            pairs.append((rational(alpha, "alpha"), not_negative(epsilon, "epsilon")))
         pairs.sort()
         if not pairs or pairs[0][0] <= 1:
             raise InvalidArgument(

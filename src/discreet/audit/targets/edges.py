@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ...arithmetic.rational import one_of
 from ...errors import InvalidArgument
 from .inputs import Unit, check_inputs, owner
 
@@ -52,8 +53,7 @@ def neighbours(
     Law: `tests/audit/test_inputs.py::test_the_edges_are_all_there`
     """
     rows = _read_rows(example)
-    if relation not in ("add-remove", "replace"):
-        raise InvalidArgument(f"neighbours must be 'add-remove' or 'replace', got {relation!r}")
+    one_of(relation, "neighbours", "add-remove", "replace")
     make_pairs = _added if relation == "add-remove" else _replaced
     for first, second, why in make_pairs(rows, low, high, unit):
         pair = (_like(example, first), _like(example, second))

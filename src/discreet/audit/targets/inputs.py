@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ...arithmetic.rational import one_of
 from ...errors import InvalidArgument
 from ...show.table import truncate
 
@@ -49,8 +50,7 @@ def check_inputs(
         )
     if neighbours is None:
         return first, second
-    if neighbours not in ("add-remove", "replace"):
-        raise InvalidArgument(f"neighbours must be 'add-remove' or 'replace', got {neighbours!r}")
+    one_of(neighbours, "neighbours", "add-remove", "replace")
     units = _units(first, unit)
     other_units = _units(second, unit)
     gone = (units - other_units).total()

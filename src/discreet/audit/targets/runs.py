@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.rational import one_of
 from ...errors import InvalidArgument
 from ...frozen import frozen
 
@@ -44,8 +45,7 @@ def read_vector(run: Callable[..., object], vector: Vector) -> Vector:
     >>> read_vector(lambda x, size: x, "auto"), read_vector(lambda x: x, "auto")
     ('size', 'no')
     """
-    if vector not in ("auto", "size", "array", "no"):
-        raise InvalidArgument(f"vector must be 'auto', 'size', 'array' or 'no', got {vector!r}")
+    one_of(vector, "vector", "auto", "size", "array", "no")
     if vector != "auto":
         return vector
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ...arithmetic.rational import Number, positive, rational, whole
+from ...arithmetic.rational import Number, not_negative, positive, rational, whole
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
@@ -137,9 +137,7 @@ class GaussianNoise:
     ) -> None:
         fill(self, variance=positive(variance, "variance"))
         square = positive(squared_sensitivity, "squared_sensitivity")
-        width = rational(step, "step")
-        if width < 0:
-            raise InvalidArgument(f"step must be at least 0, got {step}")
+        width = not_negative(step, "step")
         # A step need not divide Δ2 here: events of release 0.1.0 may hold such a one.
         fill(self, squared_sensitivity=square, step=width)
         fill(self, dimension=whole(dimension, "dimension", least=1))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TypeAlias
 
-from ...arithmetic.rational import Number, rational, whole
+from ...arithmetic.rational import Number, between_0_and_1, rational, whole
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
@@ -85,11 +85,8 @@ class KeySelection:
     delta: Fraction
 
     def __init__(self, noise: Event, delta: Number) -> None:
-        exact_delta = rational(delta, "delta")
-        if not 0 < exact_delta < 1:
-            raise InvalidArgument(
-                f"delta must lie between 0 and 1, got {delta}; it should be far below 1/n"
-            )
+        hint = f", got {delta}; it should be far below 1/n"
+        exact_delta = between_0_and_1(delta, "delta", hint)
         fill(self, noise=read_event(noise), delta=exact_delta)
 
     @property
