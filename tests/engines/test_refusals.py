@@ -11,7 +11,7 @@ from discreet.data import Boolean, Category, Integer, People, Real, Rows, Schema
 from discreet.engines import Memory
 from discreet.engines.base import cancelled, failure
 from discreet.engines.duckdb.dialect import DUCKDB
-from discreet.engines.sql.rows.frame import Writer
+from discreet.engines.sql.rows.relation import Writer
 from discreet.engines.sql.store import tally_sql
 from discreet.engines.tally_analysis import understand
 from discreet.errors import (

@@ -24,8 +24,7 @@ import numpy as np
 
 from .. import answer as modules
 from ..arithmetic.rational import Number
-from ..engines.base import Engine
-from ..engines.snapshot import one_snapshot
+from ..engines.base import Engine, one_snapshot
 from ..noise import Bits, uniform
 from ..plan.choose import plan_question
 from ..plan.plan import Plan

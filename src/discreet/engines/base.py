@@ -3,12 +3,16 @@
 An engine adds up; it knows nothing of noise or budgets. Nothing but the totals may depend on a
 private row: an error of the store becomes `EngineFailure` with one constant message, and the
 message of the driver is dropped.
+
+An engine may also hold a snapshot of the data (`Snapshots`): all tallies of one question then see
+the same rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol, TypeAlias
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from ..data.schema import Schema
 from ..data.unit import People
@@ -62,6 +66,27 @@ class Engine(Protocol):
         They are in order; NULL is left out.
         """
         ...
+
+
+@runtime_checkable
+class Snapshots(Protocol):
+    """An engine that can hold one state of the data for several tallies."""
+
+    def snapshot(self) -> AbstractContextManager[object]:
+        """Return a context in which all tallies of this thread see one state of the data."""
+        ...
+
+
+def one_snapshot(engine: object) -> AbstractContextManager[object]:
+    """Return a context in which all tallies see one state of the data, if the engine has one.
+
+    >>> from discreet.engines.base import one_snapshot
+    >>> with one_snapshot("an engine that cannot"):
+    ...     pass
+    """
+    if isinstance(engine, Snapshots):
+        return engine.snapshot()
+    return nullcontext()
 
 
 def keeps_all_rows(engine: object) -> bool:

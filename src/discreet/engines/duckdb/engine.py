@@ -19,7 +19,7 @@ from ...query.bounds.relation_facts import tables_of
 from ..base import PublicKeys, cancelled, failure, require_public
 from ..progress import watch
 from ..sql.dialect import StoredTable
-from ..sql.pretty import in_lines
+from ..sql.select import in_lines
 from ..sql.store import SqlStore, TextCache, public_tables
 from .catalog import TableCatalog, open_catalog
 from .dialect import DUCKDB

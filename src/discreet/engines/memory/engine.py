@@ -24,7 +24,7 @@ from ...query.domains.domain import Scalar
 from ...query.meaning.evaluate import meaning_of
 from ..base import PublicKeys, in_order, require_columns, require_public
 from ..column_pruning import fields_in
-from ..sql.key_codec import hold, value_of
+from ..sql.keys import hold, value_of
 from ..tally_analysis import TallyFacts, TermFacts, understand
 from .rows import StoredRows, check_matches, names_of, owned_rows, public_rows
 

@@ -24,6 +24,7 @@ from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import EngineFailure, SchemaMismatch
 from ...frozen import field, frozen
+from ...intake.compatibility import misfit
 from ...query.algebra.tally import Free, Tally, Totals
 from ...query.algebra.tree import JoinPublic, Relation
 from ...query.bounds.relation_facts import tables_of
@@ -40,14 +41,10 @@ from ..tally_analysis import RECENT_TALLIES, TallyFacts, relations_in, understan
 from .contribution_bounds import bounded_sql
 from .contributions import entries_of, once_per_person
 from .dialect import Dialect, StoredColumn, StoredTable
-from .key_codec import value_of
-from .pretty import in_lines
+from .keys import value_of
 from .reading.type_support import is_readable
-from .rows.frame import SqlFrame, Writer
-from .rows.person import require_alike
-from .rows.prepared import require_fit
-from .rows.relation import person_column, public_frame, stored_column
-from .select import group_by, nested, none_null, select_sql
+from .rows.relation import SqlFrame, Writer, person_column, public_frame, stored_column
+from .select import group_by, in_lines, nested, none_null, select_sql
 
 _EMPTY_TYPES = ("null", "void")
 """Types of a column that holds nothing yet: one cell would give it another type."""
@@ -121,7 +118,7 @@ class SqlStore:
         table that repeat more often than declared.
         """
         table = self.table(schema.name)
-        require_fit(schema, table)
+        _require_fit(schema, table)
         require_columns(schema, table.columns)
         require_readable(schema, [table])
         if not table.own:
@@ -154,7 +151,7 @@ class SqlStore:
         tables = {}
         for schema in (*tables_of(tally.rows), *public_tables(tally.rows)):
             table = writer.table(schema.name)
-            require_fit(schema, table)
+            _require_fit(schema, table)
             tables[schema.name] = table
         sql = self.texts.find(tally, tables)
         if sql is None:
@@ -237,6 +234,17 @@ def _is_readable(column: Column, stored: StoredColumn) -> bool:
     return stored.type.strip('"').lower() in _EMPTY_TYPES
 
 
+def _require_fit(schema: Schema, table: StoredTable) -> None:
+    """Refuse a schema that is neither the one by which a table was prepared nor narrower."""
+    if table.read_by is None:
+        return
+    reason = misfit(schema, table.read_by)
+    if reason is not None:
+        raise SchemaMismatch(
+            f"the prepared table {schema.name} does not fit its schema: {reason}; prepare it again"
+        )
+
+
 def public_tables(relation: Relation) -> Iterable[Schema]:
     """List the public tables that a relation joins."""
     for each in relations_in(relation):
@@ -305,7 +313,28 @@ def _check_ids(facts: TallyFacts, writer: Writer) -> None:
         if isinstance(schema.unit, People):
             table = writer.table(schema.name)
             ids[schema.name] = person_column(schema.unit.id, table)
-    require_alike(list(ids.items()))
+    _require_alike(list(ids.items()))
+
+
+def _require_alike(ids: Sequence[tuple[str, StoredColumn]]) -> None:
+    """Refuse ids of one person that are stored as different types.
+
+    A comparison would cast one of them, and the cast could fail on a row.
+    """
+    types = {_id_type(column): table for table, column in ids}
+    if len(types) > 1:
+        raise SchemaMismatch(
+            f"the person's id is stored as different types in {' and '.join(types.values())}; store it as one type"
+        )
+
+
+def _id_type(x: StoredColumn) -> str:
+    match x.stored:
+        # Types of one class compare without a cast that could fail.
+        case "integer" | "text" | "float":
+            return x.stored
+        case _:
+            return x.type
 
 
 def distinct_sql(table: Schema, columns: Sequence[str], writer: Writer) -> str:

@@ -16,8 +16,7 @@ from contextlib import AbstractContextManager
 
 from ...curator.context import RunControl
 from ...data.schema import Schema
-from ...engines.base import Engine, PublicKeys, keeps_all_rows
-from ...engines.snapshot import one_snapshot
+from ...engines.base import Engine, PublicKeys, keeps_all_rows, one_snapshot
 from ...errors import Cancelled, EngineFailure
 from ...frozen import field, frozen
 from ...query.algebra.tally import Tally, Totals

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ....data.unit import Period
-from ....errors import SchemaMismatch
 from ....query.algebra.expression import Function
 from ....query.algebra.tree import Total
 from ....query.domains.domain import MAX_STEPS, Domain
@@ -28,27 +25,6 @@ def present_sql(x: StoredColumn, dialect: Dialect) -> str:
     if x.stored in dialect.nan_types:
         present += f" AND NOT {dialect.is_nan(x.sql)}"
     return present
-
-
-def require_alike(ids: Sequence[tuple[str, StoredColumn]]) -> None:
-    """Refuse ids of one person that are stored as different types.
-
-    A comparison would cast one of them, and the cast could fail on a row.
-    """
-    types = {_id_type(column): table for table, column in ids}
-    if len(types) > 1:
-        raise SchemaMismatch(
-            f"the person's id is stored as different types in {' and '.join(types.values())}; store it as one type"
-        )
-
-
-def _id_type(x: StoredColumn) -> str:
-    match x.stored:
-        # Types of one class compare without a cast that could fail.
-        case "integer" | "text" | "float":
-            return x.stored
-        case _:
-            return x.type
 
 
 def window_sql(time: str, domain: Domain, per: Period, dialect: Dialect) -> str:

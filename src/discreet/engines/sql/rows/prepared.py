@@ -12,7 +12,6 @@ from ....data.columns.column import Boolean, Category, Column, Text
 from ....data.schema import Schema
 from ....data.unit import People
 from ....errors import SchemaMismatch
-from ....intake.compatibility import misfit
 from ..dialect import Dialect, Stored, StoredColumn, StoredTable, cast_sql, narrowest_type
 from ..select import named_cells, nested, select_sql
 from .cell_table import read_cells_sql
@@ -126,14 +125,3 @@ def prepared_table(name: str, place: str, mark: str, dialect: Dialect) -> Stored
 
 def _class(column: Column) -> Stored:
     return "text" if isinstance(column, Category) and column.of == "text" else "other"
-
-
-def require_fit(schema: Schema, table: StoredTable) -> None:
-    """Refuse a schema that is neither the one by which a table was prepared nor narrower."""
-    if table.read_by is None:
-        return
-    reason = misfit(schema, table.read_by)
-    if reason is not None:
-        raise SchemaMismatch(
-            f"the prepared table {schema.name} does not fit its schema: {reason}; prepare it again"
-        )

@@ -3,16 +3,23 @@
 Every row of a frame carries its owner: the person's id, and the number of the window if the unit
 has one. Rows without an id, or without a time if there is a window, count nowhere: they are left
 out at the scan.
+
+Truncation of a person's rows happens before a join multiplies them: k of n rows are kept, evenly
+spread in the order of their columns. Row r of n (from 1) is kept if (r·k + ⌊n/2⌋) mod n < k. That
+holds for exactly k of any n > k rows in a row, and for the middle one if k = 1. Rows that are equal
+in all columns that are read may change places: nothing shows that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import count
 from typing import TypeVar
 
 from ....data.schema import Schema
 from ....data.unit import People
+from ....frozen import field, frozen
 from ....query.algebra.expression import Field
 from ....query.algebra.tree import (
     JoinPeople,
@@ -26,23 +33,53 @@ from ....query.algebra.tree import (
 )
 from ....query.bounds.fanout import find_cut, find_cuts
 from ....query.bounds.relation_facts import columns_of
-from ....query.domains.domain import Domain, domain_of_column
+from ....query.domains.domain import Domain, Texts, domain_of_column
 from ...base import find_column, require_columns
 from ...column_pruning import ColumnNames, needed_below, needed_in_order
 from ...tally_analysis import times_of
-from ..dialect import StoredColumn, StoredTable
-from ..expression import alike_sql, expression_sql, scaled_sql
+from ..dialect import Dialect, StoredColumn, StoredTable
+from ..expression import SqlScope, alike_sql, check_length, expression_sql, scaled_sql
 from ..reading.value import prepare, read
-from ..scope import SqlScope, check_length
 from ..select import group_by, named_cells, nested, select_sql
-from .frame import SqlFrame, Writer
 from .join_barrier import JoinSide, join_sql
 from .person import id_sql, present_sql, total_sql, window_sql
-from .truncation import truncate_frame
 
 T = TypeVar("T")
 COUNT = "n"
 """Name of the stored number of a person's rows in a frame."""
+
+
+@frozen
+class SqlFrame:
+    """A SELECT: the SQL names of its columns, their domains, and the names of its owner."""
+
+    sql: str
+    names: dict[str, str]
+    domains: dict[str, Domain]
+    owner: tuple[str, ...]
+
+
+@frozen
+class Writer:
+    """Context for writing one SQL text: the dialect, the stored tables and a supply of names.
+
+    `deferred` lists the columns of a table that are left as they are stored, to be read later.
+    """
+
+    dialect: Dialect
+    table: Callable[[str], StoredTable]
+    numbers: Iterator[int] = field(default_factory=count)
+    deferred: ColumnNames = frozenset()
+    count: str = ""
+    """The stored column that holds the number of rows of a person, if it is wanted."""
+
+    def fresh(self, letter: str) -> str:
+        """Return a name that is not yet used in this text."""
+        return f"{letter}{next(self.numbers)}"
+
+    def named(self, names: Iterable[str]) -> dict[str, str]:
+        """Return a fresh name for each column."""
+        return {name: self.fresh("c") for name in names}
 
 
 def scope_of(frame: SqlFrame, writer: Writer) -> SqlScope:
@@ -296,3 +333,41 @@ def _per_person(relation: PerPerson, needed: ColumnNames, writer: Writer) -> Sql
     both = keys | columns
     names = _only(both.items(), needed)
     return SqlFrame(sql, names, _domains(relation, names), frame.owner)
+
+
+def truncate_frame(
+    frame: SqlFrame, max_rows: int | None, columns: Iterable[str], dialect: Dialect
+) -> SqlFrame:
+    """Keep at most so many rows of each person (None: all), by the order of these columns.
+
+    Guarantee: which rows of a person are kept depends on the rows of that person alone.
+
+    Law: tests/engines/test_fanout.py::TestAPersonIsCutBeforeRowsMultiply
+    """
+    if max_rows is None:
+        return frame
+    person = frame.owner[0]
+    owner = ", ".join(frame.owner)
+    order = list(frame.owner)
+    order += [f"{_order_key(name, frame, dialect)} NULLS FIRST" for name in columns]
+    rank = f"row_number() OVER (PARTITION BY {owner} ORDER BY {', '.join(order)}) AS a"
+    size = f"count(*) OVER (PARTITION BY {owner}) AS b"
+    spread = f"(a * {max_rows} + {dialect.divide('b', '2')}) % b < {max_rows}"
+    rows = frame.sql
+    test = f"(b <= {max_rows} OR {spread})"
+    if dialect.guarded:
+        # The store skips a window over no rows. A row of nobody's keeps that from showing; it is
+        # dropped again by the test.
+        rows = f"{rows} UNION ALL BY NAME SELECT NULL AS {person}"
+        test = f"{test} AND {person} IS NOT NULL"
+    ranked = select_sql(["*", rank, size], nested(rows))
+    cells = [*frame.owner, *frame.names.values()]
+    return replace(frame, sql=select_sql(cells, nested(ranked), f"WHERE {test}"))
+
+
+def _order_key(name: str, frame: SqlFrame, dialect: Dialect) -> str:
+    """Write a column to sort by; text is compared letter by letter, whatever the collation."""
+    column = frame.names[name]
+    if isinstance(frame.domains[name], Texts):
+        return dialect.as_text(column)
+    return column
