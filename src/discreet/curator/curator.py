@@ -22,7 +22,7 @@ from ..engines.base import Engine
 from ..errors import InvalidArgument
 from ..frozen import field, fill, frozen, replace
 from ..ledger import History, Ledger
-from ..ledger.names import read_text, read_who
+from ..ledger.entry import read_text, read_who
 from ..plan.asked.terms import TermOptions
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest, QuestionLike

@@ -9,7 +9,7 @@ of ε, or as the single spend of the whole budget. It is recorded at its own pri
 that was left. An allowance raised later then has only the tail that its promise leaves.
 
 Where the filter also adds up ε (`discreet.privacy.filters.basic_composition`), so does the account.
-Accounts of release 0.1.0 have no such sum: `legacy_sums` finds it in the entries, and until then
+Accounts of release 0.1.0 have no such sum: `life.upgrade` finds it in the entries, and until then
 the sum admits nothing.
 """
 

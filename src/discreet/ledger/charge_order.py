@@ -39,8 +39,7 @@ from .account import window_of
 from .account_tree import tree_numbers
 from .books import Books
 from .clock import stamp
-from .entry import Entry
-from .names import read_text, read_who
+from .entry import Entry, read_text, read_who
 from .snapshot import closed, closing_of, last_of, next_page, read_found
 from .stores.store import EntryWithBody, Lookup, Page, Snapshot
 from .terms import Window

@@ -6,6 +6,9 @@ text without the hash itself, so a chain can be checked with a JSON reader and S
 
 Entries carry versioned events, never epsilons: readers compute the price from the event.
 
+Names of people and reasons are short printable text that every store can hold (`read_who`,
+`read_text`).
+
 Guarantee: an entry of format 1 is read for ever, and the same entry is the same text for ever.
 
 Refuses: LedgerCorrupt for a line that is torn, changed or of another format.
@@ -17,11 +20,12 @@ tests/ledger/test_verify.py::TestEveryCorruptionIsRefused
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import fields
 from typing import Literal, TypeAlias, get_args
 
 from ..arithmetic.canonical import canonical_json, digest
-from ..errors import LedgerCorrupt
+from ..errors import InvalidArgument, LedgerCorrupt
 from ..frozen import field, frozen, replace
 from ..privacy.events.json import Json
 from .clock import read_time
@@ -31,6 +35,11 @@ EntryKind: TypeAlias = Literal[
 ]
 FORMAT = 1
 """Format of a line. Ledgers are kept for decades: any change of the format is a new number."""
+# Limits of stored texts; the index of names in PostgreSQL holds 200 characters too.
+LONGEST_WHO = 200
+LONGEST_TEXT = 2000
+# PostgreSQL holds no NUL in text, and UTF-8 has no surrogates.
+_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 @frozen
@@ -184,3 +193,51 @@ def _is_time(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def read_who(value: object) -> str:
+    """Check the name of a person.
+
+    >>> from discreet.ledger.entry import read_who
+    >>> read_who("ann@example.org")
+    'ann@example.org'
+    >>> read_who("*")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: who must be a printable name of at most 200 characters, and not '*'; got '*'
+
+    Refuses: the empty name, surrounding spaces and control characters, with InvalidArgument.
+    """
+    if not isinstance(value, str) or not _is_name(value):
+        shown = repr(value)[:60]
+        raise InvalidArgument(
+            f"who must be a printable name of at most {LONGEST_WHO} characters, and not '*'; got {shown}"
+        )
+    return value
+
+
+def _is_name(text: str) -> bool:
+    if not text.isprintable() or not 0 < len(text) <= LONGEST_WHO:
+        return False
+    # A star is everyone who is not named (`terms.OTHERS`), so nobody can have it as a name.
+    return text == text.strip() and text != "*"
+
+
+def read_text(value: object, name: str) -> str:
+    r"""Check a text that is only stored.
+
+    >>> from discreet.ledger.entry import read_text
+    >>> read_text("weekly report,\nsecond try", "why")
+    'weekly report,\nsecond try'
+
+    Refuses: other types, more than 2000 characters, and characters that no store can hold;
+    InvalidArgument.
+    """
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+        kind = f"{len(value)} characters" if isinstance(value, str) else type(value).__name__
+        raise InvalidArgument(
+            f"{name} must be text of at most {LONGEST_TEXT} characters, got {kind}"
+        )
+    if _NOT_STORABLE.search(value):
+        raise InvalidArgument(f"{name} holds a character that no store can hold; leave it out")
+    return value

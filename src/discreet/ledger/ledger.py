@@ -36,11 +36,9 @@ from .charge_order import (
     stored_answer,
 )
 from .clock import stamp
-from .entry import Entry, EntryKind
-from .legacy_sums import KnownSums
-from .life.upgrade import upgrade_store
-from .names import read_text, read_who
-from .snapshot import closing_of, last_of, names_for, next_page, read_found
+from .entry import Entry, EntryKind, read_text, read_who
+from .life.upgrade import KnownSums, upgrade_store
+from .snapshot import books_at, closing_of, last_of, names_for, next_page, read_found
 from .stores.store import (
     ACCOUNT_TREE,
     NOTHING,
@@ -163,9 +161,8 @@ class Ledger:
         snapshot = self._store.read(names_for(who), Lookup(key))
         if not snapshot.found:
             return None
-        books = self._sums.books(snapshot, who)
         try:
-            books.allowances.of(books.who, books.terms.filter)
+            _require_allowance(snapshot, who)
         except NotAllowed:
             return None
         return find_paid(who, key, snapshot, apart=apart)
@@ -337,9 +334,7 @@ class Ledger:
 
     def _find(self, order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:
         """Find the settlement of an order; refuse a person without an allowance first."""
-        books = self._sums.books(snapshot, read_who(order.who))
-        # Only for its refusal: without an allowance nobody sees stored answers either.
-        books.allowances.of(books.who, books.terms.filter)
+        _require_allowance(snapshot, read_who(order.who))
         return find_settlement(order, snapshot, self.terms.window)
 
     def _books_and_part(self, who: str | None, part: KeyValue | None) -> tuple[Books, str | None]:
@@ -420,6 +415,13 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"<Ledger of {self.terms.budget}, counted as {self.terms.kind}>"
+
+
+def _require_allowance(snapshot: Snapshot, who: str) -> None:
+    """Refuse a person without an allowance, who sees no stored answers either."""
+    # Read as written: the sums that a ledger of 0.1.0 lacks do not matter for an allowance.
+    books = books_at(snapshot, who, last_of(snapshot))
+    books.allowances.of(who, books.terms.filter)
 
 
 def _written(page: Page | None) -> Entry:

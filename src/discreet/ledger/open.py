@@ -26,9 +26,8 @@ from ..privacy.neighbours import Neighbours
 from .account_tree import build_tree
 from .books import books_digest, open_books
 from .clock import write_time
-from .entry import Entry, seal
+from .entry import Entry, read_who, seal
 from .ledger import Ledger
-from .names import read_who
 from .parts import Parts
 from .snapshot import books_at, last_of, names_for
 from .stores.memory import LedgerInMemory

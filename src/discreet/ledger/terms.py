@@ -24,7 +24,7 @@ from ..privacy.filters.filter import Filter, open_filter
 from ..privacy.filters.options import FilterKind as Kind
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from ..privacy.neighbours import REPLACE, Neighbours
-from .names import read_who
+from .entry import read_who
 from .parts import Parts
 
 Window: TypeAlias = Literal["day", "week", "month", "quarter", "year"]

@@ -38,8 +38,7 @@ from ...arithmetic.canonical import canonical_json, digest
 from ...errors import InvalidArgument, LedgerConflict, LedgerCorrupt
 from ...privacy.events.json import Json
 from ..clock import stamp, write_time
-from ..entry import Entry, read_line, write_line
-from ..names import read_who
+from ..entry import Entry, read_line, read_who, write_line
 from ..open import open_store
 from ..review.chain_replay import ChainReplay
 from ..review.export import read_export

@@ -15,8 +15,7 @@ from functools import partial
 from ...errors import InvalidArgument, LedgerCorrupt
 from ...privacy.events.json import Json
 from ..clock import SMALL_STEP, read_time, write_time
-from ..entry import Entry
-from ..names import read_who
+from ..entry import Entry, read_who
 from ..open import WAIT, open_store
 from ..review.chain_replay import ChainReplay
 from ..snapshot import closed
