@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 import discreet.data as declared
 from data.strategies import AMOUNTS, cells, columns, dates, given, integers, reals, timestamps
-from discreet.arithmetic.rational import rational
+from discreet.arithmetic.rational import plain, rational
 from discreet.data import Boolean, Category, Column, Date, Integer, Ordered, Real, Text, Timestamp
-from discreet.data.columns.amount import plain
 from discreet.data.columns.numeric import MAX_STEPS, default_step
 from discreet.errors import InvalidArgument
 

@@ -1,4 +1,4 @@
-"""Argument checks: exact rational numbers, whole numbers, probabilities and words from user input.
+"""Argument checks: exact rational numbers, whole numbers, probabilities, words and flags from users.
 
 The one module of checks that every package shares. A refusal is an InvalidArgument that names the
 argument.
@@ -12,10 +12,13 @@ argument.
 | from 0 to 1, such as a frequency or a quantile | `check_from_0_to_1` |
 | at least 0 and below 1/2, such as a probability of flipping | `below_half` |
 | one of a few words | `one_of` |
+| True or False | `read_flag` |
 
 A float stands for the shortest decimal that prints it: 0.05 is exactly 1/20, not the binary number
 nearest to it. So twenty spends of 0.05 fit in a budget of 1, and the sampler and the accountant use
-the same number.
+the same number. `plain` goes the other way: it writes an exact amount as people do, as an integer,
+a short decimal or a fraction in quotes, such that `rational` reads the same amount again.
+`exact_text` prints an amount exactly.
 """
 
 from __future__ import annotations
@@ -31,6 +34,9 @@ from ..errors import InvalidArgument
 Number: TypeAlias = int | float | Fraction | Decimal | str
 # Most digits of a decimal exponent: the exact value of 1e999999999 would fill the memory.
 MAX_EXPONENT_DIGITS = 4
+INT64_LOW = -(2**63)
+INT64_HIGH = 2**63 - 1
+"""Integers of 64 bits: every store holds them."""
 
 
 def rational(value: object, name: str) -> Fraction:
@@ -78,6 +84,45 @@ def _bounded(number: Decimal | str) -> Decimal | str:
     if len(digits) > MAX_EXPONENT_DIGITS:
         raise ValueError(digits)
     return number
+
+
+def plain(amount: Fraction | int) -> int | float | str:
+    """Return a JSON or TOML number that `rational` reads back exactly; text where none does.
+
+    >>> from discreet.arithmetic.rational import plain
+    >>> from fractions import Fraction
+    >>> plain(Fraction(3)), plain(Fraction(1, 20)), plain(Fraction(1, 3))
+    (3, 0.05, '1/3')
+    """
+    exact = Fraction(amount)
+    if exact.denominator == 1 and INT64_LOW <= exact <= INT64_HIGH:
+        return int(exact)
+    try:
+        short = float(exact)
+    except OverflowError:
+        return str(exact)
+    # A float is read by its shortest decimal, so that decimal must be the amount itself.
+    if Fraction(str(short)) == exact:
+        return short
+    return str(exact)
+
+
+def exact_text(amount: Fraction) -> str:
+    """Print an amount exactly: as a plain decimal if it is a short one, else as a fraction.
+
+    >>> from discreet.arithmetic.rational import exact_text
+    >>> from fractions import Fraction
+    >>> exact_text(Fraction(1, 20)), exact_text(Fraction(1, 3))
+    ('0.05', '1/3')
+    """
+    try:
+        decimal = f"{float(amount):.12g}"
+    except OverflowError:
+        return str(amount)
+    # The decimal is printed only if it is the amount itself.
+    if Fraction(decimal) == amount:
+        return decimal
+    return str(amount)
 
 
 def positive(value: object, name: str) -> Fraction:
@@ -201,3 +246,17 @@ def one_of(value: object, name: str, *words: str, hint: str = "") -> None:
     quoted = [repr(word) for word in words]
     known = " or ".join([", ".join(quoted[:-1]), quoted[-1]])
     raise InvalidArgument(f"{name} must be {known}, got {value!r}{hint}")
+
+
+def read_flag(value: object, name: str) -> bool:
+    """Read a boolean option.
+
+    >>> from discreet.arithmetic.rational import read_flag
+    >>> read_flag("no", "null_key")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: null_key must be True or False, got 'no'
+    """
+    if not isinstance(value, bool):
+        raise InvalidArgument(f"{name} must be True or False, got {value!r}")
+    return value

@@ -11,6 +11,8 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
+from .rational import exact_text
+
 MARGIN = 2.0**-40
 """Relative margin of `up` and `down`: 9e-13, thousands of units in the last place."""
 
@@ -104,24 +106,6 @@ def shown(value: float | Fraction, digits: int = 4, *, upward: bool = True) -> s
     # A decimal below the least float is not 0.
     is_below_floats = bool(decimal) and not nearest
     return f"{decimal:e}" if is_below_floats else f"{nearest:.{digits}g}"
-
-
-def exact_text(amount: Fraction) -> str:
-    """Print an amount exactly: as a plain decimal if it is a short one, else as a fraction.
-
-    >>> from discreet.arithmetic.rounding import exact_text
-    >>> from fractions import Fraction
-    >>> exact_text(Fraction(1, 20)), exact_text(Fraction(1, 3))
-    ('0.05', '1/3')
-    """
-    try:
-        decimal = f"{float(amount):.12g}"
-    except OverflowError:
-        return str(amount)
-    # The decimal is printed only if it is the amount itself.
-    if Fraction(decimal) == amount:
-        return decimal
-    return str(amount)
 
 
 def brief_text(amount: Fraction) -> str:

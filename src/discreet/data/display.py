@@ -6,8 +6,8 @@ from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
+from ..arithmetic.rational import plain
 from ..show.table import html_table, text_table
-from .columns.amount import plain
 from .columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 
 if TYPE_CHECKING:

@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
-from ..arithmetic.rational import whole
+from ..arithmetic.rational import read_flag, whole
 from ..errors import InvalidArgument, SchemaMismatch
 from ..frozen import fill, frozen
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from .columns.column import Column, Date, Timestamp
-from .columns.declared import read_flag
 from .display import schema_html, schema_text
 from .files.schema_json import schema_from_dict, schema_to_dict
 from .unit import MAX_NAME_LENGTH, People, Unit, read_name

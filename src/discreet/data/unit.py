@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..frozen import fill, frozen
-from .columns.amount import call
+from .columns.declared import call
 
 Period: TypeAlias = Literal["hour", "day", "week", "month", "quarter", "year"]
 PERIODS: tuple[Period, ...] = get_args(Period)

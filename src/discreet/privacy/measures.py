@@ -23,8 +23,8 @@ from fractions import Fraction
 from types import ModuleType
 from typing import TypeAlias
 
-from ..arithmetic.rational import Number, not_negative, rational, whole
-from ..arithmetic.rounding import brief_text, exact_text, shown, up
+from ..arithmetic.rational import Number, exact_text, not_negative, rational, whole
+from ..arithmetic.rounding import brief_text, shown, up
 from ..errors import InvalidArgument
 from ..frozen import fill, frozen
 

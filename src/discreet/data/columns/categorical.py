@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import ClassVar, Literal
 
-from ...arithmetic.rational import whole
+from ...arithmetic.rational import read_flag, whole
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
-from .amount import call
 from .cell import is_null, read_boolean, read_key_number, read_text
-from .declared import DeclaredColumn, check_nulls, read_flag
-from .keys import KeyKind, KeyValue, few, key_kind, other_key, read_key, read_keys
+from .declared import DeclaredColumn, call, check_nulls, few
+from .keys import KeyKind, KeyValue, key_kind, other_key, read_key, read_keys
 
 _READERS: dict[KeyKind, Callable[[object], KeyValue | None]] = {
     "text": read_text,

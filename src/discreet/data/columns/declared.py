@@ -1,4 +1,4 @@
-"""Base of column types: the rule for NULL, the bounds, and the whole steps from low to high.
+"""Base of column types: rule for NULL, bounds, whole steps from low to high, limit of listed keys.
 
 The rule for NULL is one for each column, declared, the same on every engine.
 
@@ -18,12 +18,13 @@ from datetime import date
 from fractions import Fraction
 from typing import Generic, Literal, TypeAlias, TypeVar
 
+from ...arithmetic.rational import plain, read_flag
 from ...errors import InvalidArgument
-from .amount import call, plain
-from .keys import MAX_KEYS, few
 
 Nulls: TypeAlias = Literal["drop", "default", "key"]
 Bound: TypeAlias = int | Fraction | date
+MAX_KEYS = 1000
+"""A range is listed up to this many keys unless more are asked for."""
 T_co = TypeVar("T_co", covariant=True)
 
 
@@ -97,18 +98,19 @@ class SteppedColumn(Generic[T_co]):
         return keys
 
 
-def read_flag(value: object, name: str) -> bool:
-    """Read a boolean option.
+def few(count: int, most: int | None, what: str) -> None:
+    """Refuse a list of keys that is longer than asked for.
 
-    >>> from discreet.data.columns.declared import read_flag
-    >>> read_flag("no", "null_key")
+    >>> from discreet.data.columns.declared import few
+    >>> few(121, 100, "Integer(0, 120)")
     Traceback (most recent call last):
     ...
-    discreet.errors.InvalidArgument: null_key must be True or False, got 'no'
+    discreet.errors.InvalidArgument: Integer(0, 120) has 121 keys, more than 100; group by coarser bins, or ask for more
     """
-    if not isinstance(value, bool):
-        raise InvalidArgument(f"{name} must be True or False, got {value!r}")
-    return value
+    if most is not None and count > most:
+        raise InvalidArgument(
+            f"{what} has {count} keys, more than {most}; group by coarser bins, or ask for more"
+        )
 
 
 def nulls(default: object, null_key: bool) -> Nulls:
@@ -158,3 +160,26 @@ def _shown(bound: Bound) -> object:
     if isinstance(bound, date):
         return bound.isoformat()
     return plain(bound)
+
+
+def call(name: str, *arguments: object, **options: object) -> str:
+    """Write the call that makes a value again; options that are None are left out.
+
+    >>> from discreet.data.columns.declared import call
+    >>> from fractions import Fraction
+    >>> call("Real", Fraction(0), Fraction(1, 2), step=None, null_key=True)
+    'Real(0, 0.5, null_key=True)'
+    """
+    written = [_literal(argument) for argument in arguments]
+    for key, value in options.items():
+        if value is not None:
+            written.append(f"{key}={_literal(value)}")
+    return f"{name}({', '.join(written)})"
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, Fraction):
+        return repr(plain(value))
+    if isinstance(value, date):
+        return repr(value.isoformat())
+    return repr(value)

@@ -1,34 +1,17 @@
-"""Public keys: values that may name a group, and how many of them a list may hold."""
+"""Public keys: values that may name a group, read from a declared list."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
+from ...arithmetic.rational import INT64_HIGH, INT64_LOW
 from ...errors import InvalidArgument
-from .amount import INT64_HIGH, INT64_LOW
 from .cell import to_python
 
 KeyValue: TypeAlias = str | int | bool
 KeyKind: TypeAlias = Literal["text", "integer", "boolean"]
-MAX_KEYS = 1000
-"""A range is listed up to this many keys unless more are asked for."""
 KEYS = "keys are text, whole numbers or booleans, such as ['N', 'S', 'E', 'W']"
-
-
-def few(count: int, most: int | None, what: str) -> None:
-    """Refuse a list of keys that is longer than asked for.
-
-    >>> from discreet.data.columns.keys import few
-    >>> few(121, 100, "Integer(0, 120)")
-    Traceback (most recent call last):
-    ...
-    discreet.errors.InvalidArgument: Integer(0, 120) has 121 keys, more than 100; group by coarser bins, or ask for more
-    """
-    if most is not None and count > most:
-        raise InvalidArgument(
-            f"{what} has {count} keys, more than {most}; group by coarser bins, or ask for more"
-        )
 
 
 def key_kind(key: KeyValue) -> KeyKind:

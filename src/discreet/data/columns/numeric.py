@@ -10,12 +10,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar, Literal
 
-from ...arithmetic.rational import Number, rational
+from ...arithmetic.rational import INT64_HIGH, INT64_LOW, Number, plain, rational
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
-from .amount import INT64_HIGH, INT64_LOW, call, plain
 from .cell import read_number, round_half_even
-from .declared import DeclaredColumn, SteppedColumn, check_default, check_nulls, check_order
+from .declared import DeclaredColumn, SteppedColumn, call, check_default, check_nulls, check_order
 from .text_format import check_marks, check_unit, plain_numeral
 
 MAX_STEPS = 2**62

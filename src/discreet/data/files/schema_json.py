@@ -12,11 +12,10 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from ...arithmetic.rational import plain, read_flag
 from ...errors import InvalidArgument
 from ...json_shape import check_known
-from ..columns.amount import plain
 from ..columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
-from ..columns.declared import read_flag
 from ..columns.numeric import default_step
 from ..unit import People, Rows, Unit
 

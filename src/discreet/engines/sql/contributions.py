@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...data.columns.column import Category
-from ...data.columns.keys import MAX_KEYS
+from ...data.columns.declared import MAX_KEYS
 from ...data.schema import Schema
 from ...frozen import frozen, replace
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function, fields_of

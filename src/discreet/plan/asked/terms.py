@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TypeAlias, TypedDict, Unpack
 
-from ...arithmetic.rational import Number, positive, rational, whole
-from ...data.columns.declared import read_flag
+from ...arithmetic.rational import Number, positive, rational, read_flag, whole
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...mechanisms.reading.budget import read_budget
