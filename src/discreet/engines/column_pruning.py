@@ -8,17 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias, assert_never
 
+from ..query.algebra import tree
 from ..query.algebra.expression import Expression, fields_of
-from ..query.algebra.tree import (
-    JoinPeople,
-    JoinPublic,
-    PerPerson,
-    Relation,
-    Scan,
-    Select,
-    Union,
-    Where,
-)
+from ..query.algebra.tree import Relation
 from ..query.bounds.relation_facts import columns_of
 
 ColumnNames: TypeAlias = frozenset[str]
@@ -46,24 +38,24 @@ def needed_below(relation: Relation, needed: ColumnNames) -> tuple[ColumnNames, 
     (frozenset({'ward'}),)
     """
     match relation:
-        case Scan():
+        case tree.Scan():
             return ()
-        case Where(condition=condition):
+        case tree.Where(condition=condition):
             return (needed | fields_of(condition),)
-        case Select(columns=columns):
+        case tree.Select(columns=columns):
             return (fields_in(expression for name, expression in columns if name in needed),)
-        case JoinPublic(columns=columns, on=on):
+        case tree.JoinPublic(columns=columns, on=on):
             own = needed - set(dict(columns))
             return (own | fields_in(expression for expression, _ in on),)
-        case JoinPeople(left=left, right=right, on=on):
+        case tree.JoinPeople(left=left, right=right, on=on):
             left_needed = needed & set(columns_of(left))
             right_needed = needed & set(columns_of(right))
             left_keys = fields_in(mine for mine, _ in on)
             right_keys = fields_in(yours for _, yours in on)
             return left_needed | left_keys, right_needed | right_keys
-        case Union(parts=parts):
+        case tree.Union(parts=parts):
             return (needed,) * len(parts)
-        case PerPerson(keys=keys, totals=totals):
+        case tree.PerPerson(keys=keys, totals=totals):
             # All keys are read, needed or not: they decide which rows are one group.
             read = fields_in(expression for _, expression in keys)
             for name, total in totals:

@@ -17,19 +17,10 @@ from typing import assert_never
 from ..data.unit import People
 from ..errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
 from ..frozen import frozen
+from ..query.algebra import tree
 from ..query.algebra.expression import Call, Constant, Expression, Function
 from ..query.algebra.tally import GroupShare, KeptKeys, RowShare, Tally, Term
-from ..query.algebra.tree import (
-    JoinPeople,
-    JoinPublic,
-    PerPerson,
-    Relation,
-    Scan,
-    Select,
-    Total,
-    Union,
-    Where,
-)
+from ..query.algebra.tree import Relation
 from ..query.bounds.fanout import check_joins
 from ..query.bounds.relation_facts import columns_of, unit_of
 from ..query.domains.domain import MAX_STEPS, Day, Domain, Second, Truth, Whole
@@ -113,7 +104,7 @@ def _needs_people(tally: Tally) -> bool:
     if tally.people or isinstance(tally.share, RowShare | GroupShare | KeptKeys):
         return True
     relations = relations_in(tally.rows)
-    return any(isinstance(relation, JoinPeople | PerPerson) for relation in relations)
+    return any(isinstance(relation, tree.JoinPeople | tree.PerPerson) for relation in relations)
 
 
 def _all_expressions(tally: Tally) -> Iterator[Expression]:
@@ -179,13 +170,13 @@ def relations_in(relation: Relation) -> Iterator[Relation]:
     """List a relation and all relations below it, each before those below it."""
     yield relation
     match relation:
-        case Scan():
+        case tree.Scan():
             return
-        case JoinPeople(left=left, right=right):
+        case tree.JoinPeople(left=left, right=right):
             below: tuple[Relation, ...] = (left, right)
-        case Union(parts=parts):
+        case tree.Union(parts=parts):
             below = parts
-        case Where() | Select() | JoinPublic() | PerPerson():
+        case tree.Where() | tree.Select() | tree.JoinPublic() | tree.PerPerson():
             below = (relation.rows,)
         case _:
             assert_never(relation)
@@ -199,18 +190,18 @@ def _expressions(relation: Relation) -> Iterator[Expression]:
     Also checks the steps of a person's totals, which no domain covers.
     """
     match relation:
-        case Where(condition=condition):
+        case tree.Where(condition=condition):
             yield condition
-        case Select(columns=columns):
+        case tree.Select(columns=columns):
             for _, expression in columns:
                 yield expression
-        case JoinPublic(on=on):
+        case tree.JoinPublic(on=on):
             for expression, _ in on:
                 yield expression
-        case JoinPeople(on=pairs):
+        case tree.JoinPeople(on=pairs):
             for pair in pairs:
                 yield from pair
-        case PerPerson(rows=rows, keys=keys, totals=totals):
+        case tree.PerPerson(rows=rows, keys=keys, totals=totals):
             for _, expression in keys:
                 yield expression
             for _, total in totals:
@@ -239,7 +230,7 @@ def _check_storable(expression: Expression) -> None:
                 _check_storable(argument)
 
 
-def times_of(total: Total, columns: dict[str, Domain]) -> int:
+def times_of(total: tree.Total, columns: dict[str, Domain]) -> int:
     """Return the number of a total's steps in one step of its expression.
 
     Refuses: a total of text or conditions, and a step that does not divide that of the expression.
@@ -257,7 +248,7 @@ def times_of(total: Total, columns: dict[str, Domain]) -> int:
     return int(times)
 
 
-def _number_domain(total: Total, columns: dict[str, Domain]) -> Domain:
+def _number_domain(total: tree.Total, columns: dict[str, Domain]) -> Domain:
     if total.expression is not None:
         domain = domain_of(total.expression, columns)
         # Times have a least and a greatest value, but no sum.

@@ -20,7 +20,7 @@ from ..privacy.filters.filter import Filter
 from .account import Account, fresh_account, read_account
 from .entry import Entry
 from .parts import label
-from .stores.store import ACCOUNT_TREE, ALLOWANCES, EVERYONE, TERMS, account_name
+from .stores import store
 from .terms import OTHERS, Charter, read_charter
 
 
@@ -101,10 +101,10 @@ class Books:
     def texts(self) -> dict[str, str]:
         """Write the books as the texts a store keeps; the account of this person comes last."""
         return {
-            TERMS: self.terms.text(),
-            ALLOWANCES: self.allowances.text(),
-            EVERYONE: self.everyone.text(),
-            account_name(self.who): self.own.text(),
+            store.TERMS: self.terms.text(),
+            store.ALLOWANCES: self.allowances.text(),
+            store.EVERYONE: self.everyone.text(),
+            store.account_name(self.who): self.own.text(),
         }
 
     def filter(self, part: str | None) -> Filter:
@@ -189,9 +189,9 @@ def books_digest(texts: Mapping[str, str]) -> str:
     It covers the terms, the allowances, everyone's account and the root of the account tree.
     Ledgers of release 0.1.0 have no account tree; their entries hash three texts.
     """
-    hashed = [texts[TERMS], texts[ALLOWANCES], texts[EVERYONE]]
-    if ACCOUNT_TREE in texts:
-        hashed.append(texts[ACCOUNT_TREE])
+    hashed = [texts[store.TERMS], texts[store.ALLOWANCES], texts[store.EVERYONE]]
+    if store.ACCOUNT_TREE in texts:
+        hashed.append(texts[store.ACCOUNT_TREE])
     return digest(*hashed)
 
 

@@ -18,23 +18,11 @@ from ..privacy.events.json import to_json
 from ..privacy.filters.filter import Filter
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
-from . import failpoints, review
+from . import charge_order, failpoints, review
 from .account import count_for_part
 from .balance import left_of, remaining_of, spent_of
 from .books import Books, allowance_terms
-from .charge_order import (
-    ChargeOrder,
-    Settlement,
-    decide_order,
-    entry_of,
-    find_paid,
-    find_settlement,
-    lookup_of,
-    pending_charge,
-    read_charge,
-    settlement_for_asker,
-    stored_answer,
-)
+from .charge_order import ChargeOrder, Settlement
 from .clock import stamp
 from .entry import Entry, EntryKind, read_text, read_who
 from .life.upgrade import KnownSums, upgrade_store
@@ -140,16 +128,16 @@ class Ledger:
         Nothing changes then.
         """
         order = ChargeOrder(who, why, question, key, event, part, text="", apart=False)
-        return self._append(entry_of(order))
+        return self._append(charge_order.entry_of(order))
 
     def find(self, order: ChargeOrder) -> Settlement | None:
         """Return the stored answer of an order, or a pending charge to run it under, or None.
 
         Raises NotAllowed for a person without an allowance, also if others have paid.
         """
-        snapshot = self._store.read(names_for(order.who), lookup_of(order))
+        snapshot = self._store.read(names_for(order.who), charge_order.lookup_of(order))
         settlement = self._find(order, snapshot)
-        return settlement_for_asker(order, settlement, snapshot)
+        return charge_order.settlement_for_asker(order, settlement, snapshot)
 
     def find_paid(self, who: str, key: str, *, apart: bool) -> Settlement | None:
         """Return the stored answer of a key that a person may read again, whatever its event.
@@ -165,7 +153,7 @@ class Ledger:
             _require_allowance(snapshot, who)
         except NotAllowed:
             return None
-        return find_paid(who, key, snapshot, apart=apart)
+        return charge_order.find_paid(who, key, snapshot, apart=apart)
 
     def settle(self, order: ChargeOrder) -> Settlement:
         """Find the settlement of an order, or charge it, in one transaction: one charge for all.
@@ -174,7 +162,7 @@ class Ledger:
         granted it counts in the asker's own account. Raises the errors of `charge` and `find`;
         nothing changes then.
         """
-        entry = entry_of(order)
+        entry = charge_order.entry_of(order)
         settlements: list[Settlement] = []
 
         def decide(snapshot: Snapshot) -> Page | None:
@@ -182,12 +170,12 @@ class Ledger:
             settlements.clear()
             books = self._sums.books(snapshot, entry.who)
             known = self._find(order, snapshot)
-            settlement, page = decide_order(order, snapshot, known, books)
+            settlement, page = charge_order.decide_order(order, snapshot, known, books)
             if settlement is not None:
                 settlements.append(settlement)
             return page
 
-        page = self._write(entry, lookup_of(order), decide)
+        page = self._write(entry, charge_order.lookup_of(order), decide)
         if not settlements:
             return Settlement(_written(page), fresh=True)
         settlement = settlements[0]
@@ -222,11 +210,11 @@ class Ledger:
 
     def answer(self, key: str, number: int | None = None) -> tuple[Entry, str] | None:
         """Return the stored answer of a key, or of a charge by number: its entry and body."""
-        return stored_answer(self._found(key), number)
+        return charge_order.stored_answer(self._found(key), number)
 
     def body(self, charge: Entry) -> str | None:
         """Return the answer that was stored under a charge, if there is one."""
-        number = read_charge(charge).number
+        number = charge_order.read_charge(charge).number
         entries = read_found(self._found(charge.key).found)
         end = closing_of(number, entries)
         if end is None:
@@ -239,7 +227,7 @@ class Ledger:
         Its process died, or still runs. Nothing went out under it, so it may be run again without a
         new charge. A charge of an earlier window is left alone.
         """
-        return pending_charge(self._found(key), who, self.terms.window)
+        return charge_order.pending_charge(self._found(key), who, self.terms.window)
 
     def allow(self, who: str, budget: Measure | None) -> Entry:
         """Set the allowance of a person, new, larger or smaller; None withdraws it.
@@ -335,7 +323,7 @@ class Ledger:
     def _find(self, order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:
         """Find the settlement of an order; refuse a person without an allowance first."""
         _require_allowance(snapshot, read_who(order.who))
-        return find_settlement(order, snapshot, self.terms.window)
+        return charge_order.find_settlement(order, snapshot, self.terms.window)
 
     def _books_and_part(self, who: str | None, part: KeyValue | None) -> tuple[Books, str | None]:
         """Read the books of a person, or of nobody in particular, and the label of a part."""
@@ -382,7 +370,7 @@ class Ledger:
             0,
             kind,
             "",
-            who=read_charge(charge).who,
+            who=charge_order.read_charge(charge).who,
             question=charge.question,
             key=charge.key,
             refers=charge.number,

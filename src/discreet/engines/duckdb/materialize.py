@@ -18,7 +18,7 @@ from ...frozen import frozen
 from ...query.algebra.tally import SHARE_FINENESS
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.select import named_cells, select_sql
-from .cell_sql import PERSON, cells_sql, id_class, kept_type, seen_columns, seen_sql
+from . import cell_sql
 from .dialect import DUCKDB, stored_class
 
 ROWS = "\\rows"
@@ -74,7 +74,7 @@ def keep_table(
     Refuses: parts whose ids are stored as different types.
     """
     numbers_people = number and isinstance(schema.unit, People)
-    person = DUCKDB.quote(PERSON)
+    person = DUCKDB.quote(cell_sql.PERSON)
     staged = target
     verb = f"CREATE TABLE {staged} AS"
     if numbers_people:
@@ -84,8 +84,8 @@ def keep_table(
     ids = ""
     rows: list[int] = []
     for part in parts:
-        cells = cells_sql(schema, part, seen=count)
-        part_ids = id_class(schema, part)
+        cells = cell_sql.cells_sql(schema, part, seen=count)
+        part_ids = cell_sql.id_class(schema, part)
         if rows and part_ids != ids:
             raise SchemaMismatch(
                 f"the person's id of {schema.name} is stored as different types; store it as one type"
@@ -100,7 +100,7 @@ def keep_table(
     settled()
     seen: tuple[int, ...] = ()
     if count:
-        seen = connection.execute(seen_sql(schema, staged)).fetchall()[0]
+        seen = connection.execute(cell_sql.seen_sql(schema, staged)).fetchall()[0]
     if numbers_people or not ids:
         layout = layout_of(schema, ids)
     else:
@@ -108,7 +108,7 @@ def keep_table(
     if numbers_people:
         _number_people(connection, schema, layout, staged, target)
     elif count:
-        for column in seen_columns(schema):
+        for column in cell_sql.seen_columns(schema):
             connection.execute(f"ALTER TABLE {target} DROP COLUMN {column}")
     return IngestedTable(layout, tuple(rows), tuple(map(int, seen)))
 
@@ -144,7 +144,7 @@ def kept_table(sql: str, schema: Schema, layout: PreparedLayout) -> StoredTable:
         return StoredTable(sql, columns)
     stored = stored_class(layout.type) if layout.type else "other"
     person_type = layout.type or f"numbers of {layout.ids}"
-    person = StoredColumn(DUCKDB.quote(PERSON), person_type, stored)
+    person = StoredColumn(DUCKDB.quote(cell_sql.PERSON), person_type, stored)
     columns.setdefault(schema.unit.id, person)
     return StoredTable(
         sql,
@@ -159,7 +159,7 @@ def kept_table(sql: str, schema: Schema, layout: PreparedLayout) -> StoredTable:
 
 def _kept_column(name: str, column: Column) -> StoredColumn:
     is_text = isinstance(column, Category) and column.of == "text"
-    stored_type = kept_type(column)
+    stored_type = cell_sql.kept_type(column)
     sql = DUCKDB.quote(name)
     if is_text:
         return StoredColumn(sql, stored_type, "text", packed=True, kept=column)
@@ -186,7 +186,7 @@ def _number_people(
     A person has the same number in all tables with ids of one class.
     """
     ids = DUCKDB.quote(f"\\ids {layout.ids}")
-    person = DUCKDB.quote(PERSON)
+    person = DUCKDB.quote(cell_sql.PERSON)
     empty = select_sql([f"{person} AS id", "CAST(0 AS UINTEGER) AS n"], staged, "LIMIT 0")
     connection.execute(f"CREATE TABLE IF NOT EXISTS {ids} AS {empty}")
     # Both ways: either this table or an earlier one may be the first with ids beyond 64 bits.

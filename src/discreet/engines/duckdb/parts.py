@@ -21,8 +21,8 @@ from ..base import differ_only_in_case, find_column, require_columns, stored_col
 from ..postgres.export import FIRST
 from ..sql.dialect import StoredColumn, StoredTable, put_quotes
 from ..sql.select import select_sql
+from . import sources
 from .dialect import DUCKDB, stored_class
-from .sources import CsvFiles, DatabaseTable, Frame, OpenSource, ParquetFiles, ServerTable
 
 _FRAME_NUMBERS = count()
 """Numbers for the names of frames: each is registered once in this process."""
@@ -30,18 +30,18 @@ _MIN_LINE_SIZE = 1 << 21
 """Least buffer for one record of a text file, as DuckDB has it by default."""
 
 
-def names_of(source: OpenSource, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+def names_of(source: sources.OpenSource, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """List the columns of a source with their stored types."""
     match source:
-        case CsvFiles(files=files):
+        case sources.CsvFiles(files=files):
             return dict.fromkeys(files[0].header, "VARCHAR")
-        case Frame(columns=columns):
+        case sources.Frame(columns=columns):
             return {name: _frame_type(column) for name, column in columns.items()}
-        case ParquetFiles(paths=paths):
+        case sources.ParquetFiles(paths=paths):
             return describe(connection, _parquet_sql([str(paths[0])])).types()
-        case DatabaseTable():
+        case sources.DatabaseTable():
             return describe(connection, _attach(source, connection)).types()
-        case ServerTable():
+        case sources.ServerTable():
             return {}
 
 
@@ -62,27 +62,27 @@ def describe(
 
 
 def parts_of(
-    source: OpenSource, schema: Schema, connection: duckdb.DuckDBPyConnection
+    source: sources.OpenSource, schema: Schema, connection: duckdb.DuckDBPyConnection
 ) -> Iterator[StoredTable]:
     """Yield the parts of a source, each a table with the columns that the schema declares.
 
     Refuses: a part that lacks one of them, and a file that cannot be read.
     """
     match source:
-        case CsvFiles(files=files):
+        case sources.CsvFiles(files=files):
             for file in files:
                 yield _csv(file, schema)
-        case Frame():
+        case sources.Frame():
             require_columns(schema, source.columns)
             yield _register(source, schema, connection)
-        case ParquetFiles(paths=paths):
+        case sources.ParquetFiles(paths=paths):
             for path in paths:
                 yield _parquet(str(path), schema, connection)
-        case DatabaseTable():
+        case sources.DatabaseTable():
             table = describe(connection, _attach(source, connection))
             require_columns(schema, table.columns)
             yield table
-        case ServerTable():
+        case sources.ServerTable():
             yield _export(source, schema)
 
 
@@ -144,7 +144,7 @@ _SAVED_TYPES = {
 _SAVED_ID_TYPES = {"integer": "BIGINT", "float": "DOUBLE"}
 
 
-def _export(source: ServerTable, schema: Schema) -> StoredTable:
+def _export(source: sources.ServerTable, schema: Schema) -> StoredTable:
     """Export the cells of a server's table into a private file; the server has read them."""
     path = source.workspace / f"{len(list(source.workspace.iterdir()))}.csv"
     person = source.store.export(schema, path)
@@ -200,7 +200,7 @@ def _parquet(path: str, schema: Schema, connection: duckdb.DuckDBPyConnection) -
     parquet = load("pyarrow.parquet", "tables")
     names = _stored_names(schema, table)
     read = parquet.read_table(path, columns=names, partitioning=None)
-    frame = Frame(dict(zip(names, read.columns, strict=True)), read.num_rows)
+    frame = sources.Frame(dict(zip(names, read.columns, strict=True)), read.num_rows)
     return _register(frame, schema, connection)
 
 
@@ -253,7 +253,9 @@ def _is_readable(table: StoredTable, schema: Schema, connection: duckdb.DuckDBPy
     return True
 
 
-def _register(frame: Frame, schema: Schema, connection: duckdb.DuckDBPyConnection) -> StoredTable:
+def _register(
+    frame: sources.Frame, schema: Schema, connection: duckdb.DuckDBPyConnection
+) -> StoredTable:
     """Register the declared columns of a frame in DuckDB.
 
     Arrow columns are made total; Python objects are read one by one.
@@ -292,12 +294,12 @@ def _register(frame: Frame, schema: Schema, connection: duckdb.DuckDBPyConnectio
     return StoredTable(table_name, columns, person)
 
 
-def _alias(source: DatabaseTable) -> str:
+def _alias(source: sources.DatabaseTable) -> str:
     # Of the path, so that several tables of one file attach it once.
     return f"from_{abs(hash(str(source.path))):x}"
 
 
-def is_view(source: DatabaseTable, connection: duckdb.DuckDBPyConnection) -> bool:
+def is_view(source: sources.DatabaseTable, connection: duckdb.DuckDBPyConnection) -> bool:
     """Return whether an attached file has a view of that name: its text may fail on some row."""
     named = "WHERE database_name = ? AND lower(view_name) = lower(?) AND NOT internal"
     text = select_sql(["count(*)"], "duckdb_views()", named)
@@ -305,7 +307,7 @@ def is_view(source: DatabaseTable, connection: duckdb.DuckDBPyConnection) -> boo
     return bool(views)
 
 
-def _attach(source: DatabaseTable, connection: duckdb.DuckDBPyConnection) -> str:
+def _attach(source: sources.DatabaseTable, connection: duckdb.DuckDBPyConnection) -> str:
     """Attach a DuckDB file for reading, and write the name of its table with its schema."""
     alias = _alias(source)
     path = _quoted(str(source.path))

@@ -15,18 +15,9 @@ from ...data.schema import Schema
 from ...data.unit import People, window_start
 from ...frozen import frozen
 from ...intake.object_cells import total_reader
+from ...query.algebra import tree
 from ...query.algebra.expression import Constant, Expression
-from ...query.algebra.tree import (
-    JoinPeople,
-    JoinPublic,
-    PerPerson,
-    Relation,
-    Scan,
-    Select,
-    Total,
-    Union,
-    Where,
-)
+from ...query.algebra.tree import Relation
 from ...query.bounds.fanout import find_cut, find_cuts
 from ...query.bounds.relation_facts import columns_of
 from ...query.domains.domain import Domain, Scalar
@@ -50,26 +41,26 @@ class Owned:
 def owned_rows(relation: Relation, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     """Return the rows of a relation, each with its owner, of which these columns will be read."""
     match relation:
-        case Scan(schema=schema):
+        case tree.Scan(schema=schema):
             return _scan(schema, tables[schema.name])
-        case Where():
+        case tree.Where():
             return _where(relation, tables, needed)
-        case Select():
+        case tree.Select():
             return _select(relation, tables, needed)
-        case JoinPublic():
+        case tree.JoinPublic():
             return _join_public(relation, tables, needed)
-        case JoinPeople():
+        case tree.JoinPeople():
             return _join_people(relation, tables, needed)
-        case Union(parts=parts):
+        case tree.Union(parts=parts):
             rows = []
             for part in parts:
                 rows += owned_rows(part, tables, needed)
             return rows
-        case PerPerson():
+        case tree.PerPerson():
             return _per_person(relation, tables, needed)
 
 
-def _where(relation: Where, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+def _where(relation: tree.Where, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     holds = meaning_of(relation.condition, columns_of(relation.rows))
     (below,) = needed_below(relation, needed)
     rows = owned_rows(relation.rows, tables, below)
@@ -77,7 +68,7 @@ def _where(relation: Where, tables: StoredRows, needed: ColumnNames) -> list[Own
     return [owned for owned in rows if holds(owned.row) is True]
 
 
-def _select(relation: Select, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+def _select(relation: tree.Select, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     columns = columns_of(relation.rows)
     meanings = {name: meaning_of(expression, columns) for name, expression in relation.columns}
     (below,) = needed_below(relation, needed)
@@ -241,7 +232,7 @@ def _key_of(meanings: Iterable[Meaning], row: ReadRow) -> tuple[Scalar, ...]:
     return tuple(meaning(row) for meaning in meanings)
 
 
-def _join_public(join: JoinPublic, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+def _join_public(join: tree.JoinPublic, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     public = public_rows(join.table, tables)
     columns = columns_of(join.rows)
     check_matches(join.table, public)
@@ -266,7 +257,7 @@ def _join_public(join: JoinPublic, tables: StoredRows, needed: ColumnNames) -> l
     return joined
 
 
-def _join_people(join: JoinPeople, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+def _join_people(join: tree.JoinPeople, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     left_columns = columns_of(join.left)
     right_columns = columns_of(join.right)
     left_max, right_max = find_cuts(join)
@@ -299,7 +290,7 @@ def _join_people(join: JoinPeople, tables: StoredRows, needed: ColumnNames) -> l
     return joined
 
 
-def _per_person(relation: PerPerson, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+def _per_person(relation: tree.PerPerson, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     columns = columns_of(relation.rows)
     key_names = [name for name, _ in relation.keys]
     key_meanings = [meaning_of(expression, columns) for _, expression in relation.keys]
@@ -317,7 +308,7 @@ def _per_person(relation: PerPerson, tables: StoredRows, needed: ColumnNames) ->
     return totals
 
 
-def _total(total: Total, rows: Iterable[ReadRow], columns: Mapping[str, Domain]) -> Scalar:
+def _total(total: tree.Total, rows: Iterable[ReadRow], columns: Mapping[str, Domain]) -> Scalar:
     """Compute one person's total, clipped.
 
     Its steps are whole, since the step divides that of the expression.

@@ -15,7 +15,7 @@ from ...query.algebra.tally import Tally, Totals
 from ..base import cancelled, failure, schemas_in
 from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
-from ..sql.rows.prepared import FIRST, MARK, mark_of, prepared_sql, prepared_table
+from ..sql.rows import prepared
 from ..sql.store import SqlEngine, SqlStore
 from ..sql.table_name import read_table_name
 from .dialect import SPARK, stored_class
@@ -185,10 +185,10 @@ class Spark(SqlEngine):
             except Exception:  # noqa: BLE001 whatever Spark and its bridges raise
                 raise SchemaMismatch(f"the store has no table {name} that it can read") from None
         # A frame that begins with such a column is none that was prepared.
-        if names[:1] == [FIRST] and name not in self._frames:
+        if names[:1] == [prepared.FIRST] and name not in self._frames:
             mark = _find_mark(self._run, sql)
             if mark:
-                return prepared_table(name, sql, mark, SPARK)
+                return prepared.prepared_table(name, sql, mark, SPARK)
         columns = {}
         for own_name, (label, type_name) in zip(names, types, strict=True):
             quoted = SPARK.quote(own_name)
@@ -277,8 +277,8 @@ def _keep_tables(
         for schema, table in tables:
             new = fresh[schema.name]
             run(f"DROP TABLE IF EXISTS {new}")
-            mark = f"TBLPROPERTIES ('{_PROPERTY}' = '{mark_of(schema, table)}')"
-            rows = prepared_sql(schema, table, SPARK)
+            mark = f"TBLPROPERTIES ('{_PROPERTY}' = '{prepared.mark_of(schema, table)}')"
+            rows = prepared.prepared_sql(schema, table, SPARK)
             run(f"CREATE TABLE {new} USING parquet {mark} AS {rows}")
         # Only when all new tables are written: a failure before leaves the old ones.
         for name, target in targets.items():
@@ -296,4 +296,4 @@ def _find_mark(run: RunText, table: str) -> str:
     except Exception:  # noqa: BLE001 a view has no properties
         return ""
     mark = str(rows[0][-1]) if rows else ""
-    return mark if mark.startswith(MARK) else ""
+    return mark if mark.startswith(prepared.MARK) else ""

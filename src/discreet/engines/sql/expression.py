@@ -23,8 +23,8 @@ from ...query.domains.domain import MAX_STEPS, Domain, Texts, Truth, Whole
 from ...query.domains.domain_of import domain_of
 from ...query.domains.rounded_edges import Binned, RoundedTest, rounded_bin, rounded_test
 from ...query.domains.time_functions import TIMES
+from . import division
 from .dialect import Dialect, bigint, cast_sql, null
-from .division import floor_between, floor_of, modulo_sql, quotient_sql, root_sql, rounded_sql
 from .text_functions import text_sql, time_sql
 
 _NUMBERS = (
@@ -245,7 +245,7 @@ def _rounded_bin(bins: Binned, scope: SqlScope) -> str:
     top = f"({x} * {factor} + {offset} - abs({x} % 2))"
     # |x mod 2| is at most 1, so the numerator may be 1 below that of the lower end.
     low = min(numerators) - 1
-    number = floor_between(top, low, max(numerators), 2 * bins.u, scope.dialect)
+    number = division.floor_between(top, low, max(numerators), 2 * bins.u, scope.dialect)
     return number if bins.sign > 0 else f"(-{number})"
 
 
@@ -294,10 +294,10 @@ def _number(call: Call, scope: SqlScope) -> str:
             x = scaled_sql(call.arguments[0], domain, scope)
             low = int(x_domain.low * x_domain.step / domain.step)
             divisor = int(y_domain.low * y_domain.step / domain.step)
-            return modulo_sql(x, low, divisor)
+            return division.modulo_sql(x, low, divisor)
         case Function.DIVIDE, [x_domain, y_domain]:
             x, y = _each_sql(call.arguments, scope)
-            return quotient_sql((x, x_domain), (y, y_domain), domain, scope.dialect)
+            return division.quotient_sql((x, x_domain), (y, y_domain), domain, scope.dialect)
     x = expression_sql(call.arguments[0], scope)
     return _function_of_one_number(call.function, x, _whole(call.arguments[0], scope), scope)
 
@@ -309,17 +309,17 @@ def _function_of_one_number(function: Function, x: str, domain: Whole, scope: Sq
         case Function.ABSOLUTE:
             return f"abs({x})"
         case Function.FLOOR:
-            return floor_of(x, domain, scope.dialect)
+            return division.floor_of(x, domain, scope.dialect)
         case Function.CEILING:
             # ⌈x⌉ = −⌊−x⌋, so one formula for rounding is enough.
             negative = Whole(domain.step, -domain.high, -domain.low)
-            floor = floor_of(f"(-{x})", negative, scope.dialect)
+            floor = division.floor_of(f"(-{x})", negative, scope.dialect)
             return f"(-{floor})"
         case Function.ROOT:
-            return root_sql(x, domain, scope.dialect)
+            return division.root_sql(x, domain, scope.dialect)
         case _:
             # Only ROUND is left of the functions of one number.
-            return rounded_sql(x, domain, scope.dialect)
+            return division.rounded_sql(x, domain, scope.dialect)
 
 
 def _whole(expression: Expression, scope: SqlScope) -> Whole:

@@ -22,22 +22,8 @@ from typing import Any
 from ...errors import LedgerConflict, LedgerCorrupt
 from .. import clock, failpoints
 from ..entry import write_line
+from . import sqlite_file
 from .sqlite_checks import check_end, check_objects, note_end, noted_end
-from .sqlite_file import (
-    INDEXES,
-    OLD_LINE,
-    TABLES,
-    VERSION,
-    WHO,
-    check_file,
-    connect,
-    drafted,
-    explain_errors,
-    identity,
-    log_of,
-    make_file,
-    place_file,
-)
 from .store import (
     NOTHING,
     Decide,
@@ -51,7 +37,7 @@ from .store import (
 
 _LAST = "SELECT number, line FROM entry ORDER BY number DESC LIMIT 1"
 _KEY = "SELECT line, body FROM entry WHERE key = ? AND key <> '' ORDER BY number"
-_QUESTION = f"SELECT line, body FROM entry WHERE {OLD_LINE} = ? ORDER BY number"  # noqa: S608 a constant
+_QUESTION = f"SELECT line, body FROM entry WHERE {sqlite_file.OLD_LINE} = ? ORDER BY number"  # noqa: S608 a constant
 _RANGE = "SELECT number, line, body, key FROM entry WHERE number BETWEEN ? AND ? ORDER BY number"
 _NEWEST = """
 SELECT number, line, CASE WHEN instr(line, '"kind":"answer"') > 0 THEN NULL ELSE body END, NULL
@@ -80,7 +66,7 @@ class LedgerInSqlite(LinesInSql):
 
     RANGE = _RANGE
     ALL_NEWEST = _NEWEST.format(whose="? IS NULL")
-    OWN_NEWEST = _NEWEST.format(whose=f"{WHO} = ?")
+    OWN_NEWEST = _NEWEST.format(whose=f"{sqlite_file.WHO} = ?")
 
     def __init__(self, path: str | os.PathLike[str], *, timeout: float, whole: bool = True) -> None:
         self.path = Path(path).absolute()
@@ -113,7 +99,7 @@ class LedgerInSqlite(LinesInSql):
             page = decide(_snapshot(connection, names, lookup))
             if page is not None:
                 # A file of release 0.1.0 does not have these indexes yet.
-                for index in INDEXES:
+                for index in sqlite_file.INDEXES:
                     connection.execute(index)
                 _write(connection, page)
                 # Last before the commit: a write to a removed file would be forgotten.
@@ -133,7 +119,7 @@ class LedgerInSqlite(LinesInSql):
         The copy is complete before it has its name, and only its owner may read it.
         """
         target = Path(path).absolute()
-        with explain_errors(target), drafted(target) as draft:
+        with sqlite_file.explain_errors(target), sqlite_file.drafted(target) as draft:
             with (
                 # Without BEGIN: SQLite's backup begins a transaction of its own.
                 self._transaction(None) as source,
@@ -141,7 +127,7 @@ class LedgerInSqlite(LinesInSql):
             ):
                 source.backup(copy)
                 last = copy.execute(_LAST).fetchone()
-            if not place_file(draft, target):
+            if not sqlite_file.place_file(draft, target):
                 raise LedgerConflict(f"{target} exists already; name a new file for the copy")
             return str(last[1])
 
@@ -157,8 +143,8 @@ class LedgerInSqlite(LinesInSql):
         page = decide(Snapshot(0, clock.now()))
         if page is None:
             return None
-        with explain_errors(self.path):
-            made = make_file(self.path, lambda connection: _write(connection, page))
+        with sqlite_file.explain_errors(self.path):
+            made = sqlite_file.make_file(self.path, lambda connection: _write(connection, page))
         if made:
             return page
         return None
@@ -166,7 +152,7 @@ class LedgerInSqlite(LinesInSql):
     @contextmanager
     def _transaction(self, begin: str | None) -> Iterator[sqlite3.Connection]:
         """Hold the lock of this store, and a transaction that is committed or rolled back."""
-        with self._lock, explain_errors(self.path):
+        with self._lock, sqlite_file.explain_errors(self.path):
             connection = self._connection()
             try:
                 if begin is not None:
@@ -200,38 +186,40 @@ class LedgerInSqlite(LinesInSql):
         other connections too. A process elsewhere that closes the file would then delete the log to
         which those connections write. So the file is checked only if no store here has it open.
         """
-        file = identity(self.path)
+        file = sqlite_file.identity(self.path)
         if not _is_open(file):
-            check_file(self.path)
+            sqlite_file.check_file(self.path)
         # The note is read before the file: one read later could be ahead of what was read.
         self._noted = noted_end(self.path) if self._whole else 0
-        self._held = connect(self.path, self._timeout)
+        self._held = sqlite_file.connect(self.path, self._timeout)
         self._checked_schema = -1
-        self._files = (file, identity(log_of(self.path)))
+        self._files = (file, sqlite_file.identity(sqlite_file.log_of(self.path)))
 
     def _check(self, connection: sqlite3.Connection) -> None:
         """Refuse foreign objects, when a connection is new and when the schema was changed."""
         schema = connection.execute("PRAGMA schema_version").fetchone()[0]
         if schema == self._checked_schema:
             return
-        check_objects(connection, self.path, f"{TABLES};{';'.join(INDEXES)}")
+        indexes = ";".join(sqlite_file.INDEXES)
+        check_objects(connection, self.path, f"{sqlite_file.TABLES};{indexes}")
         if self._checked_schema == -1:
             check_end(connection, self.path, self._noted)
         self._checked_schema = schema
 
     def _check_same_files(self) -> None:
         """Refuse to write to files that are no longer at the path: the write would be forgotten."""
-        if identity(self.path) != self._files[0]:
+        if sqlite_file.identity(self.path) != self._files[0]:
             raise LedgerCorrupt(
                 f"{self.path} was removed or replaced while it was open; nothing was written"
             )
-        if identity(log_of(self.path)) != self._files[1] and self._held is not None:
+        log = sqlite_file.log_of(self.path)
+        if sqlite_file.identity(log) != self._files[1] and self._held is not None:
             self._held.execute("ROLLBACK")
             # Closing the connection would write an old log into a file that others have changed.
             _ABANDONED.append(self._held)
             self._held = None
             raise LedgerCorrupt(
-                f"the log {log_of(self.path)} was removed or replaced while it was open; nothing was written. "
+                f"the log {log} was removed or replaced while it was open; nothing was written. "
                 "End all programs that use this ledger, then verify it"
             )
 
@@ -271,7 +259,7 @@ def _write(connection: sqlite3.Connection, page: Page) -> None:
     connection.executemany(_PUT, page.texts.items())
     # These entries begin the account tree, which a release that knows only version 1 would spoil.
     if page.entry is not None and page.entry.kind in ("repair", "resume", "upgrade"):
-        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute(f"PRAGMA user_version = {sqlite_file.VERSION}")
     failpoints.passed(f"{step_of(page.entry)}:written")
 
 

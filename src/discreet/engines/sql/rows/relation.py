@@ -20,17 +20,9 @@ from typing import TypeVar
 from ....data.schema import Schema
 from ....data.unit import People
 from ....frozen import field, frozen
+from ....query.algebra import tree
 from ....query.algebra.expression import Field
-from ....query.algebra.tree import (
-    JoinPeople,
-    JoinPublic,
-    PerPerson,
-    Relation,
-    Scan,
-    Select,
-    Union,
-    Where,
-)
+from ....query.algebra.tree import Relation
 from ....query.bounds.fanout import find_cut, find_cuts
 from ....query.bounds.relation_facts import columns_of
 from ....query.domains.domain import Domain, Texts, domain_of_column
@@ -99,30 +91,30 @@ def frame_of(relation: Relation, needed: ColumnNames, writer: Writer) -> SqlFram
 
 def _frame(relation: Relation, needed: ColumnNames, writer: Writer) -> SqlFrame:
     match relation:
-        case Scan(schema=schema):
+        case tree.Scan(schema=schema):
             return _scan(schema, needed, writer)
-        case Where():
+        case tree.Where():
             return _where(relation, needed, writer)
-        case Select():
+        case tree.Select():
             return _project(relation, needed, writer)
-        case JoinPublic():
+        case tree.JoinPublic():
             return _join_public(relation, needed, writer)
-        case JoinPeople():
+        case tree.JoinPeople():
             return _join_people(relation, needed, writer)
-        case Union():
+        case tree.Union():
             return _union(relation, needed, writer)
-        case PerPerson():
+        case tree.PerPerson():
             return _per_person(relation, needed, writer)
 
 
-def _where(relation: Where, needed: ColumnNames, writer: Writer) -> SqlFrame:
+def _where(relation: tree.Where, needed: ColumnNames, writer: Writer) -> SqlFrame:
     (below,) = needed_below(relation, needed)
     frame = frame_of(relation.rows, below, writer)
     test = expression_sql(relation.condition, scope_of(frame, writer))
     return replace(frame, sql=select_sql(["*"], nested(frame.sql), f"WHERE {test}"))
 
 
-def _project(relation: Select, needed: ColumnNames, writer: Writer) -> SqlFrame:
+def _project(relation: tree.Select, needed: ColumnNames, writer: Writer) -> SqlFrame:
     chosen = _only(relation.columns, needed)
     (below,) = needed_below(relation, needed)
     frame = frame_of(relation.rows, below, writer)
@@ -233,7 +225,7 @@ def _truncated(
     return truncate_frame(frame_of(rows, needed, writer), max_rows, order, writer.dialect)
 
 
-def _join_public(join: JoinPublic, needed: ColumnNames, writer: Writer) -> SqlFrame:
+def _join_public(join: tree.JoinPublic, needed: ColumnNames, writer: Writer) -> SqlFrame:
     added = _only(join.columns, needed)
     (below,) = needed_below(join, needed)
     left = _truncated(join.rows, find_cut(join), below, writer)
@@ -259,7 +251,7 @@ def _join_public(join: JoinPublic, needed: ColumnNames, writer: Writer) -> SqlFr
     return SqlFrame(sql, names, _domains(join, names), left.owner)
 
 
-def _join_people(join: JoinPeople, needed: ColumnNames, writer: Writer) -> SqlFrame:
+def _join_people(join: tree.JoinPeople, needed: ColumnNames, writer: Writer) -> SqlFrame:
     left_rows, right_rows = find_cuts(join)
     left_needed, right_needed = needed_below(join, needed)
     left = _truncated(join.left, left_rows, left_needed, writer)
@@ -288,7 +280,7 @@ def _join_people(join: JoinPeople, needed: ColumnNames, writer: Writer) -> SqlFr
     return SqlFrame(sql, names, _domains(join, names), owner)
 
 
-def _union(union: Union, needed: ColumnNames, writer: Writer) -> SqlFrame:
+def _union(union: tree.Union, needed: ColumnNames, writer: Writer) -> SqlFrame:
     frames = [frame_of(part, needed, writer) for part in union.parts]
     domains = _domains(union, needed_in_order(union, needed))
     names = writer.named(domains)
@@ -304,7 +296,7 @@ def _union(union: Union, needed: ColumnNames, writer: Writer) -> SqlFrame:
     return SqlFrame(" UNION ALL ".join(texts), names, domains, owner)
 
 
-def _per_person(relation: PerPerson, needed: ColumnNames, writer: Writer) -> SqlFrame:
+def _per_person(relation: tree.PerPerson, needed: ColumnNames, writer: Writer) -> SqlFrame:
     totals = _only(relation.totals, needed)
     summed = {}
     for name, total in totals.items():
