@@ -1,4 +1,4 @@
-"""Write the reference of the site from the program: one page a room, every public name once, its docstring unchanged.
+"""Reference of the site, written from the program: every public name once, its docstring unchanged.
 
 A hook of MkDocs (`mkdocs.yml`); the tests call `page` to see that no public name is missing.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import discreet
@@ -30,29 +32,42 @@ TITLES = {
     "events": ("Events", "explanation/privacy.md", "+privacy.events"),
     "errors": ("Errors", "explanation/curator.md", "errors"),
 }
-"""Title, page that explains it, and the rooms whose names of `discreet` it lists; "+room" lists all names of a room."""
+"""Title, page that explains it, and the packages whose names in `discreet` it lists.
+
+"+package" lists all names of a package.
+"""
 
 
-def names(room: str) -> list[tuple[str, str]]:
-    """Return the public names of a room, as people say them, with where they are defined."""
-    if room.startswith("+"):
-        home = f"discreet.{room[1:]}"
+def names(package: str) -> list[tuple[str, str]]:
+    """Return the public names of a package, as people say them, with where they are defined."""
+    if package.startswith("+"):
+        home = f"discreet.{package[1:]}"
         return [(name, f"{home}.{name}") for name in import_module(home).__all__]
-    found = [(name, own) for name, (home, own) in discreet._HOME_OF.items() if home == room]  # noqa: SLF001
-    return [(f"dp.{name}", f"discreet.{room}.{own}") for name, own in found]
+    # The stub of `discreet` is the only list of its lazy names.
+    stub = Path(discreet.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    line = rf"^from \.{re.escape(package)} import (\w+) as (\w+)$"
+    # `from .query import parse as _parse` and `parse_sql = _parse` name one function.
+    renamed = {hidden: name for name, hidden in re.findall(r"^(\w+) = (\w+)$", stub, re.MULTILINE)}
+    found = []
+    for own, given in re.findall(line, stub, re.MULTILINE):
+        name = renamed.get(given, given)
+        # Packages such as `events` have pages of their own.
+        if not isinstance(getattr(discreet, name), ModuleType):
+            found.append((f"dp.{name}", f"discreet.{package}.{own}"))
+    return found
 
 
 def page(key: str) -> str:
     """Return one page of the reference."""
-    title, explained, rooms = TITLES[key]
+    title, explained, packages = TITLES[key]
     parts = [
         f"# {title}",
         f"Explained in [{explained.split('/')[-1].removesuffix('.md')}](../{explained}).",
     ]
-    for room in rooms.split():
+    for package in packages.split():
         parts += [
             f"::: {where}\n    options: {{heading: {name}, heading_level: 2}}"
-            for name, where in names(room)
+            for name, where in names(package)
         ]
     return "\n\n".join(parts) + "\n"
 
