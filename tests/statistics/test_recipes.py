@@ -25,7 +25,7 @@ from discreet.query.algebra.statistic import (
 )
 from discreet.query.algebra.tally import Free
 from discreet.query.bounds.relation_facts import columns_of
-from discreet.statistics.catalogue import list_estimates, recipe_of
+from discreet.statistics.catalogue import estimate_class, list_estimates, recipe_of
 from discreet.statistics.recipe import Draws
 from discreet.statistics.releases.basis import Basis
 from discreet.statistics.releases.choice import ChoiceNeed, ChosenCell
@@ -87,3 +87,10 @@ def test_stored_forms_keep_every_field_under_names_of_their_own():
     assert len({made.stored.name for made in list_estimates()}) == len(list_estimates())
     for made in list_estimates():
         assert list(made.stored.fields) == [field.name for field in fields(made)]
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
+def test_stored_names_are_found_from_every_statistic(statistic):
+    for made in list_estimates():
+        assert estimate_class(made.stored.name, statistic) is made
+    assert estimate_class("unknown", statistic) is None

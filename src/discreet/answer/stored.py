@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from .. import workloads
@@ -35,9 +35,10 @@ from ..mechanisms.sensitivity import Sensitivity
 from ..plan.plan import Plan
 from ..privacy.events.json import Json, read_amount, read_list
 from ..privacy.neighbours import Neighbours, read_neighbours
+from ..query.algebra.statistic import Statistic
 from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
-from ..statistics.catalogue import list_estimates
+from ..statistics.catalogue import estimate_class, list_estimates
 from ..statistics.laws.noise_sum import Additive
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.total import NoisyTotal
@@ -159,15 +160,18 @@ def estimates_from_json(
     for written in read_list(given["keys"], "keys"):
         values = read_list(written, "keys")
         keys.append(tuple(scalar_from_json(value) for value in values))
-    names = [name for name, _ in question.statistics]
+    statistics = dict(question.statistics)
     rows = []
     for row in read_list(given["estimates"], "estimates"):
-        rows.append(read_object(row, set(names), "a row of estimates"))
+        rows.append(read_object(row, set(statistics), "a row of estimates"))
     if len(rows) != len(keys) or any(len(key) != len(question.keys) for key in keys):
         raise InvalidArgument("this answer has other keys than its question")
     estimates = []
     for row in rows:
-        estimates.append({name: _read_estimate(row[name], mechanisms) for name in names})
+        read = {}
+        for name, statistic in question.statistics:
+            read[name] = _read_estimate(row[name], statistic, mechanisms)
+        estimates.append(read)
     return keys, estimates
 
 
@@ -230,21 +234,18 @@ def _write_estimate(estimate: NoisyValue, mechanisms: MechanismList) -> Json:
     return written
 
 
-@cache
-def _estimate_classes() -> dict[str, type[NoisyValue]]:
-    """Return the classes of estimates by their stored names."""
-    return {made.stored.name: made for made in list_estimates()}
-
-
-def _read_estimate(data: object, mechanisms: list[Additive]) -> NoisyValue:
+def _read_estimate(data: object, statistic: Statistic, mechanisms: list[Additive]) -> NoisyValue:
     name = None
     if isinstance(data, dict):
         name = data.get("estimate")
-    known = _estimate_classes()
-    if not isinstance(name, str) or name not in known:
+    estimate = None
+    if isinstance(name, str):
+        estimate = estimate_class(name, statistic)
+    if estimate is None:
+        known = [one.stored.name for one in list_estimates()]
         raise InvalidArgument(f"an estimate is one of {', '.join(known)}")
-    make: Callable[..., NoisyValue] = known[name]
-    fields = known[name].stored.fields
+    make: Callable[..., NoisyValue] = estimate
+    fields = estimate.stored.fields
     given = read_object(data, {"estimate", *fields}, f"the estimate {name}")
     values = {}
     for field_name, field_type in fields.items():

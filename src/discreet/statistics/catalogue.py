@@ -50,6 +50,34 @@ def list_estimates() -> tuple[type[NoisyValue], ...]:
     return (*estimates, SetEstimate)
 
 
+def estimate_class(name: str, statistic: Statistic) -> type[NoisyValue] | None:
+    """Return the class of estimates with a stored name, in an answer to a statistic, or None.
+
+    >>> from discreet.query.algebra.statistic import Count
+    >>> from discreet.statistics.catalogue import estimate_class
+    >>> estimate_class("amount", Count()), estimate_class("unknown", Count())
+    (<class 'discreet.statistics.releases.total.TotalEstimate'>, None)
+
+    Law: tests/statistics/test_recipes.py::test_stored_names_are_found_from_every_statistic
+    """
+    # Its own file first: the files of other statistics are then not imported at all.
+    own = _estimates_by_name(statistic.declared.file)
+    if name in own:
+        return own[name]
+    return _all_estimates_by_name().get(name)
+
+
+@cache
+def _estimates_by_name(file: str) -> dict[str, type[NoisyValue]]:
+    estimates = (*_method(file).estimates, SetEstimate)
+    return {estimate.stored.name: estimate for estimate in estimates}
+
+
+@cache
+def _all_estimates_by_name() -> dict[str, type[NoisyValue]]:
+    return {estimate.stored.name: estimate for estimate in list_estimates()}
+
+
 def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
     """Return the recipe of a statistic over the rows of a question.
 

@@ -206,7 +206,7 @@ def answer_reply(answer: Answer, level: float = 0.95) -> dict[str, object]:
     Law: tests/wire/test_reply.py::TestAnswers
     """
     seen = display_facts_of(answer, level)
-    ordered = ordered_keys(answer.plan.question)
+    ordered = ordered_keys(answer.question)
     columns = []
     for name, sort in zip(answer.columns, answer.sorts, strict=True):
         facts = {"name": name, "noisy": name in answer.noisy, "sort": sort}

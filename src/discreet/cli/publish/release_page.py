@@ -67,7 +67,7 @@ def _table(name: str, file: ReleaseFile, answer: Answer, *, drawn: bool) -> list
         f"## {asked.title}",
         f"`{name}.csv`, {len(answer)} rows",
         _rows(name, answer),
-        f"```sql\n{describe(answer.plan.question)}\n```",
+        f"```sql\n{describe(answer.question)}\n```",
         "How each column was made, and how far off it was expected to be before anything was "
         f"spent:\n\n```text\n{answer.plan}\n```",
     ]
