@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from answer.cases import COLUMNS, REGIONS, question, relation
+from discreet.arithmetic.rounding import at_least
 from discreet.data import Integer, Real, Rows, Schema
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import DiscreteGaussian, Geometric
@@ -31,7 +32,6 @@ from discreet.query.algebra.statistic import (
     Variance,
 )
 from discreet.query.algebra.tree import Scan, Select, Where
-from discreet.statistics.laws.interval_arithmetic import at_least
 from discreet.statistics.releases.choice import ChosenRelease
 from support.profile import examples
 

@@ -27,8 +27,7 @@ from discreet.query.algebra.tally import Free, RowShare, Term
 from discreet.query.algebra.tree import Scan
 from discreet.query.bounds.relation_facts import columns_of
 from discreet.statistics.catalogue import recipe_of
-from discreet.statistics.releases.addend import middle_of, range_of
-from discreet.statistics.releases.basis import Basis
+from discreet.statistics.releases.basis import Basis, middle_of, range_of
 from discreet.statistics.releases.product import (
     MAX_ROOT,
     blur_of,

@@ -2,7 +2,7 @@
 
 Floating-point results of libm and SciPy are within a few units in the last place. Every price
 passes through `up` with a relative margin far above that (2^-40 by default) and far below any
-reported gap.
+reported gap. Exact numbers become floats that are not below them (`at_least`), with no margin.
 """
 
 from __future__ import annotations
@@ -114,3 +114,19 @@ def brief_text(amount: Fraction) -> str:
     if len(exact) <= 12:
         return exact
     return shown(amount, 6)
+
+
+def at_least(exact: Fraction) -> float:
+    """Return the least float that is not below an exact number.
+
+    >>> from discreet.arithmetic.rounding import at_least
+    >>> from fractions import Fraction
+    >>> at_least(Fraction(3)), at_least(Fraction(1, 3)) > Fraction(1, 3)
+    (3.0, True)
+    """
+    near = float(exact)
+    # Compared in whole numbers, without a reduced fraction: an answer has hundreds of ends.
+    numerator, denominator = near.as_integer_ratio()
+    if numerator * exact.denominator >= exact.numerator * denominator:
+        return near
+    return math.nextafter(near, math.inf)

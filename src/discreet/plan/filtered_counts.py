@@ -26,8 +26,7 @@ from ..query.bounds.relation_facts import columns_of
 from ..query.bounds.sensitivity import influence
 from ..query.meaning.breakpoints import breakpoint_values
 from ..statistics.catalogue import recipe_of
-from ..statistics.releases.addend import present
-from ..statistics.releases.basis import basis_of
+from ..statistics.releases.basis import basis_of, present
 from ..statistics.releases.set_totals import CellsNeed
 from .asked import QuestionOptions
 from .plan import Plan

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar
 
+from ..arithmetic.rounding import at_least
 from ..frozen import frozen
 from ..query.algebra.expression import Expression
 from ..query.algebra.statistic import Correlation
@@ -18,7 +19,6 @@ from ..query.domains.domain import Domain
 from ..query.domains.domain_of import domain_of
 from .laws.interval_arithmetic import (
     Box,
-    at_least,
     blurred,
     clip,
     mixed_blur,
@@ -53,7 +53,7 @@ from .releases.product import (
 )
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal, exact_sums, noises_of, total_need, weighted_sums
-from .shared_partition import (
+from .shared_totals import (
     PARTITION_LABELS,
     UNIT_RANGE,
     PartitionRecipe,

@@ -13,11 +13,10 @@ from ..query.algebra.expression import Constant, Expression
 from ..query.algebra.statistic import Count, CountOf, CountPeople
 from .laws.linear_combination import TotalWeights
 from .recipe import Draws, Need, NoiseModel, Recipe, StatisticMethod
-from .releases.addend import present, rows_addend
-from .releases.basis import Basis
+from .releases.basis import Basis, present, rows_addend
 from .releases.partition import rows_name
 from .releases.total import JointTotal, TotalEstimate, total_need
-from .shared_partition import PartitionRecipe, SharedColumns, total_model
+from .shared_totals import PartitionRecipe, SharedColumns, total_model
 
 
 @frozen

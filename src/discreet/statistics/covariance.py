@@ -10,19 +10,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar
 
+from ..arithmetic.rounding import at_least
 from ..frozen import frozen
 from ..query.algebra.expression import Expression
 from ..query.algebra.statistic import Covariance
 from ..query.domains.domain import Domain
 from ..query.domains.domain_of import domain_of
-from .laws.interval_arithmetic import (
-    at_least,
-    clip,
-    mixed_blur,
-    mixed_moment,
-    outward,
-    unbiased,
-)
+from .laws.interval_arithmetic import clip, mixed_blur, mixed_moment, outward, unbiased
 from .laws.joint_error import joint_moment_error
 from .laws.linear_combination import TotalWeights
 from .laws.moment import moment_error
@@ -41,13 +35,7 @@ from .releases.product import (
 )
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal, exact_sums, noises_of, total_need, weighted_sums
-from .shared_partition import (
-    PARTITION_LABELS,
-    UNIT_RANGE,
-    PartitionRecipe,
-    SharedColumns,
-    joint_lines,
-)
+from .shared_totals import PARTITION_LABELS, UNIT_RANGE, PartitionRecipe, SharedColumns, joint_lines
 
 
 @frozen

@@ -18,25 +18,19 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
 
-from ..arithmetic.rounding import up
+from ..arithmetic.rounding import at_least, up
 from ..frozen import frozen
 from ..query.algebra.expression import Expression
 from ..query.algebra.statistic import Mean
 from ..query.domains.domain import Domain
 from ..query.domains.domain_of import domain_of
-from .laws.interval_arithmetic import at_least, clip, outward, ratio
+from .laws.interval_arithmetic import clip, outward, ratio
 from .laws.joint_error import joint_mean_error
-from .laws.least_error import least_error
-from .laws.linear_combination import TotalWeights
+from .laws.linear_combination import TotalWeights, least_error
 from .laws.noise_sum import IntegerNoise, sum_tail
 from .laws.profile_interval import quotient_ends
 from .recipe import SIZED_DATA, Draws, Need, NoiseModel, Recipe, StatisticMethod
-from .releases.addend import (
-    middle_of,
-    range_of,
-    whole_of,
-)
-from .releases.basis import Basis
+from .releases.basis import Basis, middle_of, range_of, whole_of
 from .releases.product import reach_of
 from .releases.stored import StoredForm
 from .releases.total import (
@@ -46,13 +40,7 @@ from .releases.total import (
     sum_quotient,
     weighted_sums,
 )
-from .shared_partition import (
-    PARTITION_LABELS,
-    UNIT_RANGE,
-    PartitionRecipe,
-    SharedColumns,
-    in_floats,
-)
+from .shared_totals import PARTITION_LABELS, UNIT_RANGE, PartitionRecipe, SharedColumns, in_floats
 
 _MIN_COMBINED_BETA = 1e-8
 """Below this β the tail bound of a sum of two noises is too coarse; each noise is bounded alone."""

@@ -21,8 +21,7 @@ from ..query.bounds.sensitivity import vote_influence
 from ..query.domains.domain import Scalar
 from ..query.meaning.post_processing import Value
 from .recipe import Draws, Need, NoiseModel, NoisyValue, Recipe, StatisticMethod
-from .releases.addend import present
-from .releases.basis import Basis
+from .releases.basis import Basis, present
 from .releases.choice import rows_by
 from .releases.quantile_release import PlaceNeed
 from .releases.stored import StoredForm

@@ -34,13 +34,14 @@ from functools import lru_cache
 from math import isqrt
 from typing import ClassVar
 
+from ..arithmetic.rounding import at_least
 from ..errors import UnsupportedQuery
 from ..frozen import frozen
 from ..query.algebra.expression import Call, Expression, Function
 from ..query.algebra.statistic import Sum
 from ..query.domains.domain import Domain, Whole
 from ..query.domains.domain_of import domain_of
-from .laws.interval_arithmetic import at_least, outward
+from .laws.interval_arithmetic import outward
 from .laws.linear_combination import TotalWeights, total_reach, weighted_noises
 from .laws.noise_sum import IntegerNoise
 from .recipe import (
@@ -53,8 +54,7 @@ from .recipe import (
     Recipe,
     StatisticMethod,
 )
-from .releases.addend import middle_of, number_addend, whole_of
-from .releases.basis import Basis
+from .releases.basis import Basis, middle_of, number_addend, whole_of
 from .releases.partition import column_text, rows_name
 from .releases.stored import StoredForm
 from .releases.total import (
@@ -66,7 +66,7 @@ from .releases.total import (
     noises_of,
     total_need,
 )
-from .shared_partition import PartitionRecipe, SharedColumns, total_model
+from .shared_totals import PartitionRecipe, SharedColumns, total_model
 
 _ASIDE = 0.04
 """The part of β for the number of rows."""

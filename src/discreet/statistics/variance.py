@@ -14,20 +14,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar
 
+from ..arithmetic.rounding import at_least
 from ..frozen import frozen, replace
 from ..query.algebra.expression import Expression
 from ..query.algebra.statistic import Variance
 from ..query.domains.domain import Domain
 from ..query.domains.domain_of import domain_of
-from .laws.interval_arithmetic import (
-    Box,
-    at_least,
-    blurred,
-    clip,
-    outward,
-    second_moment,
-    unbiased,
-)
+from .laws.interval_arithmetic import Box, blurred, clip, outward, second_moment, unbiased
 from .laws.joint_error import joint_moment_error
 from .laws.linear_combination import TotalWeights
 from .laws.moment import moment_error, root_error
@@ -50,13 +43,7 @@ from .releases.basis import Basis
 from .releases.product import blur_of, moment_blur, reach_of, square_addends, unit_range, width_of
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal, exact_sums, noises_of, total_need, weighted_sums
-from .shared_partition import (
-    PARTITION_LABELS,
-    UNIT_RANGE,
-    PartitionRecipe,
-    SharedColumns,
-    joint_lines,
-)
+from .shared_totals import PARTITION_LABELS, UNIT_RANGE, PartitionRecipe, SharedColumns, joint_lines
 
 
 @frozen

@@ -10,6 +10,8 @@ import math
 from fractions import Fraction
 from typing import TypeAlias
 
+from ...arithmetic.rounding import at_least
+
 Box: TypeAlias = tuple[Fraction, Fraction]
 """The least and the greatest value of a number."""
 
@@ -31,22 +33,6 @@ def clip(box: Box, low: Fraction, high: Fraction) -> Box:
     least = min(max(box[0], low), high)
     most = max(min(box[1], high), low)
     return least, most
-
-
-def at_least(exact: Fraction) -> float:
-    """Return the least float that is not below an exact number.
-
-    >>> from discreet.statistics.laws.interval_arithmetic import at_least
-    >>> from fractions import Fraction
-    >>> at_least(Fraction(3)), at_least(Fraction(1, 3)) > Fraction(1, 3)
-    (3.0, True)
-    """
-    near = float(exact)
-    # Compared in whole numbers, without a reduced fraction: an answer has hundreds of ends.
-    numerator, denominator = near.as_integer_ratio()
-    if numerator * exact.denominator >= exact.numerator * denominator:
-        return near
-    return math.nextafter(near, math.inf)
 
 
 def outward(box: Box) -> tuple[float, float]:

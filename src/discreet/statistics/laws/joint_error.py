@@ -18,8 +18,7 @@ from functools import lru_cache
 from itertools import pairwise, product
 
 from ...frozen import frozen
-from .least_error import least_error
-from .linear_combination import line_reach
+from .linear_combination import least_error, line_reach
 from .moment import quotient_miss
 from .noise_sum import IntegerNoise, line_tail
 

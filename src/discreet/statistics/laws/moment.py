@@ -19,7 +19,7 @@ import math
 from functools import lru_cache
 from typing import TypeAlias
 
-from .least_error import least_error
+from .linear_combination import least_error
 from .noise_sum import IntegerNoise, sum_tail
 
 _ASIDE = 0.02

@@ -9,6 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import accumulate, pairwise
 
+from ...arithmetic.rounding import at_least
 from ...errors import UnsupportedQuery
 from ...frozen import frozen
 from ...mechanisms.selection.exponential import Exponential
@@ -22,7 +23,6 @@ from ...query.bounds.contribution_bounds import weight_of
 from ...query.bounds.keys import public_keys
 from ...query.bounds.public_cells import Cells, list_cells
 from ...query.bounds.relation_facts import neighbours_of
-from ..laws.interval_arithmetic import at_least
 from .basis import Basis
 from .total import ExactTotals, KeyValues
 

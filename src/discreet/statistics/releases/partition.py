@@ -38,8 +38,7 @@ from ...query.domains.domain import Domain, Whole
 from ...query.domains.domain_of import domain_of
 from ...query.text.expression import expression_text, quote
 from ..laws.noise_sum import IntegerNoise, noise_of
-from .addend import whole_of
-from .basis import Basis
+from .basis import Basis, whole_of
 from .total import AdditiveRelease, KeyValues
 
 MAX_JOINT = 1 << 42

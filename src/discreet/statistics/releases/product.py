@@ -11,13 +11,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
+from ...arithmetic.rounding import at_least
 from ...frozen import frozen
 from ...query.algebra.expression import Call, Constant, Expression, Function
 from ...query.algebra.tree import Relation
 from ...query.domains.domain import Domain
 from ...query.domains.domain_of import domain_of
-from ..laws.interval_arithmetic import at_least
-from .addend import (
+from .basis import (
     Addend,
     centred,
     middle_of,

@@ -10,12 +10,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
+from ...arithmetic.rounding import at_least
 from ...frozen import field, frozen
 from ...mechanisms.sensitivity import Sensitivity
 from ...privacy.events import Event
 from ...query.algebra.tally import Tally
 from ...query.bounds.public_cells import Cells
-from ..laws.interval_arithmetic import at_least, clip, outward
+from ..laws.interval_arithmetic import clip, outward
 from ..laws.noise_sum import Additive
 from .stored import StoredForm
 from .total import ExactTotals, KeyValues, TotalNeed

@@ -14,6 +14,7 @@ import math
 from fractions import Fraction
 from typing import ClassVar, Protocol, TypeAlias
 
+from ...arithmetic.rounding import at_least
 from ...frozen import frozen
 from ...mechanisms.sensitivity import Sensitivity
 from ...privacy.events import Event
@@ -23,7 +24,7 @@ from ...query.bounds.contribution_bounds import people_share, weight_of
 from ...query.bounds.public_cells import Cells
 from ...query.bounds.sensitivity import influence
 from ...query.domains.domain import Scalar
-from ..laws.interval_arithmetic import Box, at_least, clip, outward
+from ..laws.interval_arithmetic import Box, clip, outward
 from ..laws.linear_combination import (
     Noises,
     TotalWeights,
@@ -32,8 +33,7 @@ from ..laws.linear_combination import (
     weighted_noises,
 )
 from ..laws.noise_sum import Additive, IntegerNoise, noise_of
-from .addend import Addend, centred, number_addend, present, rows_addend
-from .basis import Basis
+from .basis import Addend, Basis, centred, number_addend, present, rows_addend
 from .stored import StoredForm
 
 KeyValues: TypeAlias = tuple[Scalar, ...]
