@@ -12,9 +12,8 @@ import pytest
 from discreet import noise
 from discreet.errors import InvalidArgument, NoRandomness
 from discreet.noise import SecureBits, secure_bits
-from discreet.noise.bits import _forked, generation, readable
+from discreet.noise.bits import ByteWords, _forked, generation, readable
 from discreet.noise.block_draws import BLOCK, FEW, _Block, blocks
-from discreet.noise.random_words import ByteWords
 from discreet.testing.bits import FailingBits, HashedBits, ScriptedBits, ShortBits, UntouchedBits
 from support.fork import fork
 

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from discreet.noise.binomial import _law as binomial_law
+from discreet.noise.bits import ByteWords
 from discreet.noise.gaussian import _law as gaussian_law
 from discreet.noise.geometric import _law as geometric_law
 from discreet.noise.laplace import _law as laplace_law
-from discreet.noise.random_words import ByteWords
-from discreet.noise.table import CUT, build
-from discreet.noise.vector_sample import CHUNK, fill
+from discreet.noise.table import CHUNK, CUT, build, fill
 from discreet.testing.bits import HashedBits
 from oracles.noise import (
     binomial_weight,

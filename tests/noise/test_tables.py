@@ -10,15 +10,14 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.noise.binomial import _law as binomial_law
+from discreet.noise.bits import ByteWords
 from discreet.noise.exact_search import settle
 from discreet.noise.gaussian import _law as gaussian_law
 from discreet.noise.geometric import _law as geometric_law
 from discreet.noise.laplace import _law as laplace_law
 from discreet.noise.law import EXPONENT_ERROR, cell, first, thresholds
-from discreet.noise.random_words import ByteWords
 from discreet.noise.stirling import bernoulli, stirling
-from discreet.noise.table import CUT, Widths, build, held
-from discreet.noise.vector_sample import _accept
+from discreet.noise.table import CUT, Widths, _accept, build, held
 from discreet.testing.bits import ScriptedBits
 from oracles.noise import (
     binomial_weight,

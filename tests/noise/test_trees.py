@@ -20,9 +20,8 @@ from discreet.noise.geometric import GeometricLaw
 from discreet.noise.laplace import LaplaceLaw
 from discreet.noise.permute import flip
 from discreet.noise.score_gaps import scores_of
-from discreet.noise.table import Widths, build
+from discreet.noise.table import Widths, _propose, build, fill
 from discreet.noise.uniform import Uniform, wide
-from discreet.noise.vector_sample import _propose, fill
 from oracles.noise import (
     binomial_weight,
     cumulated,

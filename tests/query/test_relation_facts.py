@@ -10,7 +10,6 @@ from discreet.data import Boolean, Integer, People, Rows, Schema, Text
 from discreet.errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.joins import public_columns, with_unique_columns
-from discreet.query.algebra.names import require_unique_names, unused_name
 from discreet.query.algebra.statistic import Count, CountPeople, Mean, Quantile, Sum
 from discreet.query.algebra.tree import (
     Finish,
@@ -23,6 +22,8 @@ from discreet.query.algebra.tree import (
     Total,
     Union,
     Where,
+    require_unique_names,
+    unused_name,
 )
 from discreet.query.bounds.check import check_rows, require_sound
 from discreet.query.bounds.fanout import person_rows

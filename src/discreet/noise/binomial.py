@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number, whole
 from ..frozen import frozen
-from .bits import Bits
+from .bits import Bits, RandomWords
 from .block_draws import cached, integers
 from .exp import Bounds, exp_between
 from .law import SPARE, Integers, closed, first
-from .random_words import RandomWords
 from .stirling import stirling
-from .vector_sample import sample
+from .table import sample
 
 MAX_TRIALS = 1 << 62
 # A cell is 1/64 to 1/32 of the standard deviation.

@@ -1,8 +1,11 @@
-"""Secure random bits in blocks: the only door through which chance enters the house.
+"""Secure random bits in blocks, and uniform random words: the only source of randomness.
 
-A source of bits is anything with `take(count)`. The default is OpenSSL's generator (`ssl.RAND_bytes`: seeded by the
-operating system, reseeded after a fork, fifteen times the speed of `os.urandom`). Small requests are served from a
-block that belongs to one thread, is dropped in a forked child and is never pickled.
+A source of bits is anything with `take(count)`. The default is OpenSSL's generator (`ssl.RAND_bytes`:
+seeded by the operating system, reseeded after a fork, fifteen times the speed of `os.urandom`). Small
+requests are served from a block that belongs to one thread, is dropped in a forked child and is never
+pickled.
+
+Samplers read uniform words of a chosen width, as arrays and as Python integers (`RandomWords`).
 """
 
 from __future__ import annotations
@@ -11,10 +14,17 @@ import os
 import threading
 from collections.abc import Callable
 from importlib import import_module
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InvalidArgument, NoRandomness
+from ..frozen import frozen
 
+Unsigned: TypeAlias = (
+    NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.uint64]
+)
 _BLOCK = 4096
 
 _generation = 0
@@ -145,3 +155,60 @@ def readable(bits: object) -> Bits:
             f"bits must have a method take(count) -> bytes, got {type(bits).__name__}; leave it out"
         )
     return bits
+
+
+class RandomWords(Protocol):
+    """Source of independent uniform words.
+
+    The samplers see nothing else, so a test may script every word.
+    """
+
+    def words(self, count: int, width: int, /) -> Unsigned:
+        """Return `count` words of `width` ≤ 64 bits each."""
+        ...
+
+    def word(self, width: int, /) -> int:
+        """Return one word of any width as a Python integer."""
+        ...
+
+
+@frozen
+class ByteWords:
+    """Read words from bytes, little end first.
+
+    >>> from discreet.noise.bits import ByteWords
+    >>> class Ones:
+    ...     def take(self, count):
+    ...         return bytes([255]) * count
+    >>> ByteWords(Ones()).words(2, 12).tolist(), ByteWords(Ones()).word(70) == 2**70 - 1
+    ([4095, 4095], True)
+
+    Refuses: NoRandomness for a source that falls short.
+
+    Law: tests/noise/test_bits.py::TestWords
+    """
+
+    bits: Bits
+
+    def words(self, count: int, width: int, /) -> Unsigned:
+        """Return `count` words of `width` ≤ 64 bits each, in the narrowest unsigned type."""
+        bytes_needed = (width + 7) // 8
+        # The next power of two: 1, 2, 4 or 8 bytes.
+        size = 1 << max(0, bytes_needed - 1).bit_length()
+        data = self._take(count * size)
+        full: Unsigned = np.frombuffer(data, dtype=f"<u{size}")
+        if width == 8 * size:
+            return full
+        # The low bits of a uniform word are uniform themselves.
+        return full & full.dtype.type((1 << width) - 1)
+
+    def word(self, width: int, /) -> int:
+        """Return one word of any width as a Python integer."""
+        data = self._take((width + 7) // 8)
+        return int.from_bytes(data, "little") & ((1 << width) - 1)
+
+    def _take(self, count: int) -> bytes:
+        data = self.bits.take(count)
+        if len(data) != count:
+            raise NoRandomness("the source of bits fell short; nothing was drawn")
+        return data

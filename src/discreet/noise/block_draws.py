@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
-from .bits import Bits, generation, readable, secure_bits
-from .random_words import ByteWords, RandomWords
+from .bits import Bits, ByteWords, RandomWords, generation, readable, secure_bits
 
 BLOCK = 4096
 # Up to this many draws are served from a block.

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
-from .bits import Bits, readable
+from .bits import Bits, ByteWords, RandomWords, readable
 from .block_draws import count_of
 from .law import Integers
-from .random_words import ByteWords, RandomWords
 from .uniform import Uniform, wide
 
 # Sums below this fit in int64.

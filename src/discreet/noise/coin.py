@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
 from ..frozen import frozen
-from .bits import Bits
+from .bits import Bits, RandomWords
 from .block_draws import cached, serve
 from .exact_search import GUARD, STEP, below
 from .exp import Bounds, exp_neg
-from .random_words import RandomWords
-from .vector_sample import CHUNK
+from .table import CHUNK
 
 
 @frozen

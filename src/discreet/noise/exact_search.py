@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
+from .bits import RandomWords
 from .exp import Bounds
-from .random_words import RandomWords
 
 Thresholds: TypeAlias = Callable[[int], Iterable[Bounds]]
 

@@ -8,11 +8,10 @@ import numpy as np
 
 from ..arithmetic.rational import Number
 from ..frozen import frozen
-from .bits import Bits, readable
+from .bits import Bits, ByteWords, RandomWords, readable
 from .block_draws import count_of
 from .exact_search import STEP, settle
 from .law import Integers
-from .random_words import ByteWords, RandomWords
 from .score_gaps import CHANCE_ERROR, ScoreArray, Scores, scores_of
 from .uniform import Uniform
 

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from ..arithmetic.rational import Number, positive
 from ..errors import InvalidArgument
 from ..frozen import frozen
-from .bits import Bits
+from .bits import Bits, RandomWords
 from .block_draws import cached, integers
 from .exp import Bounds, exp_neg
 from .law import SPARE, Integers, closed, first
-from .random_words import RandomWords
-from .vector_sample import sample
+from .table import sample
 
 # Largest variance: its noise fits in 64 bits.
 MAX_VARIANCE = 1 << 100

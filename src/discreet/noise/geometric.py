@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from ..arithmetic.rational import Number, positive
 from ..errors import InvalidArgument
 from ..frozen import frozen
-from .bits import Bits
+from .bits import Bits, RandomWords
 from .block_draws import cached, integers
 from .exp import Bounds, exp_neg
 from .law import Integers
-from .random_words import RandomWords
-from .vector_sample import sample
+from .table import sample
 
 # Largest scale: its noise fits in 64 bits.
 MAX_SCALE = 1 << 50

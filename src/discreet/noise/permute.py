@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number
-from .bits import Bits, readable
+from .bits import Bits, ByteWords, RandomWords, readable
 from .exact_search import STEP, below
-from .random_words import ByteWords, RandomWords
 from .score_gaps import CHANCE_ERROR, ScoreArray, Scores, scores_of
 from .uniform import Uniform
 

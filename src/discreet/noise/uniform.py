@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from ..arithmetic.rational import Number, whole
 from ..errors import InvalidArgument
 from ..frozen import frozen
-from .bits import Bits, readable
+from .bits import Bits, ByteWords, RandomWords, readable
 from .block_draws import cached, integers
 from .law import Integers
-from .random_words import ByteWords, RandomWords
 
 # Largest bound of an array: its values fit in int64.
 _MAX_BOUND = 1 << 63
@@ -50,7 +49,7 @@ def wide(bound: int, draw: RandomWords) -> int:
     As many bits are drawn as the bound has, so at least half of the proposals are accepted.
 
     >>> from discreet.noise.uniform import wide
-    >>> from discreet.noise.random_words import ByteWords
+    >>> from discreet.noise.bits import ByteWords
     >>> class Zeros:
     ...     def take(self, count):
     ...         return bytes(count)

@@ -17,8 +17,7 @@ from ...frozen import fill, frozen, replace
 from ...mechanisms.laws.error_bound import hoeffding, parameter_repr
 from ...mechanisms.response.count import clopper_pearson
 from ...noise import Bits, coin
-from ...noise.bits import readable
-from ...noise.random_words import ByteWords
+from ...noise.bits import ByteWords, readable
 from ...privacy.events import Promise
 from ...privacy.measures import Measure, PureDP
 from ..designs.design import read_array

@@ -10,10 +10,9 @@ from fractions import Fraction
 
 from ...frozen import frozen
 from ...noise import Bits
-from ...noise.bits import readable
+from ...noise.bits import ByteWords, readable
 from ...noise.exact_search import settle
 from ...noise.exp import Bounds, exp_neg
-from ...noise.random_words import ByteWords
 
 # Guard bits of a weight beyond the precision of the draw and the bits of the total mass.
 _GUARD_BITS = 48

@@ -16,9 +16,8 @@ from ...data.unit import Rows
 from ...errors import InvalidArgument, UnsupportedQuery
 from ...frozen import frozen, replace
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
-from ...query.algebra.names import unused_name
 from ...query.algebra.statistic import Count, CountOf, Statistic, Sum
-from ...query.algebra.tree import Finish, Key, Question, Relation, Where
+from ...query.algebra.tree import Finish, Key, Question, Relation, Where, unused_name
 from ...query.bounds.grouping_sets import is_wide
 from ...query.bounds.missing_keys import same_rows
 from ...query.bounds.relation_facts import unit_of

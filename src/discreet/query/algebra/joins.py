@@ -5,8 +5,7 @@ from __future__ import annotations
 from ...data.schema import Schema
 from ..bounds.relation_facts import columns_of, tables_of
 from .expression import Constant, Expression, Field
-from .names import unused_name
-from .tree import Named, Relation, Select
+from .tree import Named, Relation, Select, unused_name
 
 
 def public_columns(rows: Relation, table: Schema) -> tuple[tuple[str, str], ...]:

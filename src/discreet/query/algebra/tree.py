@@ -8,6 +8,8 @@ Guarantee: every row of a relation belongs to exactly one unit, the row itself (
 person (`People`). Each node keeps that true. Hence private tables are joined on the person alone,
 and there is no DISTINCT, no window over rows and no free sub-query.
 
+Column names are unique in any case, and such that every store can hold them.
+
 Names of classes and fields are part of fingerprints: they never change.
 
 Law: tests/query/test_relation_facts.py::TestUnits
@@ -20,14 +22,19 @@ from fractions import Fraction
 from typing import Literal, TypeAlias, TypeVar
 
 from ...data.schema import Schema
+from ...data.unit import read_name
+from ...errors import InvalidArgument, UnsupportedQuery
 from ...frozen import frozen
 from ..domains.domain import Values
 from .expression import Expression, Field
+from .refusal import refusal
 from .statistic import Statistic
 
 Named: TypeAlias = tuple[tuple[str, Expression], ...]
 """Expressions with their names, in order; names are unique."""
 _T = TypeVar("_T")
+_MAX_BASE_BYTES = 58
+"""PostgreSQL cuts names after 63 bytes; five are left for a blank and a number."""
 KeySets: TypeAlias = tuple[tuple[int, ...], ...]
 """Sets of keys (GROUPING SETS), each as positions of keys."""
 
@@ -45,6 +52,41 @@ def by_name(names: Mapping[_T, str]) -> tuple[tuple[str, _T], ...]:
 def own_fields(names: Iterable[str]) -> tuple[tuple[str, Field], ...]:
     """Return columns that keep their names."""
     return tuple((name, Field(name)) for name in names)
+
+
+def unused_name(name: str, prefix: str, taken: Iterable[str]) -> str:
+    """Return a column name that no other has, in any case.
+
+    It is the name itself, else the name after the prefix, else that with a number.
+
+    >>> from discreet.query.algebra.tree import unused_name
+    >>> unused_name("city", "wards", ["ward"]), unused_name("ward", "wards", ["WARD", "wards.ward"])
+    ('city', 'wards.ward 2')
+    """
+    used = {other.casefold() for other in taken}
+    if name.casefold() not in used:
+        return name
+    base = f"{prefix}.{name}"
+    if len(base.encode()) > _MAX_BASE_BYTES:
+        base = "column"
+    candidate = base
+    number = 1
+    while candidate.casefold() in used:
+        number += 1
+        candidate = f"{base} {number}"
+    return candidate
+
+
+def require_unique_names(names: list[str]) -> None:
+    """Refuse names that no table can have, or that differ at most in case."""
+    for name in names:
+        try:
+            read_name(name, "a column")
+        except InvalidArgument as error:
+            raise UnsupportedQuery(f"AS: {error}") from None
+    folded = {name.casefold() for name in names}
+    if len(folded) < len(names):
+        raise refusal("AS", "two columns have the same name", "give each its own name")
 
 
 @frozen

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 
 from ...data.unit import Rows
 from ..algebra.expression import Call, Constant, Expression, Function
-from ..algebra.names import require_unique_names
 from ..algebra.refusal import refusal
 from ..algebra.statistic import Argument, Quantile, Statistic, expressions_of
 from ..algebra.tree import (
@@ -26,6 +25,7 @@ from ..algebra.tree import (
     Total,
     inputs_of,
     names_of,
+    require_unique_names,
 )
 from ..domains.domain import Day, Domain, Scalar, Second, Texts, Truth, Values, Whole, is_number
 from ..domains.domain_of import domain_of

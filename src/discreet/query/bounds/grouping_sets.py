@@ -31,10 +31,19 @@ from itertools import product
 from ... import workloads
 from ...data.unit import People
 from ..algebra.expression import Call, Constant, Expression, Field, Function, call_of
-from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.statistic import Count, CountOf, CountPeople, Mean, Statistic, Sum
-from ..algebra.tree import Key, KeySets, Question, Relation, Scan, Where, by_name, names_of
+from ..algebra.tree import (
+    Key,
+    KeySets,
+    Question,
+    Relation,
+    Scan,
+    Where,
+    by_name,
+    names_of,
+    unused_name,
+)
 from ..domains.domain import Day, Second, Values, is_number
 from ..domains.domain_of import domain_of
 from .nested import MAX_LEAVES, check_nest, count_cells, key_sizes, key_values, pick

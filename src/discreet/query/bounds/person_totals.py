@@ -16,7 +16,6 @@ from typing import Literal
 
 from ..algebra.constant_folding import exact
 from ..algebra.expression import Constant, Expression, Field, Function, call_of
-from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.statistic import (
     Count,
@@ -28,7 +27,7 @@ from ..algebra.statistic import (
     function_name,
     statistic_name,
 )
-from ..algebra.tree import Named, PerPerson, Relation, Total, by_name, names_of
+from ..algebra.tree import Named, PerPerson, Relation, Total, by_name, names_of, unused_name
 from ..domains.domain import Domain, Whole
 from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of_domain

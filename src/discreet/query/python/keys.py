@@ -17,8 +17,16 @@ from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ..algebra.constant_folding import lower_edge
 from ..algebra.expression import Expression, Field
-from ..algebra.names import require_unique_names
-from ..algebra.tree import Key, KeySets, Named, Nest, Relation, names_of, own_fields
+from ..algebra.tree import (
+    Key,
+    KeySets,
+    Named,
+    Nest,
+    Relation,
+    names_of,
+    own_fields,
+    require_unique_names,
+)
 from ..bounds.keys import PublicValues, public_keys
 from ..bounds.nested import in_order
 from ..bounds.relation_facts import columns_of

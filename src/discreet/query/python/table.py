@@ -15,7 +15,6 @@ from ...frozen import fill, frozen, replace
 from ..algebra.chain import chain
 from ..algebra.expression import Expression, Field, Function
 from ..algebra.joins import public_columns, with_unique_columns
-from ..algebra.names import require_unique_names, unused_name
 from ..algebra.statistic import Statistic, statistic_name
 from ..algebra.tree import (
     Finish,
@@ -29,6 +28,8 @@ from ..algebra.tree import (
     Where,
     names_of,
     own_fields,
+    require_unique_names,
+    unused_name,
 )
 from ..bounds.check import check_rows, require_sound
 from ..bounds.keys import PublicValues

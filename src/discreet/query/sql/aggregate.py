@@ -1,7 +1,8 @@
 """Aggregates of SQL as statistics of the question.
 
 Functions that the statistics declare (`algebra.statistic.FUNCTIONS`) are read alike. COUNT, quantiles and
-WITHIN GROUP have a syntax of their own, and readers here.
+WITHIN GROUP have a syntax of their own, and readers here. Beside a list of keys that is joined by RIGHT
+JOIN, aggregates of a key that nobody has are checked (`check_beside_keys`).
 
 Refuses: with `UnsupportedQuery` every aggregate that has no private answer.
 
@@ -16,7 +17,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from ..algebra.expression import Call, Constant, Expression, Function
+from ..algebra.expression import Call, Constant, Expression, Function, fields_of
 from ..algebra.refusal import refusal
 from ..algebra.statistic import (
     FUNCTIONS,
@@ -28,13 +29,23 @@ from ..algebra.statistic import (
     Mode,
     Quantile,
     Statistic,
+    Sum,
+    expressions_of,
 )
+from ..bounds.relation_facts import columns_of
+from ..meaning.evaluate import evaluate
 from .expression import missing_side_flag, read
-from .key_join import check_beside_keys
-from .scope import Scope, is_person, refuse_windowed_unit, row_names
+from .scope import (
+    ChosenKeys,
+    Scope,
+    is_person,
+    refuse_windowed_unit,
+    row_names,
+)
 from .syntax import (
     aggregate_name,
     clause_of,
+    identifier,
     only,
     refuse_node,
     require_arity,
@@ -215,6 +226,58 @@ def _within_group(node: exp.WithinGroup, scope: Scope, condition: Condition) -> 
     if item.args.get("desc"):
         order = 1 - order
     return Quantile(argument, order)
+
+
+def check_beside_keys(node: exp.Expr, statistic: Statistic, scope: Scope) -> None:
+    """Refuse an aggregate that SQL would take of the empty row of a key that nobody has.
+
+    There COUNT(*) is 1. COUNT(v.x), and all that is NULL where the private side is missing, has
+    its usual value.
+    """
+    chosen = scope.chosen
+    if chosen is None or not chosen.outer:
+        return
+    if (
+        _reads_list(node, chosen)
+        or _counts_rows(node, statistic, scope)
+        or _has_value_of_nothing(statistic, scope)
+    ):
+        raise refusal(
+            clause_of(node),
+            "of a key that nobody has, RIGHT JOIN leaves an empty row, which it would take part of",
+            "count what is private, as COUNT(v.user_id), or write JOIN instead of RIGHT JOIN",
+        )
+
+
+def _reads_list(node: exp.Expr, chosen: ChosenKeys) -> bool:
+    """Return whether an aggregate reads a column of the list, which the empty row has."""
+    names = set(map(str.casefold, chosen.names))
+    for column in node.find_all(exp.Column):
+        table = column.args.get("table")
+        of_list = table is None or identifier(table).casefold() == chosen.alias.casefold()
+        if of_list and column.name.casefold() in names:
+            return True
+    return False
+
+
+def _counts_rows(node: exp.Expr, statistic: Statistic, scope: Scope) -> bool:
+    """Return whether an aggregate is COUNT(*), which is 1 of the empty row."""
+    if not isinstance(statistic, Count):
+        return False
+    # COUNT of the person's id counts rows as well, but not the empty one.
+    counted = node.this.unnest() if node.this else node
+    return not is_person(counted, scope)
+
+
+def _has_value_of_nothing(statistic: Statistic, scope: Scope) -> bool:
+    """Return whether an aggregate's argument has a value where all columns are NULL."""
+    domains = columns_of(scope.rows)
+    for expression in expressions_of(statistic):
+        value = evaluate(expression, dict.fromkeys(fields_of(expression)), domains)
+        # A sum may take a zero of the empty row: it stays what it is.
+        if value is not None and not (isinstance(statistic, Sum) and value == 0):
+            return True
+    return False
 
 
 _READERS: dict[type[exp.Expr], Callable[..., Statistic]] = {

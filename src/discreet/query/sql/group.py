@@ -18,10 +18,9 @@ from sqlglot import exp
 from ...errors import UnsupportedQuery
 from ...frozen import frozen
 from ..algebra.expression import Constant, Expression, Field, Function, call_of
-from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.statistic import statistic_name
-from ..algebra.tree import KeySets, Named, by_name
+from ..algebra.tree import KeySets, Named, by_name, unused_name
 from ..bounds.grouping_sets import MAX_SETS
 from ..domains.type_of import ValueType
 from .aggregate import statistic_of

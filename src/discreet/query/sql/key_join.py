@@ -20,17 +20,14 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ...data.schema import Schema
-from ..algebra.expression import Constant, Expression, Field, fields_of
-from ..algebra.names import unused_name
+from ..algebra.expression import Constant, Expression, Field
 from ..algebra.refusal import refusal
-from ..algebra.statistic import Count, Statistic, Sum, expressions_of
-from ..algebra.tree import Nest, Question, Relation, Select, own_fields
+from ..algebra.tree import Nest, Question, Relation, Select, own_fields, unused_name
 from ..bounds.keys import PublicValues
 from ..bounds.nested import MAX_LEAVES, in_order
 from ..bounds.relation_facts import columns_of
 from ..domains.domain import Values, simplest
 from ..domains.type_of import type_of
-from ..meaning.evaluate import evaluate
 from .constant import as_type
 from .expression import Names, read
 from .people.join import SharedTable, equalities, join_kind, natural
@@ -41,7 +38,6 @@ from .scope import (
     Person,
     PublicItem,
     Scope,
-    is_person,
     person_refusal,
     row_names,
 )
@@ -358,55 +354,3 @@ def _typed_rows(question: Question, chosen: ChosenKeys, item: KeyItem) -> list[V
             row.append(constant.value)
         rows.append(tuple(row))
     return rows
-
-
-def check_beside_keys(node: exp.Expr, statistic: Statistic, scope: Scope) -> None:
-    """Refuse an aggregate that SQL would take of the empty row of a key that nobody has.
-
-    There COUNT(*) is 1. COUNT(v.x), and all that is NULL where the private side is missing, has
-    its usual value.
-    """
-    chosen = scope.chosen
-    if chosen is None or not chosen.outer:
-        return
-    if (
-        _reads_list(node, chosen)
-        or _counts_rows(node, statistic, scope)
-        or _has_value_of_nothing(statistic, scope)
-    ):
-        raise refusal(
-            clause_of(node),
-            "of a key that nobody has, RIGHT JOIN leaves an empty row, which it would take part of",
-            "count what is private, as COUNT(v.user_id), or write JOIN instead of RIGHT JOIN",
-        )
-
-
-def _reads_list(node: exp.Expr, chosen: ChosenKeys) -> bool:
-    """Return whether an aggregate reads a column of the list, which the empty row has."""
-    names = set(map(str.casefold, chosen.names))
-    for column in node.find_all(exp.Column):
-        table = column.args.get("table")
-        of_list = table is None or identifier(table).casefold() == chosen.alias.casefold()
-        if of_list and column.name.casefold() in names:
-            return True
-    return False
-
-
-def _counts_rows(node: exp.Expr, statistic: Statistic, scope: Scope) -> bool:
-    """Return whether an aggregate is COUNT(*), which is 1 of the empty row."""
-    if not isinstance(statistic, Count):
-        return False
-    # COUNT of the person's id counts rows as well, but not the empty one.
-    counted = node.this.unnest() if node.this else node
-    return not is_person(counted, scope)
-
-
-def _has_value_of_nothing(statistic: Statistic, scope: Scope) -> bool:
-    """Return whether an aggregate's argument has a value where all columns are NULL."""
-    domains = columns_of(scope.rows)
-    for expression in expressions_of(statistic):
-        value = evaluate(expression, dict.fromkeys(fields_of(expression)), domains)
-        # A sum may take a zero of the empty row: it stays what it is.
-        if value is not None and not (isinstance(statistic, Sum) and value == 0):
-            return True
-    return False

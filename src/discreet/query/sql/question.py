@@ -20,10 +20,9 @@ from sqlglot import exp
 from ...data.columns.column import Category, Column, Date, Integer, Text
 from ...data.schema import Schema
 from ..algebra.expression import Expression, Field
-from ..algebra.names import unused_name
 from ..algebra.refusal import refusal
 from ..algebra.statistic import Statistic, statistic_name
-from ..algebra.tree import Finish, Key, Named, Question, Relation, by_name
+from ..algebra.tree import Finish, Key, Named, Question, Relation, by_name, unused_name
 from ..bounds.check import require_sound
 from ..bounds.keys import PublicValues, public_keys
 from ..bounds.relation_facts import columns_of

@@ -21,9 +21,8 @@ from ...data.unit import People
 from ...errors import SchemaMismatch
 from ...frozen import frozen
 from ..algebra.expression import Constant, Expression, Field
-from ..algebra.names import require_unique_names
 from ..algebra.refusal import refusal
-from ..algebra.tree import Relation, Scan, Select, names_of, own_fields
+from ..algebra.tree import Relation, Scan, Select, names_of, own_fields, require_unique_names
 from ..bounds.relation_facts import columns_of, unit_of
 from ..domains.type_of import type_of_domain
 from ..python.people import NO_COLUMNS
