@@ -34,7 +34,7 @@ from ..mechanisms.additive.discrete_laplace import Geometric
 from ..mechanisms.sensitivity import Sensitivity
 from ..plan.plan import Plan
 from ..privacy.events.json import Json, read_amount, read_list
-from ..privacy.neighbours import Neighbours, read_neighbours
+from ..privacy.measures import Neighbours, read_neighbours
 from ..query.algebra.statistic import Statistic
 from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar

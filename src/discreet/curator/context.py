@@ -12,7 +12,7 @@ from ..frozen import field, frozen, replace
 from ..ledger import Ledger
 from ..noise import Bits, CheckedBits
 from ..plan.planner import Planner, RecentQuestions
-from ..privacy.neighbours import Neighbours
+from ..privacy.measures import Neighbours
 
 MAX_REMEMBERED = 64
 """Analysts whose last questions one process remembers."""

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from ..arithmetic.rational import read_flag, whole
 from ..errors import InvalidArgument, SchemaMismatch
 from ..frozen import fill, frozen
-from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ..privacy.measures import ADD_REMOVE, Neighbours, read_neighbours
 from .columns.column import Column, Date, Timestamp
 from .display import schema_html, schema_text
 from .files.schema_json import schema_from_dict, schema_to_dict

@@ -13,7 +13,7 @@ from ..frozen import frozen
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..noise import Bits
 from ..privacy.events import Event
-from ..privacy.neighbours import ADD_REMOVE, Neighbours
+from ..privacy.measures import ADD_REMOVE, Neighbours
 from .coding.column_cells import read_doubles
 
 FINE = 1 << 20

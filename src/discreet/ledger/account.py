@@ -30,7 +30,7 @@ from ..privacy.filters.basic_composition import Sum
 from ..privacy.filters.filter import Filter
 from ..privacy.filters.refusal import exceeded
 from ..privacy.filters.rule import Amounts, FilterPrice
-from ..privacy.neighbours import REPLACE, Neighbours, read_neighbours
+from ..privacy.measures import REPLACE, Neighbours, read_neighbours
 from .clock import read_time, write_time
 from .terms import Window
 

@@ -21,8 +21,7 @@ from ..arithmetic.rational import Number, positive, rational
 from ..connection import server_at
 from ..errors import InvalidArgument, LedgerConflict
 from ..privacy.filters.options import FilterKind as Kind
-from ..privacy.measures import Measure
-from ..privacy.neighbours import Neighbours
+from ..privacy.measures import Measure, Neighbours
 from .account_tree import build_tree
 from .books import books_digest, open_books
 from .clock import write_time

@@ -22,8 +22,7 @@ from ..privacy.budget_text import budget_to_table
 from ..privacy.events.json import Json
 from ..privacy.filters.filter import Filter, open_filter
 from ..privacy.filters.options import FilterKind as Kind
-from ..privacy.measures import ApproxDP, Measure, PureDP
-from ..privacy.neighbours import REPLACE, Neighbours
+from ..privacy.measures import REPLACE, ApproxDP, Measure, Neighbours, PureDP
 from .entry import read_who
 from .parts import Parts
 

@@ -13,8 +13,7 @@ from ..errors import InvalidArgument
 from ..frozen import frozen
 from ..mechanisms import Gaussian, Laplace
 from ..privacy.events import Shuffled
-from ..privacy.measures import ApproxDP, Measure, PureDP
-from ..privacy.neighbours import REPLACE
+from ..privacy.measures import REPLACE, ApproxDP, Measure, PureDP
 from ..privacy.pairs.shuffled import shuffled_delta, shuffled_pair
 from ..show.table import html_table
 from .choice import Choice

@@ -11,7 +11,7 @@ from ..frozen import frozen
 from ..mechanisms.laws.error_bound import hoeffding
 from ..noise.exp import exp_neg
 from ..privacy.events import Response
-from ..privacy.neighbours import REPLACE
+from ..privacy.measures import REPLACE
 from .designs.design import DesignSizes
 from .spend import read_forged
 

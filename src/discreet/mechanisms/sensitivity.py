@@ -19,7 +19,7 @@ from itertools import product
 from ..arithmetic.rational import Number, positive, rational, whole
 from ..errors import InvalidArgument
 from ..frozen import fill, frozen
-from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ..privacy.measures import ADD_REMOVE, Neighbours, read_neighbours
 
 
 @frozen(init=False)

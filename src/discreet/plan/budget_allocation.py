@@ -40,8 +40,7 @@ from ..mechanisms.selection.permute_and_flip import PermuteAndFlip
 from ..mechanisms.sensitivity import Sensitivity
 from ..privacy.filters.filter import Filter
 from ..privacy.filters.remaining import gaussian_of
-from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
-from ..privacy.neighbours import Neighbours
+from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, Neighbours, PureDP
 from ..privacy.pricing.gaussian import mu
 from ..statistics.laws.noise_sum import Additive
 from ..statistics.recipe import Need, PlannedRelease

@@ -27,7 +27,7 @@ from ..data.unit import Rows
 from ..errors import UnsupportedQuery
 from ..frozen import frozen, replace
 from ..mechanisms.additive.discrete_laplace import Geometric
-from ..privacy.neighbours import REPLACE
+from ..privacy.measures import REPLACE
 from ..query.algebra.expression import Constant
 from ..query.algebra.tally import Free, Share, Tally
 from ..query.algebra.tree import Question, Relation, Scan, Select

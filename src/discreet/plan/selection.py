@@ -21,8 +21,7 @@ from ..mechanisms.keys.threshold import GaussianThreshold, LaplaceThreshold
 from ..mechanisms.sensitivity import Sensitivity
 from ..noise import Bits
 from ..privacy.events import Event, Promise
-from ..privacy.measures import ApproxDP
-from ..privacy.neighbours import ADD_REMOVE
+from ..privacy.measures import ADD_REMOVE, ApproxDP
 from ..query.algebra.expression import Constant
 from ..query.algebra.refusal import refusal
 from ..query.algebra.tally import Free, KeptKeys, Share, Tally, Term

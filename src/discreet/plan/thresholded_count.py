@@ -42,8 +42,7 @@ from ..mechanisms.keys.counts import per_key_delta
 from ..mechanisms.laws.tails import gaussian_tail, laplace_tail, least_with_tail
 from ..noise import Bits, coin
 from ..privacy.events import Event, KeySelection, Promise
-from ..privacy.measures import ApproxDP, PureDP
-from ..privacy.neighbours import ADD_REMOVE
+from ..privacy.measures import ADD_REMOVE, ApproxDP, PureDP
 from ..query.algebra.expression import Constant
 from ..query.algebra.statistic import Count, CountPeople
 from ..query.algebra.tally import KeptKeys, Tally, Term

@@ -24,8 +24,17 @@ from .curve import Curve
 from .events import *  # noqa: F403 `events` lists their names, once for both packages
 from .explain.attack import Attack
 from .explain.why import Why
-from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from .neighbours import ADD_REMOVE, REPLACE, Neighbours
+from .measures import (
+    ADD_REMOVE,
+    REPLACE,
+    ZCDP,
+    ApproxDP,
+    GaussianDP,
+    Measure,
+    Neighbours,
+    PureDP,
+    RenyiDP,
+)
 from .pricing.group import group_privacy
 from .pricing.group_event import group_event
 from .pricing.moments import moments

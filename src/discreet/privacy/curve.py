@@ -21,7 +21,7 @@ from .events import ExponentialSelection
 from .explain.attack import Attack, bound_attack, read_rate
 from .explain.picture import draw, plot
 from .explain.why import MethodPrice, Why
-from .neighbours import Neighbours
+from .measures import Neighbours
 from .pricing import gdp, rdp
 from .pricing.event_parts import Flattened
 from .pricing.limits import STEEP, within_floats

@@ -13,6 +13,9 @@ Sum two of a kind with `+`, repeat with `k * m`; twenty times `PureDP(0.05)` is 
 b), across measures: `ZCDP(0.1) <= ApproxDP(3, 1e-6)`. Pure and approximate promises have ε and δ as
 amounts. The others have a curve, read by `.epsilon(delta)` and `.delta(epsilon)`; `convert` has
 both for every measure. `price_of_promise` writes a price beside its promise.
+
+A promise is about neighbours. Their relation (adjacency) says which two data sets must be
+indistinguishable: add-remove or replace.
 """
 
 from __future__ import annotations
@@ -21,12 +24,19 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 from types import ModuleType
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from ..arithmetic.rational import Number, exact_text, not_negative, rational, whole
 from ..arithmetic.rounding import brief_text, shown, up
 from ..errors import InvalidArgument
 from ..frozen import fill, frozen
+
+Neighbours: TypeAlias = Literal["add-remove", "replace"]
+
+ADD_REMOVE: Neighbours = "add-remove"
+"""D' is D with one unit more or one unit less."""
+REPLACE: Neighbours = "replace"
+"""D' is D with one unit exchanged for another; the size is public."""
 
 # Above this μ² its root is displayed as ∞: the square of a float of that size is no float.
 _MAX_SQUARE = 10**300
@@ -50,6 +60,24 @@ def read_measure(value: object) -> Measure:
         raise InvalidArgument(
             f"a measure is expected, such as PureDP(1) or ApproxDP(1, 1e-6); got {kind}"
         )
+    return value
+
+
+def read_neighbours(value: object) -> Neighbours:
+    """Return a neighbour relation, checked.
+
+    >>> from discreet.privacy.measures import read_neighbours
+    >>> read_neighbours("replace")
+    'replace'
+    >>> read_neighbours("swap")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: neighbours must be 'add-remove' or 'replace', got 'swap'
+
+    Refuses: InvalidArgument for every other value.
+    """
+    if value not in (ADD_REMOVE, REPLACE):
+        raise InvalidArgument(f"neighbours must be 'add-remove' or 'replace', got {value!r}")
     return value
 
 

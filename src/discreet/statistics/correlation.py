@@ -51,8 +51,7 @@ from .releases.product import (
     square_weights,
     unit_range,
 )
-from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, exact_sums, noises_of, total_need, weighted_sums
+from .releases.total import NoisyTotal, StoredForm, exact_sums, noises_of, total_need, weighted_sums
 from .shared_totals import (
     PARTITION_LABELS,
     UNIT_RANGE,

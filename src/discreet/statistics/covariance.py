@@ -33,8 +33,7 @@ from .releases.product import (
     unit_range,
     width_of,
 )
-from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, exact_sums, noises_of, total_need, weighted_sums
+from .releases.total import NoisyTotal, StoredForm, exact_sums, noises_of, total_need, weighted_sums
 from .shared_totals import PARTITION_LABELS, UNIT_RANGE, PartitionRecipe, SharedColumns, joint_lines
 
 

@@ -32,9 +32,9 @@ from .laws.profile_interval import quotient_ends
 from .recipe import SIZED_DATA, Draws, Need, NoiseModel, Recipe, StatisticMethod
 from .releases.basis import Basis, middle_of, range_of, whole_of
 from .releases.product import reach_of
-from .releases.stored import StoredForm
 from .releases.total import (
     NoisyTotal,
+    StoredForm,
     centred_needs,
     noises_of,
     sum_quotient,

@@ -19,7 +19,7 @@ from ..query.meaning.post_processing import Value
 from .recipe import Draws, Need, NoiseModel, Recipe, StatisticMethod
 from .releases.basis import Basis
 from .releases.choice import ChoiceNeed, cell_tally, public_cells
-from .releases.stored import StoredForm
+from .releases.total import StoredForm
 
 
 @frozen

@@ -24,7 +24,7 @@ from .recipe import Draws, Need, NoiseModel, NoisyValue, Recipe, StatisticMethod
 from .releases.basis import Basis, present
 from .releases.choice import rows_by
 from .releases.quantile_release import PlaceNeed
-from .releases.stored import StoredForm
+from .releases.total import StoredForm
 
 MAX_CELLS = 1 << 18
 """Approximate limit on keys times cells of a quantile, which a store may have to count."""

@@ -25,8 +25,7 @@ from .releases.choice import ChoiceNeed, ChosenCell, ChosenRelease
 from .releases.partition import JointRelease, PartitionNeed
 from .releases.quantile_release import ChosenPlaces, PlaceNeed, PlaceRelease
 from .releases.set_totals import SetsRelease
-from .releases.stored import StoredForm
-from .releases.total import DistinctNeed, NoisyRelease, NoisyTotal, TotalNeed
+from .releases.total import DistinctNeed, NoisyRelease, NoisyTotal, StoredForm, TotalNeed
 
 Need: TypeAlias = TotalNeed | DistinctNeed | PartitionNeed | ChoiceNeed | PlaceNeed
 PlannedRelease: TypeAlias = NoisyRelease | JointRelease | ChosenRelease | PlaceRelease | SetsRelease

@@ -36,7 +36,7 @@ from math import prod
 
 from ..errors import UnsupportedQuery
 from ..frozen import frozen, replace
-from ..privacy.neighbours import ADD_REMOVE
+from ..privacy.measures import ADD_REMOVE
 from ..query.algebra.expression import Expression
 from ..query.algebra.statistic import Count, Result, Statistic, expressions_of
 from ..query.algebra.tally import Free, GroupShare, RowShare

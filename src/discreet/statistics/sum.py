@@ -56,10 +56,10 @@ from .recipe import (
 )
 from .releases.basis import Basis, middle_of, number_addend, whole_of
 from .releases.partition import column_text, rows_name
-from .releases.stored import StoredForm
 from .releases.total import (
     JointTotal,
     NoisyTotal,
+    StoredForm,
     TotalEstimate,
     centred_needs,
     exact_sums,

@@ -41,8 +41,7 @@ from .recipe import (
 )
 from .releases.basis import Basis
 from .releases.product import blur_of, moment_blur, reach_of, square_addends, unit_range, width_of
-from .releases.stored import StoredForm
-from .releases.total import NoisyTotal, exact_sums, noises_of, total_need, weighted_sums
+from .releases.total import NoisyTotal, StoredForm, exact_sums, noises_of, total_need, weighted_sums
 from .shared_totals import PARTITION_LABELS, UNIT_RANGE, PartitionRecipe, SharedColumns, joint_lines
 
 

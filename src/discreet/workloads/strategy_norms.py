@@ -22,7 +22,7 @@ from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..frozen import frozen, replace
 from ..mechanisms.sensitivity import Sensitivity
-from ..privacy.neighbours import ADD_REMOVE, Neighbours
+from ..privacy.measures import ADD_REMOVE, Neighbours
 
 Integers = NDArray[np.int64]
 AnyIntegers: TypeAlias = NDArray[np.int64] | NDArray[np.object_]

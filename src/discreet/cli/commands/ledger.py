@@ -26,7 +26,7 @@ from ...ledger import (
 )
 from ...privacy.budget_text import budget_to_table, parse_budget
 from ...privacy.filters.options import FilterKind
-from ...privacy.neighbours import Neighbours
+from ...privacy.measures import Neighbours
 from ...wire.reply import entry_to_json
 from ..budget import budget_of_flags, pairs
 from ..flags import DeltaFlag, EpsilonFlag, JsonFlag, MuFlag, RhoFlag

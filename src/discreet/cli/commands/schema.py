@@ -24,7 +24,7 @@ from ...data.files.schema_file import read_schemas, write_toml
 from ...data.files.schema_json import COLUMN_SHAPES
 from ...data.unit import People, Period, Rows, Unit
 from ...errors import InvalidArgument
-from ...privacy.neighbours import ADD_REMOVE, read_neighbours
+from ...privacy.measures import ADD_REMOVE, read_neighbours
 from ..refusal import refusals
 
 app = typer.Typer(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ...errors import InvalidArgument
 from ...frozen import frozen
-from ...privacy.neighbours import Neighbours
+from ...privacy.measures import Neighbours
 from ..columns.column import Column, ColumnType
 from ..files.schema_file import table_toml
 from ..files.schema_json import COLUMN_SHAPES, FORMAT, column_to_dict, unit_to_dict

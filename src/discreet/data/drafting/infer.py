@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ...errors import InvalidArgument
-from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ...privacy.measures import ADD_REMOVE, Neighbours, read_neighbours
 from ..columns.column import Boolean, Column, ColumnType, Date, Integer, Real, Text, Timestamp
 from ..files.schema_json import COLUMN_SHAPES
 from ..schema import read_table_name, read_version

@@ -23,8 +23,7 @@ from ...noise import Bits
 from ...privacy.calibrate import fits, least_scale
 from ...privacy.events import Event, GaussianNoise, Repeated
 from ...privacy.events import Sequence as InOrder
-from ...privacy.measures import Measure, PureDP
-from ...privacy.neighbours import Neighbours
+from ...privacy.measures import Measure, Neighbours, PureDP
 from ..coding.rows import Whole64
 
 

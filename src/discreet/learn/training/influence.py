@@ -6,7 +6,7 @@ A row counts once; a person's rows share a bounded weight; replacing one unit co
 from __future__ import annotations
 
 from ...frozen import frozen
-from ...privacy.neighbours import ADD_REMOVE, Neighbours
+from ...privacy.measures import ADD_REMOVE, Neighbours
 
 
 @frozen

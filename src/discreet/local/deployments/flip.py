@@ -11,8 +11,7 @@ from ...mechanisms.reading.allowance import largest_epsilon
 from ...noise import Bits
 from ...noise.block_draws import cached, serve
 from ...privacy.events import Promise
-from ...privacy.measures import Measure, PureDP
-from ...privacy.neighbours import REPLACE
+from ...privacy.measures import REPLACE, Measure, PureDP
 from ..family import InsideCoin
 from ..spend import read_epsilon
 

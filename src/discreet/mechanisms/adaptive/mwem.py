@@ -23,8 +23,7 @@ from ...privacy.events import (
     Repeated,
     Sequence,
 )
-from ...privacy.measures import Measure, PureDP
-from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
+from ...privacy.measures import REPLACE, Measure, Neighbours, PureDP, read_neighbours
 from ..laws.error_bound import parameter_repr, read_beta
 from ..laws.tails import gaussian_tail, laplace_tail, two_sided_bound
 from ..reading.allowance import largest_epsilon

@@ -19,8 +19,7 @@ from ...noise import Bits, grid_exponent, laplace
 from ...noise.bits import generation
 from ...noise.geometric import MAX_SCALE
 from ...privacy.events import SparseVector as SparseVectorEvent
-from ...privacy.measures import Measure
-from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ...privacy.measures import ADD_REMOVE, Measure, Neighbours, read_neighbours
 from ..laws.error_bound import parameter_repr, read_beta
 from ..reading.allowance import epsilon_for_error, largest_epsilon
 from ..reading.steps import add_exactly, sensitivity_in_steps, step_size, to_steps

@@ -18,8 +18,7 @@ from ...frozen import fill, frozen
 from ...noise import Bits, laplace
 from ...privacy.events import DiscreteLaplaceNoise, Repeated, Sequence
 from ...privacy.events import SparseVector as SparseVectorEvent
-from ...privacy.measures import Measure
-from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
+from ...privacy.measures import REPLACE, Measure, Neighbours, read_neighbours
 from ..laws.error_bound import parameter_repr, read_beta
 from ..laws.tails import laplace_tail, two_sided_bound
 from ..reading.allowance import largest_epsilon

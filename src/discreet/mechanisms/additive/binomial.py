@@ -19,8 +19,7 @@ from ...noise.binomial import MAX_TRIALS
 from ...noise.bits import Bits
 from ...privacy.calibrate import fits
 from ...privacy.events import BinomialNoise
-from ...privacy.measures import ApproxDP, Measure
-from ...privacy.neighbours import Neighbours
+from ...privacy.measures import ApproxDP, Measure, Neighbours
 from ..laws import binomial as law
 from ..laws.error_bound import (
     brief,

@@ -21,8 +21,7 @@ from ...noise.bits import Bits
 from ...noise.geometric import MAX_SCALE
 from ...privacy.calibrate import least_scale
 from ...privacy.events import DiscreteGaussianNoise
-from ...privacy.measures import ZCDP, GaussianDP, Measure
-from ...privacy.neighbours import Neighbours
+from ...privacy.measures import ZCDP, GaussianDP, Measure, Neighbours
 from ..laws import discrete_gaussian as law
 from ..laws.error_bound import (
     least_whole,

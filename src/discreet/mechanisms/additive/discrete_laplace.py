@@ -16,8 +16,7 @@ from ...frozen import field, fill, frozen
 from ...noise.bits import Bits
 from ...noise.geometric import read_scale
 from ...privacy.events import DiscreteLaplaceNoise
-from ...privacy.measures import Measure
-from ...privacy.neighbours import Neighbours
+from ...privacy.measures import Measure, Neighbours
 from ..laws import discrete_laplace as law
 from ..laws.error_bound import (
     least_whole,

@@ -21,8 +21,7 @@ from ...frozen import field, fill, frozen
 from ...noise.bits import Bits
 from ...privacy.calibrate import least_scale
 from ...privacy.events import GaussianNoise
-from ...privacy.measures import ZCDP, ApproxDP, Measure
-from ...privacy.neighbours import Neighbours
+from ...privacy.measures import ZCDP, ApproxDP, Measure, Neighbours
 from ..laws import normal
 from ..reading.budget import refuse_pure
 from ..reading.deprecation import deprecated_call

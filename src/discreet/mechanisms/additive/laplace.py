@@ -18,8 +18,7 @@ from ...frozen import field, fill, frozen
 from ...noise.bits import Bits
 from ...privacy.calibrate import least_scale
 from ...privacy.events import LaplaceNoise
-from ...privacy.measures import Measure, PureDP
-from ...privacy.neighbours import Neighbours
+from ...privacy.measures import Measure, Neighbours, PureDP
 from ..laws import discrete_laplace as law
 from ..reading.budget import read_budget
 from ..reading.deprecation import deprecated_call

@@ -17,8 +17,7 @@ from ...noise.bits import Bits
 from ...noise.geometric import read_scale
 from ...noise.truncated import truncated_geometric
 from ...privacy.events import TruncatedGeometricNoise
-from ...privacy.measures import Measure
-from ...privacy.neighbours import Neighbours
+from ...privacy.measures import Measure, Neighbours
 from ..laws import discrete_laplace as law
 from ..laws.error_bound import brief, evaluate, interval_around, least_whole, per_cell_beta
 from ..reading.budget import read_budget

@@ -13,8 +13,7 @@ from ...arithmetic.rational import Number, positive
 from ...frozen import fill, frozen
 from ...noise import Bits, uniform
 from ...privacy.events import ExponentialSelection
-from ...privacy.measures import Measure
-from ...privacy.neighbours import ADD_REMOVE, REPLACE, Neighbours, read_neighbours
+from ...privacy.measures import ADD_REMOVE, REPLACE, Measure, Neighbours, read_neighbours
 from ..laws.error_bound import parameter_repr
 from ..reading.allowance import largest_epsilon
 from ..selection.exponential import Exponential

@@ -14,8 +14,7 @@ from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, laplace
 from ...privacy.events import Promise
-from ...privacy.measures import ApproxDP, Measure
-from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
+from ...privacy.measures import REPLACE, ApproxDP, Measure, Neighbours, read_neighbours
 from ..keys.counts import per_key_delta
 from ..laws.error_bound import parameter_repr, read_beta
 from ..laws.tails import laplace_tail, least_with_tail, two_sided_bound

@@ -22,8 +22,7 @@ from ...frozen import fill, frozen
 from ...noise import Bits, laplace
 from ...noise.exp import exp_neg
 from ...privacy.events import Promise
-from ...privacy.measures import ApproxDP, Measure
-from ...privacy.neighbours import REPLACE
+from ...privacy.measures import REPLACE, ApproxDP, Measure
 from ..laws.error_bound import parameter_repr, read_beta
 from ..reading.allowance import read_approximate_budget
 from .ordered import PLACES, Range, outer_spans, ranks, read_quantile, span

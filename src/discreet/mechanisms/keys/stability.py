@@ -14,8 +14,7 @@ from ...arithmetic.rational import Number, positive
 from ...frozen import fill, frozen
 from ...noise import Bits, laplace
 from ...privacy.events import Promise
-from ...privacy.measures import ApproxDP, Measure
-from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ...privacy.measures import ADD_REMOVE, ApproxDP, Measure, Neighbours, read_neighbours
 from ..laws.error_bound import parameter_repr, read_beta
 from ..laws.tails import laplace_tail, least_with_tail
 from ..reading.allowance import read_approximate_budget

@@ -15,8 +15,7 @@ from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, exponential_choice
 from ...privacy.events import Promise, Response
-from ...privacy.measures import Measure, PureDP
-from ...privacy.neighbours import REPLACE
+from ...privacy.measures import REPLACE, Measure, PureDP
 from ..laws.error_bound import parameter_repr, read_beta
 from ..reading.allowance import largest_epsilon
 from .randomized import RandomizedResponse, read_answers

@@ -19,8 +19,7 @@ from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, coin, exponential_choice, uniform
 from ...privacy.events import Response
-from ...privacy.measures import Measure
-from ...privacy.neighbours import REPLACE
+from ...privacy.measures import REPLACE, Measure
 from ..laws.error_bound import hoeffding, parameter_repr, read_beta
 from ..reading.allowance import largest_epsilon
 from .count import clopper_pearson, frequency_intervals

@@ -17,8 +17,7 @@ from ...frozen import fill, frozen
 from ...noise import Bits, exponential_choice
 from ...noise.score_gaps import ScoreArray, scores_of
 from ...privacy.events import ExponentialSelection
-from ...privacy.measures import Measure
-from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ...privacy.measures import ADD_REMOVE, Measure, Neighbours, read_neighbours
 from ..laws.error_bound import parameter_repr, read_beta
 from ..reading.allowance import largest_epsilon
 

@@ -17,8 +17,7 @@ from ...frozen import frozen
 from ...noise import Bits, permute_and_flip
 from ...noise.score_gaps import ScoreArray
 from ...privacy.events import PermuteAndFlipSelection
-from ...privacy.measures import Measure
-from ...privacy.neighbours import ADD_REMOVE, Neighbours
+from ...privacy.measures import ADD_REMOVE, Measure, Neighbours
 from ..laws.error_bound import read_beta
 from ..reading.allowance import epsilon_for_error, largest_epsilon
 from .exponential import ScoreSelection, relative_weights, worst_gap

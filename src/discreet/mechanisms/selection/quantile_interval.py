@@ -36,7 +36,7 @@ from ...arithmetic.rounding import up
 from ...frozen import frozen
 from ...noise import Bits
 from ...privacy.events import ExponentialSelection
-from ...privacy.neighbours import ADD_REMOVE, Neighbours
+from ...privacy.measures import ADD_REMOVE, Neighbours
 from .exponential import worst_gap
 from .ranks import PlaceRange, RankedRows
 from .score_runs import Piece, choose_piece

@@ -15,8 +15,7 @@ from ...errors import InvalidArgument
 from ...frozen import fill, frozen, replace
 from ...noise import Bits, uniform
 from ...privacy.events import ExponentialSelection, Repeated
-from ...privacy.measures import Measure
-from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ...privacy.measures import ADD_REMOVE, Measure, Neighbours, read_neighbours
 from ..laws.error_bound import parameter_repr, read_beta
 from ..laws.exponentials import exponential_sum
 from ..reading.allowance import largest_epsilon

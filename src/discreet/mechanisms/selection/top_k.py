@@ -14,8 +14,7 @@ from ...frozen import fill, frozen
 from ...noise import Bits, exponential_choice
 from ...noise.score_gaps import ScoreArray, scores_of
 from ...privacy.events import ExponentialSelection, Repeated
-from ...privacy.measures import Measure
-from ...privacy.neighbours import ADD_REMOVE, Neighbours
+from ...privacy.measures import ADD_REMOVE, Measure, Neighbours
 from ..laws.error_bound import read_beta
 from ..reading.allowance import epsilon_for_error, largest_epsilon
 from .exponential import Exponential, ScoreSelection, relative_weights

@@ -24,8 +24,7 @@ from ..events import (
     Shuffled,
     TruncatedGeometricNoise,
 )
-from ..measures import ZCDP, GaussianDP, PureDP, RenyiDP
-from ..neighbours import ADD_REMOVE
+from ..measures import ADD_REMOVE, ZCDP, GaussianDP, PureDP, RenyiDP
 from ..pricing.event_parts import Flattened, flatten
 from ..pricing.group import additive
 from ..pricing.limits import STEEP

@@ -7,7 +7,7 @@ from fractions import Fraction
 from ...arithmetic.rational import Number, not_negative, positive, rational, whole
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
-from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ..measures import ADD_REMOVE, Neighbours, read_neighbours
 
 
 @frozen(init=False)

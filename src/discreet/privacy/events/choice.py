@@ -12,8 +12,7 @@ from math import gcd
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
-from ..measures import Measure
-from ..neighbours import ADD_REMOVE, REPLACE, Neighbours, read_neighbours
+from ..measures import ADD_REMOVE, REPLACE, Measure, Neighbours, read_neighbours
 
 
 @frozen(init=False)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from ...arithmetic.rational import Number, between_0_and_1, rational, whole
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
-from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ..measures import ADD_REMOVE, Neighbours, read_neighbours
 from .additive import (
     BinomialNoise,
     DiscreteGaussianNoise,

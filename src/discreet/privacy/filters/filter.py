@@ -59,8 +59,15 @@ from ...arithmetic.rounding import shown
 from ...errors import InvalidArgument
 from ...frozen import frozen, replace
 from ..events import Batch, Event, KeySelection, Promise, Repeated, Sequence
-from ..measures import ApproxDP, Measure, PureDP, read_measure
-from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ..measures import (
+    ADD_REMOVE,
+    ApproxDP,
+    Measure,
+    Neighbours,
+    PureDP,
+    read_measure,
+    read_neighbours,
+)
 from ..pricing.event_parts import Flattened, flatten
 from .basic_composition import Sum, adds_up, price_sum, sum_after
 from .options import FilterKind, read_delta, read_kind, read_orders, rule_of

@@ -26,8 +26,7 @@ import numpy as np
 
 from ...arithmetic.rounding import fraction_down
 from ..events import Event
-from ..measures import ApproxDP, RenyiDP
-from ..neighbours import Neighbours
+from ..measures import ApproxDP, Neighbours, RenyiDP
 from ..pricing.event_parts import Flattened
 from ..pricing.rdp import renyi_parts
 from ..pricing.zcdp import price_zcdp

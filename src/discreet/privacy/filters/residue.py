@@ -69,7 +69,7 @@ from ..events import (
     Response,
     TruncatedGeometricNoise,
 )
-from ..neighbours import ADD_REMOVE
+from ..measures import ADD_REMOVE
 from ..pricing.event_parts import flatten
 from ..pricing.gdp import exact_square, price_gdp
 from ..pricing.limits import LEAST

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, get_args
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ..events.json import Json, measure_from_json, measure_to_json, read_amount, read_list
-from ..neighbours import Neighbours
+from ..measures import Neighbours
 from .basic_composition import Sum, adds_up
 from .options import FilterKind
 from .rule import Amounts, FilterTerms

@@ -30,8 +30,7 @@ from ..events import (
     Sequence,
     SparseVector,
 )
-from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from ..neighbours import ADD_REMOVE
+from ..measures import ADD_REMOVE, ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..pricing.clamp import unclamped_twins
 from ..pricing.group import additive, group_privacy
 from .curve import envelope

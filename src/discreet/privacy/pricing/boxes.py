@@ -16,8 +16,7 @@ from ...arithmetic.root_finder import crossing
 from ...arithmetic.rounding import fraction_up
 from ...arithmetic.special import gammaln
 from ..events import Event, OwnCurve, Parallel, Sampled
-from ..measures import ApproxDP
-from ..neighbours import ADD_REMOVE
+from ..measures import ADD_REMOVE, ApproxDP
 from .event_parts import Events, flatten
 from .group import delta_factor
 from .pure import amplified, price_pure

@@ -32,8 +32,7 @@ from ..events import (
     Sequence,
 )
 from ..events.combined import read_events
-from ..measures import ApproxDP, PureDP
-from ..neighbours import ADD_REMOVE, Neighbours
+from ..measures import ADD_REMOVE, ApproxDP, Neighbours, PureDP
 from .clamp import unclamped_twins
 from .limits import refuse_beyond, refuse_count
 from .on_lattice import on_lattice

@@ -35,8 +35,17 @@ from ..events import (
     Sequence,
     TruncatedGeometricNoise,
 )
-from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, Order, PureDP, RenyiDP, read_measure
-from ..neighbours import ADD_REMOVE
+from ..measures import (
+    ADD_REMOVE,
+    ZCDP,
+    ApproxDP,
+    GaussianDP,
+    Measure,
+    Order,
+    PureDP,
+    RenyiDP,
+    read_measure,
+)
 from .clamp import unclamped
 
 Promised: TypeAlias = Callable[[Event, int], Event]

@@ -28,8 +28,7 @@ from ..events import (
     Sampled,
     TruncatedGeometricNoise,
 )
-from ..measures import ZCDP, GaussianDP, RenyiDP
-from ..neighbours import ADD_REMOVE
+from ..measures import ADD_REMOVE, ZCDP, GaussianDP, RenyiDP
 from .divergence import (
     discrete_gaussian_renyi,
     laplace_renyi,

@@ -12,7 +12,7 @@ from typing import assert_never
 from ...data.schema import Schema
 from ...data.unit import People, Rows, Unit
 from ...errors import UnboundedSensitivity, UnsupportedQuery
-from ...privacy.neighbours import Neighbours
+from ...privacy.measures import Neighbours
 from ..algebra.expression import Call, Field, Function, call_of
 from ..algebra.tree import (
     JoinPeople,

@@ -40,7 +40,7 @@ from fractions import Fraction
 from ...data.unit import People
 from ...errors import UnboundedSensitivity
 from ...mechanisms.sensitivity import Sensitivity
-from ...privacy.neighbours import ADD_REMOVE
+from ...privacy.measures import ADD_REMOVE
 from ..algebra.tally import Free, GroupShare, KeptKeys, RowShare, Tally, Term
 from .relation_facts import multiplicity, neighbours_of, unit_of
 

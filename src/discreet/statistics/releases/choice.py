@@ -15,7 +15,7 @@ from ...frozen import frozen
 from ...mechanisms.selection.exponential import Exponential
 from ...mechanisms.selection.permute_and_flip import PermuteAndFlip
 from ...privacy.events import Event
-from ...privacy.neighbours import ADD_REMOVE, Neighbours
+from ...privacy.measures import ADD_REMOVE, Neighbours
 from ...query.algebra.expression import Constant, Expression
 from ...query.algebra.tally import Tally, Term
 from ...query.algebra.tree import Relation

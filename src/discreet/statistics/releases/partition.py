@@ -27,7 +27,7 @@ from math import comb, prod
 from ...errors import UnsupportedQuery
 from ...frozen import frozen
 from ...mechanisms.sensitivity import Sensitivity
-from ...privacy.neighbours import ADD_REMOVE
+from ...privacy.measures import ADD_REMOVE
 from ...query.algebra.expression import Call, Constant, Expression, Function, fields_of
 from ...query.algebra.tally import Free, Tally, Term
 from ...query.bounds.contribution_bounds import weight_of

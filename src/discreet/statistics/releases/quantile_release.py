@@ -23,7 +23,7 @@ from ...mechanisms import selection
 from ...mechanisms.additive.discrete_laplace import Geometric
 from ...noise import Bits, uniform
 from ...privacy.events import Event, Sequence
-from ...privacy.neighbours import ADD_REMOVE, Neighbours
+from ...privacy.measures import ADD_REMOVE, Neighbours
 from ...query.algebra.tally import Tally
 from ...query.bounds.relation_facts import neighbours_of
 from ...query.domains.domain import Scalar

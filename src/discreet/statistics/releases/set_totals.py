@@ -18,8 +18,7 @@ from ...query.algebra.tally import Tally
 from ...query.bounds.public_cells import Cells
 from ..laws.interval_arithmetic import clip, outward
 from ..laws.noise_sum import Additive
-from .stored import StoredForm
-from .total import ExactTotals, KeyValues, TotalNeed
+from .total import ExactTotals, KeyValues, StoredForm, TotalNeed
 
 if TYPE_CHECKING:
     from ...workloads import StrategyPlan, SumLaw

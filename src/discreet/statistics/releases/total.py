@@ -5,12 +5,14 @@
 
 Each release is one event, for any number of keys: its sensitivity is that of the whole vector.
 A release gives one `NoisyTotal` per key. It is a count or a sum by itself (`TotalEstimate`), a summand of
-one (`JointTotal`), and an input of all other statistics (`weighted_sums`).
+one (`JointTotal`), and an input of all other statistics (`weighted_sums`). Ledgers keep estimates for ever,
+under the names and fields of their `StoredForm`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import ClassVar, Protocol, TypeAlias
 
@@ -34,7 +36,6 @@ from ..laws.linear_combination import (
 )
 from ..laws.noise_sum import Additive, IntegerNoise, noise_of
 from .basis import Addend, Basis, centred, number_addend, present, rows_addend
-from .stored import StoredForm
 
 KeyValues: TypeAlias = tuple[Scalar, ...]
 """The values of one key, one for each column of GROUP BY."""
@@ -193,6 +194,25 @@ class NoisyTotal:
         """
         reach = self.mechanism.error(beta, cells=of) * self.unit
         return self.value - reach, self.value + reach
+
+
+@frozen
+class StoredForm:
+    """Stored form of an estimate: its permanent name, and the kind of every field that ledgers keep.
+
+    The kinds are those that `answer/stored.py` writes.
+
+    Guarantee: forms and fields are only added, so that every stored answer stays readable.
+    Law: tests/statistics/test_recipes.py::test_stored_forms_keep_every_field_under_names_of_their_own
+    """
+
+    name: str
+    fields: Mapping[str, str]
+
+    @classmethod
+    def of(cls, name: str, /, **fields: str) -> StoredForm:
+        """Return a stored form with its fields in this order."""
+        return cls(name, fields)
 
 
 @frozen
