@@ -42,8 +42,7 @@ from ..frozen import field, frozen
 from ..ledger import Parts
 from ..ledger.stores.store import SECOND_FORMAT
 from ..mechanisms.reading.budget import read_budget
-from ..plan.asked.options import read_errors
-from ..plan.asked.terms import Terms
+from ..plan.asked.terms import Terms, read_errors
 from ..plan.plan import Plan
 from ..plan.text.plan import share_text
 from ..privacy.events import Batch, Event

@@ -64,8 +64,7 @@ from ..statistics.recipe import PlannedRelease
 from ..statistics.releases.total import NoisyRelease
 from ..statistics.shared_totals import SumWay
 from .asked.checked_question import CheckedQuestion, check_question
-from .asked.options import QuestionOptions, read_asked
-from .asked.terms import TermOptions, Terms, read_terms
+from .asked.terms import QuestionOptions, TermOptions, Terms, read_asked, read_terms
 from .budget_allocation import Divisible, divide, release_of, routes_under, split
 from .error_target import meet
 from .filtered_counts import plan_counts

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .options import QuestionOptions
+from .terms import QuestionOptions
 
 __all__ = ["QuestionOptions"]

@@ -19,8 +19,7 @@ from ...privacy.measures import ApproxDP, Measure, PureDP
 from ...query.algebra.tree import Question
 from ...query.bounds.keys import PublicValues
 from ..asked.checked_question import CheckedQuestion, check_question
-from ..asked.options import read_errors
-from ..asked.terms import ExactErrors, TermOptions, Terms, read_terms
+from ..asked.terms import ExactErrors, TermOptions, Terms, read_errors, read_terms
 from ..budget_allocation import routes_under, split
 from ..choose import plan_checked
 from ..plan import Plan, amount_of
