@@ -69,7 +69,7 @@ def estimate_class(name: str, statistic: Statistic) -> type[NoisyValue] | None:
 
 @cache
 def _estimates_by_name(file: str) -> dict[str, type[NoisyValue]]:
-    estimates = (*_method(file).estimates, SetEstimate)
+    estimates: tuple[type[NoisyValue], ...] = (*_method(file).estimates, SetEstimate)
     return {estimate.stored.name: estimate for estimate in estimates}
 
 
