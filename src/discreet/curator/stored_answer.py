@@ -59,18 +59,7 @@ from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure, RenyiDP, price_of_promise
 from ..query.algebra.tally import Free
 from ..query.bounds.relation_facts import tables_of
-from .answer_key import (
-    Questions,
-    event_apart,
-    event_of,
-    is_count,
-    old_key_of,
-    prints_of,
-    questions_of,
-    shares_of,
-    terms_of,
-    texts_of,
-)
+from . import answer_key
 from .pay import Paid
 from .receipt import Receipt, ReceiptQuestion
 from .signing import Signer
@@ -123,12 +112,15 @@ def facts_of(
     for name, plan in plans.items():
         for schema in tables_of(plan.question.rows):
             versions[schema.name] = schema.version
-        asked[name] = Said(texts[name], prints[name], str(plan), tuple(shares_of(plan)))
+        asked[name] = Said(texts[name], prints[name], str(plan), tuple(answer_key.shares_of(plan)))
         events += plan.events
     # All tables of a curator declare one neighbour relation, so the first event has it.
     neighbours = events[0].neighbours
     return BodyFacts(
-        terms_of(questions_of(plans), terms), neighbours, dict(sorted(versions.items())), asked
+        answer_key.terms_of(answer_key.questions_of(plans), terms),
+        neighbours,
+        dict(sorted(versions.items())),
+        asked,
     )
 
 
@@ -216,7 +208,9 @@ def read_answers(
     facts = body.facts
     if facts is None:
         # Release 0.1.0 stored no facts: they are those of today's question.
-        facts = facts_of(plan(), terms, texts_of(questions), prints_of(questions))
+        facts = facts_of(
+            plan(), terms, answer_key.texts_of(questions), answer_key.prints_of(questions)
+        )
     receipt = receipt_of(charge, body, facts, promise)
     if signer is not None:
         receipt = receipt.signed(signer)
@@ -292,7 +286,7 @@ def _late_caption(caption: str, late: LatePlan, said: Said) -> str | Late[str]:
 
 
 def _how_made(
-    questions: Questions,
+    questions: answer_key.Questions,
     terms: Terms,
     plan: Callable[[], Mapping[str, Plan]],
     charge: Entry,
@@ -327,10 +321,10 @@ def _is_how_made(plans: Mapping[str, Plan], terms: Terms, charge: Entry, body: B
 
 def _planned_alike(plans: Mapping[str, Plan], charge: Entry, facts: BodyFacts) -> bool:
     """Return whether today's plans have the event and the contribution bounds of a charge."""
-    if charge.event != to_json(event_of(plans)):
+    if charge.event != to_json(answer_key.event_of(plans)):
         return False
     shares_then = {name: list(said.shares) for name, said in facts.asked.items()}
-    shares_now = {name: shares_of(plan) for name, plan in plans.items()}
+    shares_now = {name: answer_key.shares_of(plan) for name, plan in plans.items()}
     return shares_then == shares_now
 
 
@@ -363,7 +357,7 @@ def fits_terms(plans: Mapping[str, Plan], terms: Terms, price: Measure) -> Fits:
 
     def fits(charge: Entry, text: str) -> bool:
         body = read_body(text)
-        said = terms_of(questions_of(plans), terms)
+        said = answer_key.terms_of(answer_key.questions_of(plans), terms)
         if body.facts is not None:
             # An old pending charge that a newer release ran: its terms are known.
             return body.facts.terms == said
@@ -372,7 +366,10 @@ def fits_terms(plans: Mapping[str, Plan], terms: Terms, price: Measure) -> Fits:
         for name, plan in plans.items():
             if not _same_style(body.answers[name], plan, terms):
                 return False
-        if charge.event in (to_json(event_of(plans)), to_json(event_apart(plans))):
+        if charge.event in (
+            to_json(answer_key.event_of(plans)),
+            to_json(answer_key.event_apart(plans)),
+        ):
             return True
         # Other noise for the same price is the same question, unless weights divide it otherwise.
         return "weights" not in said and fits_price(body.price, terms.spend, price)
@@ -420,7 +417,9 @@ def _same_style(answer: object, plan: Plan, terms: Terms) -> bool:
     """Return whether quantiles were drawn at the asked level, and counts moved to 0 as is asked."""
     if not isinstance(answer, dict):
         return True
-    counts = {name for name, statistic in plan.question.statistics if is_count(statistic)}
+    counts = {
+        name for name, statistic in plan.question.statistics if answer_key.is_count(statistic)
+    }
     for row in answer.get("estimates", ()):
         for name, estimate in row.items():
             if estimate["estimate"] == "place":
@@ -440,9 +439,9 @@ def same_plan(charge: Entry, plans: Mapping[str, Plan], terms: Terms) -> bool:
 
     The key of the answer tells, for the usual levels: a hash cannot be read, only tried.
     """
-    if charge.event != to_json(event_of(plans)):
+    if charge.event != to_json(answer_key.event_of(plans)):
         return False
     for level in (terms.level, *_LEVELS):
-        if charge.key == old_key_of(plans, level, nonnegative=terms.nonnegative):
+        if charge.key == answer_key.old_key_of(plans, level, nonnegative=terms.nonnegative):
             return True
     return False

@@ -27,24 +27,14 @@ from ..reading.budget import refuse_pure
 from ..reading.deprecation import deprecated_call
 from ..reading.value import Floats, Number, count_coordinates, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
-from .lattice import (
-    MAX_ROUNDS,
-    LatticeMechanism,
-    add_noise,
-    budget_too_small,
-    check_widening,
-    lattice_exponent,
-    most_noise,
-    root_up,
-    squared_l2_apart,
-)
+from . import lattice
 
 MAX_COORDINATES = 1 << 32
 """Dimension of an event where none was declared; on so fine a lattice it changes no price."""
 
 
 @frozen(init=False, repr=False)
-class Gaussian(LatticeMechanism):
+class Gaussian(lattice.LatticeMechanism):
     """Gaussian mechanism: adds Gaussian noise of standard deviation `scale` to every coordinate.
 
     `sensitivity` is Δ2, or a `Sensitivity`. The value is an int, a float, or an array of either;
@@ -85,15 +75,15 @@ class Gaussian(LatticeMechanism):
         stated, relation = read_sensitivity(sensitivity, neighbours)
         declared = whole_or_none(dimension, "dimension", least=1)
         square = _squared_l2(stated)
-        root = root_up(square)
+        root = lattice.root_up(square)
         # A root such as √2 is on no lattice, but whole vectors need no rounding all the same.
         is_rational = root**2 == square
-        exponent = lattice_exponent(sigma, root if is_rational else None)
+        exponent = lattice.lattice_exponent(sigma, root if is_rational else None)
         changed = stated.changed if isinstance(stated, Sensitivity) else MAX_COORDINATES
         moved = min(changed, declared or MAX_COORDINATES)
         apart = square
         if is_rational or moved == 1:
-            apart = squared_l2_apart(square, exponent, 1)
+            apart = lattice.squared_l2_apart(square, exponent, 1)
         step = Fraction(2) ** exponent
         event = GaussianNoise(sigma**2, apart, step, moved, neighbours=relation)
         fill(self, scale=sigma, sensitivity=stated, neighbours=relation, dimension=declared)
@@ -135,7 +125,7 @@ class Gaussian(LatticeMechanism):
         def event_at(scale: Fraction) -> GaussianNoise:
             return make(scale).event
 
-        return make(least_scale(event_at, budget, start=root_up(square)))
+        return make(least_scale(event_at, budget, start=lattice.root_up(square)))
 
     @classmethod
     @deprecated_call("beta")
@@ -162,7 +152,7 @@ class Gaussian(LatticeMechanism):
             # A β near 1 has a quantile near 0; the guess of a scale must stay finite.
             return max(normal.quantile(cell_beta), 1e-9)
 
-        return most_noise(make, error, quantile, beta=beta, cells=cells, whole=whole)
+        return lattice.most_noise(make, error, quantile, beta=beta, cells=cells, whole=whole)
 
     def release(self, value: Number, *, bits: Bits | None = None) -> Number:
         """Return the value with fresh noise, as the same type.
@@ -175,7 +165,7 @@ class Gaussian(LatticeMechanism):
         count = count_coordinates(exact, self.dimension)
         variance = self.steps * self._wider(count, rounded=rounded)
         draw = partial(noise.gaussian, variance, bits=bits)
-        return cast("Number", add_noise(exact, self.exponent, draw))
+        return cast("Number", lattice.add_noise(exact, self.exponent, draw))
 
     def _wider(self, count: int, *, rounded: bool = True) -> Fraction:
         """Return the factor of the variance where `count` coordinates are rounded."""
@@ -183,9 +173,9 @@ class Gaussian(LatticeMechanism):
             return Fraction(1)
         changed = self._changed(count)
         stated = self.event.squared_sensitivity
-        apart = squared_l2_apart(stated, self.exponent, changed)
+        apart = lattice.squared_l2_apart(stated, self.exponent, changed)
         # Four times the variance is twice the noise.
-        return check_widening(apart / stated, max_ratio=4)
+        return lattice.check_widening(apart / stated, max_ratio=4)
 
     def error(self, beta: Real = 0.05, *, cells: int = 1, whole: bool = False) -> float:
         """Bound |release − value| with probability 1 − β, in all of `cells` cells at once.
@@ -253,13 +243,13 @@ def _squared_l2(sensitivity: Fraction | Sensitivity) -> Fraction:
 def _for_rho(make: partial[Gaussian], square: Fraction, budget: ZCDP) -> Gaussian:
     """Make the mechanism of the least scale that costs at most ρ, exactly."""
     double_rho = 2 * budget.rho
-    made = make(root_up(square / double_rho))
-    for _ in range(MAX_ROUNDS):
+    made = make(lattice.root_up(square / double_rho))
+    for _ in range(lattice.MAX_ROUNDS):
         if made.event.squared_sensitivity <= double_rho * made.event.variance:
             return made
         # Δ2 is off the lattice and was rounded up: raise the scale with it.
-        made = make(root_up(made.event.squared_sensitivity / double_rho))
-    raise budget_too_small(budget, "DiscreteGaussian")
+        made = make(lattice.root_up(made.event.squared_sensitivity / double_rho))
+    raise lattice.budget_too_small(budget, "DiscreteGaussian")
 
 
 def classic_gaussian(
@@ -297,5 +287,5 @@ def classic_gaussian(
     # Both roots are rounded up: more noise never costs more.
     factor = fraction_up(math.sqrt(2 * log_ratio))
     stated, relation = read_sensitivity(sensitivity, neighbours)
-    root = root_up(_squared_l2(stated))
+    root = lattice.root_up(_squared_l2(stated))
     return Gaussian(root * factor / exact, sensitivity, neighbours=relation)

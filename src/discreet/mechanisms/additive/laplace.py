@@ -24,16 +24,7 @@ from ..reading.budget import read_budget
 from ..reading.deprecation import deprecated_call
 from ..reading.value import Floats, Number, count_coordinates, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
-from .lattice import (
-    MAX_ROUNDS,
-    LatticeMechanism,
-    add_noise,
-    budget_too_small,
-    check_widening,
-    l1_steps_apart,
-    lattice_exponent,
-    most_noise,
-)
+from . import lattice
 
 
 def _l1(sensitivity: Fraction | Sensitivity) -> Fraction:
@@ -43,7 +34,7 @@ def _l1(sensitivity: Fraction | Sensitivity) -> Fraction:
 
 
 @frozen(init=False, repr=False)
-class Laplace(LatticeMechanism):
+class Laplace(lattice.LatticeMechanism):
     """Laplace mechanism: adds Laplace noise of one scale to every coordinate (Dwork et al. 2006).
 
     `sensitivity` is Δ1, or a `Sensitivity`. The value is an int, a float, or an array of either;
@@ -83,10 +74,10 @@ class Laplace(LatticeMechanism):
         b = positive(scale, "scale")
         stated, relation = read_sensitivity(sensitivity, neighbours)
         norm = _l1(stated)
-        exponent = lattice_exponent(b, norm)
+        exponent = lattice.lattice_exponent(b, norm)
         step = Fraction(2) ** exponent
         # The event states Δ1 rounded up to the lattice: so far apart are rounded neighbours.
-        apart = l1_steps_apart(norm, exponent, 1) * step
+        apart = lattice.l1_steps_apart(norm, exponent, 1) * step
         event = LaplaceNoise(b, apart, step, neighbours=relation)
         declared = whole_or_none(dimension, "dimension", least=1)
         fill(self, scale=b, sensitivity=stated, neighbours=relation, dimension=declared)
@@ -150,7 +141,7 @@ class Laplace(LatticeMechanism):
             # The error of continuous noise of scale b is b·ln(1/β).
             return -math.log(cell_beta)
 
-        return most_noise(make, error, quantile, beta=beta, cells=cells, whole=whole)
+        return lattice.most_noise(make, error, quantile, beta=beta, cells=cells, whole=whole)
 
     def release(self, value: Number, *, bits: Bits | None = None) -> Number:
         """Return the value with fresh noise, as the same type.
@@ -163,7 +154,7 @@ class Laplace(LatticeMechanism):
         count = count_coordinates(exact, self.dimension)
         steps = self.steps * self._wider(count, rounded=rounded)
         draw = partial(noise.laplace, steps, bits=bits)
-        return cast("Number", add_noise(exact, self.exponent, draw))
+        return cast("Number", lattice.add_noise(exact, self.exponent, draw))
 
     def _wider(self, count: int, *, rounded: bool = True) -> Fraction:
         """Return the factor of the scale where `count` coordinates are rounded."""
@@ -172,7 +163,7 @@ class Laplace(LatticeMechanism):
         if changed <= 1 or not rounded:
             return Fraction(1)
         extra = changed * self.event.step / self.event.sensitivity
-        return check_widening(1 + extra)
+        return lattice.check_widening(1 + extra)
 
     def error(self, beta: Real = 0.05, *, cells: int = 1, whole: bool = False) -> float:
         """Bound |release − value| with probability 1 − β, in all of `cells` cells at once.
@@ -245,9 +236,9 @@ class Laplace(LatticeMechanism):
 def _for_epsilon(make: partial[Laplace], norm: Fraction, budget: PureDP) -> Laplace:
     """Make the mechanism of the least scale that costs at most ε, exactly."""
     made = make(norm / budget.epsilon)
-    for _ in range(MAX_ROUNDS):
+    for _ in range(lattice.MAX_ROUNDS):
         if made.event.sensitivity <= budget.epsilon * made.scale:
             return made
         # Δ1 is off the lattice and was rounded up: raise the scale with it.
         made = make(made.event.sensitivity / budget.epsilon)
-    raise budget_too_small(budget, "DiscreteLaplace")
+    raise lattice.budget_too_small(budget, "DiscreteLaplace")

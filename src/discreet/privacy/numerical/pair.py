@@ -12,17 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..events import (
-    Batch,
-    DiscreteGaussianNoise,
-    Event,
-    GaussianNoise,
-    KeySelection,
-    Parallel,
-    Repeated,
-    Sampled,
-    Sequence,
-)
+from .. import events
 from ..pairs.atoms import Atoms
 from ..pairs.curve import from_points
 from ..pairs.dominating import merged_parts, pair_of, parts_of
@@ -40,7 +30,7 @@ STOPS = [10.0**-e for e in (1, 2, 4, 6, 9, 12, 16, 20, 25, 30, 38, 48, 60, 75, 9
 
 
 @lru_cache(maxsize=256)
-def pairs_of(event: Event) -> Directions:
+def pairs_of(event: events.Event) -> Directions:
     """Return the dominating pairs of one event: `remove` (the unit is in D), `add` (it is in D').
 
     Nested and composed events are composed first, on a fine grid, into one pair that dominates.
@@ -59,7 +49,7 @@ def pairs_of(event: Event) -> Directions:
     """
     refuse_beyond(event)
     match event:
-        case Sampled():
+        case events.Sampled():
             inner = pairs_of(event.event)
             # A rarer sample is priced as the rarest one that floats can follow, which is worse.
             rate = max(float(event.rate), MIN_RATE)
@@ -69,20 +59,20 @@ def pairs_of(event: Event) -> Directions:
             remove = Mixture(inner.remove, rate, removes=True)
             add = Mixture(inner.add, rate, removes=False)
             return Directions(remove, add)
-        case Parallel():
+        case events.Parallel():
             return worst_of([pairs_of(case) for case in alternatives(event)])
-        case Repeated() | Sequence() | Batch() | KeySelection():
+        case events.Repeated() | events.Sequence() | events.Batch() | events.KeySelection():
             return _composed(event)
-        case GaussianNoise() if event.step > 0:
+        case events.GaussianNoise() if event.step > 0:
             return _composed(event)
-        case DiscreteGaussianNoise() if event.dimension > 1 and largest_move(event) == 1:
+        case events.DiscreteGaussianNoise() if event.dimension > 1 and largest_move(event) == 1:
             return _composed(event)
         case _:
             pair = pair_of(event)
             return Directions(pair, pair)
 
 
-def _composed(event: Event) -> Directions:
+def _composed(event: events.Event) -> Directions:
     parts = merged_parts(parts_of(event))
     return composed_pairs([(pairs_of(part), times) for part, times in parts])
 

@@ -10,28 +10,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from ...errors import InvalidArgument
-from ..events import (
-    Batch,
-    BinomialNoise,
-    DiscreteGaussianNoise,
-    DiscreteLaplaceNoise,
-    Event,
-    ExponentialSelection,
-    GaussianNoise,
-    KeySelection,
-    LaplaceNoise,
-    OwnCurve,
-    Parallel,
-    PermuteAndFlipSelection,
-    Promise,
-    Repeated,
-    Response,
-    Sampled,
-    Sequence,
-    Shuffled,
-    SparseVector,
-    TruncatedGeometricNoise,
-)
+from .. import events
 from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 
 MOST = Fraction(10**100)
@@ -67,7 +46,7 @@ def within_floats(epsilon: Fraction) -> Fraction:
     return epsilon
 
 
-def refuse_beyond(event: Event) -> None:
+def refuse_beyond(event: events.Event) -> None:
     """Refuse an event whose loss, ρ, μ², order, lattice or count would leave the floats.
 
     >>> from discreet.privacy import LaplaceNoise
@@ -90,7 +69,7 @@ def refuse_beyond(event: Event) -> None:
             raise InvalidArgument(f"{kind} has {name} beyond {bound}, which is not priced; {works}")
 
 
-def is_slight(event: Event) -> bool:
+def is_slight(event: events.Event) -> bool:
     """Return whether a loss of an event is so small that its own formulas would leave the floats.
 
     Its exact price is kept. Elsewhere it is priced by its pure ε, or as if its loss were `LEAST`,
@@ -130,18 +109,18 @@ _WORKS = {
 }
 
 
-def _amounts(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
+def _amounts(event: events.Event) -> Iterator[tuple[str, Fraction, Fraction]]:
     """List the amounts that become floats in prices, with their bounds, also of nested events."""
     match event:
-        case LaplaceNoise():
+        case events.LaplaceNoise():
             yield "a loss", event.sensitivity / event.scale, MOST
             if event.step:
                 longest = max(event.sensitivity, event.scale)
                 yield "a lattice", longest / event.step, FINEST
-        case DiscreteLaplaceNoise() | TruncatedGeometricNoise():
+        case events.DiscreteLaplaceNoise() | events.TruncatedGeometricNoise():
             yield "a loss", event.sensitivity / event.scale, MOST
             yield "a lattice", max(Fraction(event.sensitivity), event.scale), FINEST
-        case GaussianNoise():
+        case events.GaussianNoise():
             yield "a loss", event.squared_sensitivity / event.variance, MOST
             if event.step:
                 # On a lattice a shift is at least one step long (`on_lattice` rounds it up).
@@ -150,40 +129,45 @@ def _amounts(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
                 yield "a loss", squared_shift / event.variance, MOST
                 longest = max(event.squared_sensitivity, event.variance)
                 yield "a lattice", longest / squared_step, FINEST
-        case DiscreteGaussianNoise():
+        case events.DiscreteGaussianNoise():
             yield "a loss", event.squared_sensitivity / event.variance, MOST
             yield "a lattice", max(Fraction(event.squared_sensitivity), event.variance), FINEST
-        case BinomialNoise():
+        case events.BinomialNoise():
             yield "trials", Fraction(event.trials), Fraction(2**62)
         case _:
             yield from _other_amounts(event)
 
 
-def _other_amounts(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
+def _other_amounts(event: events.Event) -> Iterator[tuple[str, Fraction, Fraction]]:
     match event:
-        case ExponentialSelection() | PermuteAndFlipSelection() | SparseVector() | Shuffled():
+        case (
+            events.ExponentialSelection()
+            | events.PermuteAndFlipSelection()
+            | events.SparseVector()
+            | events.Shuffled()
+        ):
             yield "a loss", event.epsilon, MOST
-        case Response():
+        case events.Response():
             yield "a loss", event.epsilon, MOST
             yield "options", Fraction(event.options), MOST
-        case Promise():
+        case events.Promise():
             yield from _promised_amounts(event)
-        case OwnCurve():
+        case events.OwnCurve():
             for epsilon, _ in event.points:
                 yield "a loss", epsilon, MOST
-        case Sampled() | Repeated():
+        case events.Sampled() | events.Repeated():
             yield from _amounts(event.event)
-        case KeySelection():
+        case events.KeySelection():
             yield from _amounts(event.noise)
-        case Sequence() | Batch():
+        case events.Sequence() | events.Batch():
             for inner in event.events:
                 yield from _amounts(inner)
-        case Parallel():
+        case events.Parallel():
             for part in event.parts:
                 yield from _amounts(part)
 
 
-def _promised_amounts(event: Promise) -> Iterator[tuple[str, Fraction, Fraction]]:
+def _promised_amounts(event: events.Promise) -> Iterator[tuple[str, Fraction, Fraction]]:
     match event.measure:
         case (
             PureDP(epsilon=amount)

@@ -22,18 +22,7 @@ from typing import TypeVar, assert_never
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.spelling import spell
-from .arithmetic import (
-    common,
-    half_up,
-    negate,
-    product,
-    quotient,
-    rescale,
-    root,
-    rounded_domain,
-    shared_step,
-    sum_of,
-)
+from . import arithmetic
 from .domain import Columns, Day, Domain, Second, Texts, Truth, Whole
 from .rounded_edges import rounded_bin
 from .text_functions import concat_domain, text_domain
@@ -178,13 +167,13 @@ def _require(
 def _binary(function: Function, x: Whole, y: Whole) -> Whole:
     match function:
         case Function.ADD:
-            return sum_of(x, y)
+            return arithmetic.sum_of(x, y)
         case Function.SUBTRACT:
-            return sum_of(x, negate(y))
+            return arithmetic.sum_of(x, arithmetic.negate(y))
         case Function.MULTIPLY:
-            return product(x, y)
+            return arithmetic.product(x, y)
         case Function.DIVIDE:
-            return quotient(x, y)
+            return arithmetic.quotient(x, y)
         case _:
             return _modulo(x, y)
 
@@ -192,9 +181,9 @@ def _binary(function: Function, x: Whole, y: Whole) -> Whole:
 def _modulo(x: Whole, y: Whole) -> Whole:
     if y.low != y.high or y.low <= 0:
         raise UnsupportedQuery("% takes a positive constant on its right")
-    step = shared_step([x.step, y.step])
+    step = arithmetic.shared_step([x.step, y.step])
     # Called for its check alone: the store counts x in these steps, so they must fit.
-    rescale(x, step)
+    arithmetic.rescale(x, step)
     modulus = int(y.low * y.step / step)
     return Whole(step, 0, modulus - 1, blur=x.blur)
 
@@ -202,7 +191,7 @@ def _modulo(x: Whole, y: Whole) -> Whole:
 def _unary(function: Function, x: Whole) -> Whole:
     match function:
         case Function.NEGATE:
-            return negate(x)
+            return arithmetic.negate(x)
         case Function.ABSOLUTE:
             least, greatest = sorted((abs(x.low), abs(x.high)))
             # A range on both sides of zero holds zero itself.
@@ -210,13 +199,13 @@ def _unary(function: Function, x: Whole) -> Whole:
                 least = 0
             return Whole(x.step, least, greatest, blur=x.blur)
         case Function.FLOOR:
-            return rounded_domain(x, floor)
+            return arithmetic.rounded_domain(x, floor)
         case Function.CEILING:
-            return rounded_domain(x, ceil)
+            return arithmetic.rounded_domain(x, ceil)
         case Function.ROOT:
-            return root(x)
+            return arithmetic.root(x)
         case _:  # ROUND
-            return rounded_domain(x, half_up)
+            return arithmetic.rounded_domain(x, arithmetic.half_up)
 
 
 def _union(function: Function, domains: Sequence[Domain]) -> Domain:
@@ -230,7 +219,7 @@ def _union(function: Function, domains: Sequence[Domain]) -> Domain:
         )
     match domains[0]:
         case Whole():
-            return common(_of_type(domains, Whole))
+            return arithmetic.common(_of_type(domains, Whole))
         case Truth():
             return Truth()
         case Texts():
@@ -261,7 +250,7 @@ def _choice(function: Function, domains: Sequence[Domain]) -> Domain:
     bounded: Sequence[Whole | Day | Second] = _times(domains)
     if isinstance(ordered, Whole):
         numbers = _of_type(domains, Whole)
-        bounded = [rescale(number, ordered.step) for number in numbers]
+        bounded = [arithmetic.rescale(number, ordered.step) for number in numbers]
     low = pick(domain.low for domain in bounded)
     high = pick(domain.high for domain in bounded)
     if isinstance(ordered, Whole):
