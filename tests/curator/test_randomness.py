@@ -186,4 +186,4 @@ class TestCheckedBits:
         ledger = dp.open_ledger(":memory:", dp.ZCDP(10))
         plain = dp.Curator(dp.Memory(ROWS), [PEOPLE], ledger)
         numbers(stoppable(plain, control))
-        assert checked and plain.stand.control is None
+        assert checked and plain.context.control is None

@@ -241,7 +241,7 @@ class TestWhatIsReadOnce:
         asked = curator(who="ana")
         first = asked.sql(COUNT, spend=ONE)
         assert asked.named("bob").sql(COUNT, spend=ONE).rows == first.rows
-        assert list(asked.stand.recent) == ["ana"]
+        assert list(asked.context.recent) == ["ana"]
 
     def test_a_late_value_is_made_once(self):
         made = []

@@ -82,7 +82,7 @@ def test_a_steward_may_share_questions_of_a_data_set(tmp_path):
         datasets.curator("people", who).sql(GROUPED, spend=dp.PureDP(1)).receipt.who
         for who in ("ana", "bob")
     ]
-    assert told == ["ana", "ana"] and not datasets.curator("other", "bob").stand.share_questions
+    assert told == ["ana", "ana"] and not datasets.curator("other", "bob").context.share_questions
     datasets.close()
     with pytest.raises(
         dp.InvalidArgument, match=r"datasets\.people\.share_questions must be true or false"

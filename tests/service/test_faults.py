@@ -376,9 +376,9 @@ class TestFairShare:
         def thread_curator(name):
             found = real(name)
             if away[0]:
-                object.__setattr__(found.curator.stand, "known", _Away())
+                object.__setattr__(found.curator.context, "known", _Away())
             else:
-                object.__setattr__(found.curator.stand, "known", {})
+                object.__setattr__(found.curator.context, "known", {})
             return found
 
         monkeypatch.setattr(state.datasets, "thread_curator", thread_curator)

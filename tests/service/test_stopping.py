@@ -105,16 +105,16 @@ class TestWhoStopsAQuestion:
         """The service passes it explicitly; what is free has nothing to stop."""
         datasets = DataSets(read_config(build(tmp_path).config))
         try:
-            assert datasets.curator("people", "ana").stand.control is None
+            assert datasets.curator("people", "ana").context.control is None
             mine = datasets.thread_curator("people")
-            assert len(mine.curator.stand.bits.take(8)) == 8
-            mine.curator.stand.pause(0)
+            assert len(mine.curator.context.bits.take(8)) == 8
+            mine.curator.context.pause(0)
             assert mine.touched.is_set(), "what is waited for was charged"
             mine.interrupt()
             with pytest.raises(dp.EngineFailure):
-                mine.curator.named("bob").stand.bits.take(8)
+                mine.curator.named("bob").context.bits.take(8)
             with pytest.raises(dp.EngineFailure):
-                mine.curator.stand.pause(60)
+                mine.curator.context.pause(60)
         finally:
             datasets.close()
 

@@ -5,8 +5,6 @@ SciPy is loaded when the first function is called. All other modules import thes
 of the file, as if they were SciPy's.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

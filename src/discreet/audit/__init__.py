@@ -15,8 +15,6 @@ reconstruct(answers, queries)        secret bits from answers that are too accur
 membership(members, others)          membership inference against a trained model
 """
 
-from __future__ import annotations
-
 from .attacks.membership import Membership, membership
 from .attacks.reconstruction import reconstruct
 from .evidence.bounds import clopper_pearson_lower, clopper_pearson_upper

@@ -1,7 +1,5 @@
 """HTTP client of a service: the same verbs, answers and errors as `Curator`."""
 
-from __future__ import annotations
-
 from .address import connect
 from .remote import Remote
 

@@ -3,8 +3,6 @@
 Start at `curator`, then `pay` (the order of effects), `receipt` and `verify`.
 """
 
-from __future__ import annotations
-
 from .curator import Curator
 from .explanation import Explanation
 from .receipt import Receipt

@@ -36,7 +36,7 @@ def order_of(
     plans: Mapping[str, Plan],
     terms: Terms,
     key: AnswerKey,
-    stand: CuratorContext,
+    context: CuratorContext,
     *,
     who: str,
     why: str = "",
@@ -45,7 +45,7 @@ def order_of(
 
     Refuses: plans that release nothing, and events that the ledger cannot price.
     """
-    ledger = stand.ledger
+    ledger = context.ledger
     questions = questions_of(plans)
     event = event_of(plans)
     part = part_of_all(questions, ledger.terms.parts)
@@ -60,7 +60,7 @@ def order_of(
         part,
         fits_terms(plans, terms, price),
         text=_text_for_steward(texts),
-        apart=not stand.share_questions,
+        apart=not context.share_questions,
     )
     return Priced(order, price, texts)
 
@@ -76,9 +76,9 @@ def _text_for_steward(texts: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def plan_to_fit(stand: CuratorContext, request: CheckedRequest, who: str) -> dict[str, Plan]:
+def plan_to_fit(context: CuratorContext, request: CheckedRequest, who: str) -> dict[str, Plan]:
     """Return plans that fit now, if there are some; else those under the filter as it was opened."""
-    ledger = stand.ledger
+    ledger = context.ledger
     opened = ledger.terms.filter
     plans = request.plans(opened)
     spend = request.terms.spend

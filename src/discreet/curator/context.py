@@ -119,12 +119,12 @@ def read_context(
         raise InvalidArgument(
             f"share_questions is True or False, got {type(share_questions).__name__}"
         )
-    stand = CuratorContext(engine, _schemas(schemas), ledger, share_questions)  # type: ignore[arg-type]
-    _check_neighbours(stand)
-    _check_parts(stand)
-    for schema in stand.schemas.values():
-        stand.engine.check(schema)
-    return stand
+    context = CuratorContext(engine, _schemas(schemas), ledger, share_questions)  # type: ignore[arg-type]
+    _check_neighbours(context)
+    _check_parts(context)
+    for schema in context.schemas.values():
+        context.engine.check(schema)
+    return context
 
 
 def _schemas(schemas: object) -> dict[str, Schema]:
@@ -151,25 +151,25 @@ def _list_schemas(given: object) -> list[Schema]:
     return []
 
 
-def _check_neighbours(stand: CuratorContext) -> None:
-    declared = {schema.neighbours for schema in stand.schemas.values() if not schema.public}
+def _check_neighbours(context: CuratorContext) -> None:
+    declared = {schema.neighbours for schema in context.schemas.values() if not schema.public}
     if len(declared) > 1:
         raise SchemaMismatch(
             "the tables declare different neighbour relations; one budget needs one for all"
         )
-    promised = stand.ledger.terms.neighbours
+    promised = context.ledger.terms.neighbours
     if promised not in (None, *declared):
         raise SchemaMismatch(
-            f"the ledger promises under {promised!r} neighbours, the tables declare {stand.neighbours!r}; "
+            f"the ledger promises under {promised!r} neighbours, the tables declare {context.neighbours!r}; "
             "declare the same, or open another ledger"
         )
 
 
-def _check_parts(stand: CuratorContext) -> None:
-    parts = stand.ledger.terms.parts
+def _check_parts(context: CuratorContext) -> None:
+    parts = context.ledger.terms.parts
     if parts is None:
         return
-    schema = stand.schemas.get(parts.table)
+    schema = context.schemas.get(parts.table)
     if schema is None or schema.public:
         raise SchemaMismatch(
             f"the ledger has parts of {parts.table}, which is none of the private tables here"

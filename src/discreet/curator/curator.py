@@ -82,7 +82,7 @@ class Curator:
 
     who: str
     signer: Signer | None
-    stand: CuratorContext
+    context: CuratorContext
     locks: Locks = field(compare=False)
 
     def __init__(
@@ -99,23 +99,23 @@ class Curator:
             raise InvalidArgument(
                 f"signer must be a Signer, got {type(signer).__name__}; Signer.create() makes one"
             )
-        stand = read_context(engine, schemas, ledger, share_questions=share_questions)
-        _fill(self, who, signer, stand, Locks())
+        context = read_context(engine, schemas, ledger, share_questions=share_questions)
+        _fill(self, who, signer, context, Locks())
 
     def __repr__(self) -> str:
-        tables = ", ".join(self.stand.schemas)
+        tables = ", ".join(self.context.schemas)
         return f"<Curator of {tables} for {self.who}>"
 
     def named(self, who: str) -> Curator:
         """Return the same curator for another analyst."""
         # The context was checked when the first curator was made, so `__init__` is not run again.
         renamed = object.__new__(Curator)
-        return _fill(renamed, who, self.signer, self.stand, self.locks)
+        return _fill(renamed, who, self.signer, self.context, self.locks)
 
     @property
     def ledger(self) -> Ledger:
         """The ledger that is charged."""
-        return self.stand.ledger
+        return self.context.ledger
 
     def left(self) -> Measure:
         """Return the remaining budget of this analyst, in the budget's measure.
@@ -134,11 +134,11 @@ class Curator:
 
     def history(self, last: int | None = None) -> History:
         """List this analyst's entries in the ledger with their questions; prints as a table."""
-        return history_of(self.stand, self.who, last)
+        return history_of(self.context, self.who, last)
 
     def table(self, name: str) -> Table:
         """Return a table to build questions on: `curator.table("people").count(by="region")`."""
-        return verbs.bounds.table_of(self.stand.planner, name)
+        return verbs.bounds.table_of(self.context.planner, name)
 
     def sql(
         self,
@@ -174,7 +174,7 @@ class Curator:
         **terms: Unpack[TermOptions],
     ) -> Answer:
         """Answer a question built in Python, or SQL; all else as `sql` does."""
-        planner = self.stand.planner_for(self.who)
+        planner = self.context.planner_for(self.who)
         read = planner.terms(spend, **terms)
         answers = self._answers(planner.request(question, read), why)
         return answers[""]
@@ -191,7 +191,7 @@ class Curator:
 
         `weights` divides the spend among the questions.
         """
-        planner = self.stand.planner_for(self.who)
+        planner = self.context.planner_for(self.who)
         read = planner.terms(spend, **terms)
         return self._answers(planner.request_several(questions, read), why)
 
@@ -207,7 +207,7 @@ class Curator:
 
         Given two of spend, error and queries, it works out the third.
         """
-        planner = self.stand.planner
+        planner = self.context.planner
         read = planner.terms(spend, **terms)
         return planner.find(question, read, queries)
 
@@ -223,10 +223,10 @@ class Curator:
 
         Refuses: all that `sql` refuses, except a lack of budget, which the explanation tells.
         """
-        planner = self.stand.planner_for(self.who)
+        planner = self.context.planner_for(self.who)
         read = planner.terms(spend, **terms)
-        plans = plan_to_fit(self.stand, planner.request(question, read), self.who)
-        return explain_plan(self.stand, plans[""], read, self.who)
+        plans = plan_to_fit(self.context, planner.request(question, read), self.who)
+        return explain_plan(self.context, plans[""], read, self.who)
 
     def rehearse(
         self,
@@ -240,11 +240,13 @@ class Curator:
 
         The answer is marked, and says nothing about the data: no private row is read.
         """
-        planner = self.stand.planner
+        planner = self.context.planner
         read = planner.terms(spend, **terms)
         plan = planner.plan(question, read)
         count = whole(rows, "rows", least=0, most=100_000)
-        store = verbs.rehearse.make_up(self.stand.schemas.values(), count, self.stand.public_values)
+        store = verbs.rehearse.make_up(
+            self.context.schemas.values(), count, self.context.public_values
+        )
         answer = run_plan(
             plan, store, level=read.level, nonnegative=read.nonnegative, whole=read.whole
         )
@@ -265,7 +267,7 @@ class Curator:
         self, sql: str, model: Estimator, spend: Measure | None = None, *, n: int
     ) -> TrainingExplanation:
         """Explain releases, cost and loss of learning from about `n` rows of a SELECT, for free."""
-        course = verbs.learn.plan_training(self.stand.planner, sql, model, spend)
+        course = verbs.learn.plan_training(self.context.planner, sql, model, spend)
         return course.explain(n)
 
     def synthesize(
@@ -279,14 +281,14 @@ class Curator:
 
         Refuses: tables in which one person may have several rows.
         """
-        wanted = verbs.synthesize.plan_synthesis_of(self.stand.planner, table, spend, words)
+        wanted = verbs.synthesize.plan_synthesis_of(self.context.planner, table, spend, words)
         return verbs.synthesize.synthesize(self, wanted, why)
 
     def plan_synthesis(
         self, table: str, spend: Measure, **words: Unpack[SynthesisWords]
     ) -> SyntheticPlan:
         """Return the marginals that `synthesize` would measure, with their noise, for free."""
-        wanted = verbs.synthesize.plan_synthesis_of(self.stand.planner, table, spend, words)
+        wanted = verbs.synthesize.plan_synthesis_of(self.context.planner, table, spend, words)
         return wanted.plan
 
     def suggest_bounds(
@@ -303,14 +305,16 @@ class Curator:
         The suggestion is private, so it may be declared from then on. By default the `tail` follows from
         the declared size and the spend: the least that two private quantiles can tell apart.
         """
-        wanted = verbs.bounds.plan_suggested_bounds(self.stand.planner, table, column, spend, tail)
+        wanted = verbs.bounds.plan_suggested_bounds(
+            self.context.planner, table, column, spend, tail
+        )
         return verbs.bounds.bounds_of(self, wanted, why)
 
     def suggest_caps(
         self, table: str, spend: Measure, *, why: str = "suggest caps"
     ) -> SuggestedCaps:
         """Suggest a contribution bound (`max_rows`, rows of one person that count), privately."""
-        wanted = verbs.bounds.plan_suggested_caps(self.stand.planner, table, spend)
+        wanted = verbs.bounds.plan_suggested_caps(self.context.planner, table, spend)
         return verbs.bounds.caps_of(self, wanted, why)
 
     def estimate_truncation(
@@ -327,7 +331,7 @@ class Curator:
         See `truncation_question`. `of` names a column, to estimate the same of its sum. The estimate
         supposes that nobody has more than `up_to` rows.
         """
-        question = verbs.bounds.truncation_question_of(self.stand.planner, table, up_to, of)
+        question = verbs.bounds.truncation_question_of(self.context.planner, table, up_to, of)
         return self.ask(question, spend, why=why)
 
     def estimate_cut(self, *arguments: Any, **options: Any) -> Answer:  # noqa: ANN401 as its new name
@@ -341,7 +345,7 @@ class Curator:
         stored = self._stored_answers(request, key, why)
         if stored is not None:
             return stored
-        plans = plan_to_fit(self.stand, request, self.who)
+        plans = plan_to_fit(self.context, request, self.who)
         return self._paid_answers(request, key, plans, why)
 
     def _stored_answers(
@@ -352,9 +356,9 @@ class Curator:
         An answer that only others have paid for is not among them. It is planned, priced and held back
         like a new question, so that nobody learns from the time it takes (timing side channel).
         """
-        stand = self.stand
-        apart = not stand.share_questions
-        paid = find_paid(self.ledger, self.who, key.text, apart=apart, pause=stand.pause)
+        context = self.context
+        apart = not context.share_questions
+        paid = find_paid(self.ledger, self.who, key.text, apart=apart, pause=context.pause)
         if paid is None:
             return None
         # Refused as for a new question, although nothing is written here.
@@ -370,25 +374,25 @@ class Curator:
         self, request: CheckedRequest, key: AnswerKey, plans: dict[str, Plan], why: str
     ) -> dict[str, Answer]:
         """Charge for plans, run them and store their answers, or return the stored answers."""
-        stand = self.stand
+        context = self.context
         terms = request.terms
-        priced = order_of(plans, terms, key, stand, who=self.who, why=why)
+        priced = order_of(plans, terms, key, context, who=self.who, why=why)
         # Answers made here, by their stored text: if that text is the one that is released, they need
         # not be read back from it.
         made_here: dict[str, dict[str, Answer]] = {}
 
         def check() -> None:
             for plan in plans.values():
-                store_texts(plan, stand.engine)
+                store_texts(plan, context.engine)
 
         def run() -> str:
             answers = run_plans(
                 plans,
-                stand.engine,
+                context.engine,
                 level=terms.level,
                 nonnegative=terms.nonnegative,
                 whole=terms.whole,
-                bits=stand.bits,
+                bits=context.bits,
             )
             written = {name: answer_to_json(answer) for name, answer in answers.items()}
             facts = facts_of(plans, terms, priced.texts, key.prints)
@@ -396,7 +400,7 @@ class Curator:
             made_here[text] = answers
             return text
 
-        work = Work(run, check, stand.pause)
+        work = Work(run, check, context.pause)
         paid = pay(self.ledger, priced.order, work, self.locks)
         # Another process may have stored first: then the text is not ours and has to be read.
         fresh = made_here.get(paid.body, {})
@@ -416,13 +420,13 @@ def warn_estimate_cut() -> None:
 
 def stoppable(curator: Curator, control: RunControl) -> Curator:
     """Return the same curator, whose runs and waits `control` can stop; used by the service."""
-    stand = replace(curator.stand, control=control)
+    context = replace(curator.context, control=control)
     copied = object.__new__(Curator)
-    return _fill(copied, curator.who, curator.signer, stand, curator.locks)
+    return _fill(copied, curator.who, curator.signer, context, curator.locks)
 
 
 def _fill(
-    curator: Curator, who: str, signer: Signer | None, stand: CuratorContext, locks: Locks
+    curator: Curator, who: str, signer: Signer | None, context: CuratorContext, locks: Locks
 ) -> Curator:
-    fill(curator, who=read_who(who), signer=signer, stand=stand, locks=locks)
+    fill(curator, who=read_who(who), signer=signer, context=context, locks=locks)
     return curator

@@ -22,12 +22,12 @@ from .context import CuratorContext
 from .explanation import Explanation
 
 
-def explain_plan(stand: CuratorContext, plan: Plan, terms: Terms, who: str) -> Explanation:
+def explain_plan(context: CuratorContext, plan: Plan, terms: Terms, who: str) -> Explanation:
     """Return the effects and the cost of a plan; nothing is charged."""
-    ledger = stand.ledger
+    ledger = context.ledger
     plans = {"": plan}
     key = key_of(questions_of(plans), terms)
-    priced = order_of(plans, terms, key, stand, who=who)
+    priced = order_of(plans, terms, key, context, who=who)
     event = priced.order.event
     part = priced.order.part
     known = ledger.find(priced.order)
@@ -39,7 +39,7 @@ def explain_plan(stand: CuratorContext, plan: Plan, terms: Terms, who: str) -> E
     if book.adds:
         price = book.stated(event)
         if fits and part is None:
-            remaining = _remaining_after(stand, event, who)
+            remaining = _remaining_after(context, event, who)
     return Explanation(
         question=describe(plan.question),
         plan=plan,
@@ -48,15 +48,15 @@ def explain_plan(stand: CuratorContext, plan: Plan, terms: Terms, who: str) -> E
         fits=fits,
         stored=known is not None and known.body is not None,
         part=part,
-        texts=store_texts(plan, stand.engine),
+        texts=store_texts(plan, context.engine),
         rest=remaining,
         warnings=plan.warnings,
     )
 
 
-def _remaining_after(stand: CuratorContext, event: Event, who: str) -> Measure:
+def _remaining_after(context: CuratorContext, event: Event, who: str) -> Measure:
     """Return the (ε, δ) budget that remains after an event that fits, for all and for this analyst."""
-    filters = [stand.ledger.filter(None), stand.ledger.filter(who)]
+    filters = [context.ledger.filter(None), context.ledger.filter(who)]
     boxes = [each.after(event).room().box for each in filters if each.admits(event)]
     # Both filters hold, so the smaller remainder of each parameter is the one that can be spent.
     epsilon = min(box.epsilon for box in boxes)

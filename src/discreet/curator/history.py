@@ -10,14 +10,14 @@ from .context import CuratorContext
 
 
 def history_of(
-    stand: CuratorContext, who: str, last: int | None, kinds: Collection[str] | None = None
+    context: CuratorContext, who: str, last: int | None, kinds: Collection[str] | None = None
 ) -> History:
     """List an analyst's entries, all or of some kinds.
 
     If questions are not shared, each entry is shown as `own_view` returns it.
     """
-    history = stand.ledger.history(who, last, kinds=kinds)
-    if stand.share_questions:
+    history = context.ledger.history(who, last, kinds=kinds)
+    if context.share_questions:
         return history
     return replace(history, entries=tuple(map(own_view, history)))
 

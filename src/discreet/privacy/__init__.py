@@ -12,8 +12,6 @@
 | advise | advise  meaning | interpretation |
 """
 
-from __future__ import annotations
-
 from . import events
 from .advise import NOT_PROMISED, Advice, Meaning, advise, meaning
 from .amplify import amplify, dp_sgd

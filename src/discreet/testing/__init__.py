@@ -3,8 +3,6 @@
 Never import this where data are private: its bits are not random.
 """
 
-from __future__ import annotations
-
 from .engine_laws import engine_suite
 from .findings import Findings
 from .mechanism_laws import check_mechanism

@@ -3,8 +3,6 @@
 Field names are the argument names of the library.
 """
 
-from __future__ import annotations
-
 from .json_text import read_json, write_json
 from .verbs.question import Ask, PlanRequest, ReleaseRequest, read_ask
 

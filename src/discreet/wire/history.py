@@ -22,7 +22,7 @@ def history_reply(curator: Curator, whose: str | None, last: int) -> dict[str, o
     if whose is None:
         entries = curator.ledger.history(None, last)
     else:
-        entries = history_of(curator.stand, whose, last, ANALYST_ENTRY_KINDS)
+        entries = history_of(curator.context, whose, last, ANALYST_ENTRY_KINDS)
     asked = {}
     for number, text in entries.asked.items():
         # Names of a JSON object are texts.

@@ -204,10 +204,10 @@ def estimate_truncation(
         words = price.words()
 
         def check(curator: Curator) -> None:
-            question = truncation_question_of(curator.stand.planner, name, up_to, of)
+            question = truncation_question_of(curator.context.planner, name, up_to, of)
             curator.explain(question, **words)
 
         with open_curator(source, place, price, spends=True, quiet=as_json, first=check) as curator:
-            question = truncation_question_of(curator.stand.planner, name, up_to, of)
+            question = truncation_question_of(curator.context.planner, name, up_to, of)
             answer = curator.ask(question, **words, why=why)
         echo(answer, answer_reply(answer, price.level), as_json=as_json)

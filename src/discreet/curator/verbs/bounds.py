@@ -118,17 +118,17 @@ def caps_of(asker: Learner, wanted: Wanted, why: str) -> SuggestedCaps:
 
 def _suggest(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fraction]:
     """Charge for a request, run it and store both ends, or return the stored ends."""
-    stand = asker.stand
+    context = asker.context
     plan = wanted.plan
     spend = wanted.spend
     event = wanted.event
     # Key of release 0.2: what is asked and the spend, not the plan, which may improve.
     spend_json = measure_to_json(read_budget(spend))
     key = SECOND_FORMAT + hash_json({"key": 2, "bounds": wanted.asked, "spend": spend_json})
-    price = stand.ledger.price(event)
+    price = context.ledger.price(event)
 
     def run() -> str:
-        bounds = run_bounds(plan, stand.engine, bits=stand.bits)
+        bounds = run_bounds(plan, context.engine, bits=context.bits)
         ends: Json = {"low": str(bounds.low), "high": str(bounds.high)}
         return write_body(Body(price, ends))
 
@@ -139,14 +139,14 @@ def _suggest(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fracti
         return fits_price(read_body(body).price, spend, price)
 
     def check() -> None:
-        check_rows(plan.releases[0].need.tally.rows, stand.engine)
+        check_rows(plan.releases[0].need.tally.rows, context.engine)
 
-    apart = not stand.share_questions
+    apart = not context.share_questions
     order = ChargeOrder(
         asker.who, why, wanted.asked, key, event, fits=fits, text=wanted.text, apart=apart
     )
-    work = Work(run, check, stand.pause)
-    paid = pay(stand.ledger, order, work, asker.locks)
+    work = Work(run, check, context.pause)
+    paid = pay(context.ledger, order, work, asker.locks)
     ends = read_body(paid.body).answers
     low = Fraction(str(ends["low"]))
     high = Fraction(str(ends["high"]))

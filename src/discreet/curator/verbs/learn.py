@@ -46,7 +46,7 @@ class Learner(Protocol):
     """Interface of the curator that these requests use."""
 
     @property
-    def stand(self) -> CuratorContext:
+    def context(self) -> CuratorContext:
         """Engine, schemas and ledger of the curator."""
 
     @property
@@ -103,25 +103,25 @@ def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: st
 
     Everything before the charge needs public facts alone.
     """
-    stand = asker.stand
-    course = plan_training(stand.planner, sql, model, spend)
+    context = asker.context
+    course = plan_training(context.planner, sql, model, spend)
     training = course.training
     facts = course.facts
-    price = stand.ledger.price(training.event)
+    price = context.ledger.price(training.event)
 
     def run() -> str:
-        source = Stored(stand.engine, course.rows)
-        arrays = model.recipe().train(course.task, training, source, stand.bits)
+        source = Stored(context.engine, course.rows)
+        arrays = model.recipe().train(course.task, training, source, context.bits)
         return write_body(Body(price, {"": arrays_to_json(arrays)}, facts))
 
     def check() -> None:
-        check_rows(course.rows, stand.engine)
+        check_rows(course.rows, context.engine)
 
     order = charge_order_of(asker, facts, training.event, why)
-    paid = pay(stand.ledger, order, Work(run, check, stand.pause), asker.locks)
+    paid = pay(context.ledger, order, Work(run, check, context.pause), asker.locks)
     body = read_body(paid.body)
     # The receipt states the facts as they were stored, which another process may have written.
-    receipt = receipt_of(paid.entry, body, body.facts or facts, stand.ledger.promise())
+    receipt = receipt_of(paid.entry, body, body.facts or facts, context.ledger.promise())
     if asker.signer is not None:
         receipt = receipt.signed(asker.signer)
     return course.taught(body.answers[""], receipt)
@@ -150,5 +150,5 @@ def charge_order_of(asker: Learner, facts: BodyFacts, event: Event, why: str) ->
     question = facts.asked[""]
     asked = question.fingerprint
     key = key_name({"": asked}, facts.terms)
-    apart = not asker.stand.share_questions
+    apart = not asker.context.share_questions
     return ChargeOrder(asker.who, why, asked, key, event, text=question.text, apart=apart)

@@ -57,26 +57,26 @@ def synthesize(asker: Learner, made: Synthesis, why: str) -> Synthetic:
 
     Everything before the charge needs public facts alone.
     """
-    stand = asker.stand
+    context = asker.context
     plan = made.plan
     facts = made.facts
     order = charge_order_of(asker, facts, plan.event, why)
-    price = stand.ledger.price(plan.event)
+    price = context.ledger.price(plan.event)
     warn_if_hopeless(plan)
 
     def run() -> str:
-        noisy = measure(plan, stand.engine, bits=stand.bits)
+        noisy = measure(plan, context.engine, bits=context.bits)
         measured = measured_of(plan, noisy)
         return write_body(Body(price, {"": measured_to_json(measured)}, facts))
 
     def check() -> None:
-        check_rows(plan.request.rows, stand.engine)
+        check_rows(plan.request.rows, context.engine)
 
-    paid = pay(stand.ledger, order, Work(run, check, stand.pause), asker.locks)
+    paid = pay(context.ledger, order, Work(run, check, context.pause), asker.locks)
     body = read_body(paid.body)
     # The facts as they were stored, which another process may have written.
     stored_facts = body.facts or facts
-    receipt = receipt_of(paid.entry, body, stored_facts, stand.ledger.promise())
+    receipt = receipt_of(paid.entry, body, stored_facts, context.ledger.promise())
     if asker.signer is not None:
         receipt = receipt.signed(asker.signer)
     plan_text = stored_facts.asked[""].plan

@@ -1,5 +1,3 @@
 """Delimiters that a text file may have between its fields; the header line decides which."""
 
-from __future__ import annotations
-
 DELIMITERS = ",;\t|"

@@ -5,8 +5,6 @@ Most prices are closed forms, and importing the numerical packages takes long. O
 defers them; the accountants import these names as if they were the numerical package's own.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

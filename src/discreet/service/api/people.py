@@ -51,7 +51,7 @@ def list_values(state: State, call: ApiCall) -> Reply:
     schema = _public_table(state, call)
     column, _ = schema.column(call.path["column"])
     curator = state.datasets.curator(call.dataset, call.person.name)
-    values = curator.stand.public_values(schema.name, column)
+    values = curator.context.public_values(schema.name, column)
     return Reply({"values": [scalar_to_json(value) for value in values]})
 
 

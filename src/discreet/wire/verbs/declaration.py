@@ -100,7 +100,9 @@ TRUNCATION = RequestFormat(
 
 def _check_bounds(curator: Curator, asked: BoundsRequest, _: int) -> None:
     """Refuse a column whose bounds cannot be suggested."""
-    plan_suggested_bounds(curator.stand.planner, asked.table, asked.column, asked.spend, asked.tail)
+    plan_suggested_bounds(
+        curator.context.planner, asked.table, asked.column, asked.spend, asked.tail
+    )
 
 
 def _suggest_bounds(curator: Curator, asked: BoundsRequest) -> JsonObject:
@@ -113,7 +115,7 @@ def _suggest_bounds(curator: Curator, asked: BoundsRequest) -> JsonObject:
 
 def _check_caps(curator: Curator, asked: CapsRequest, _: int) -> None:
     """Refuse a table whose caps cannot be suggested."""
-    plan_suggested_caps(curator.stand.planner, asked.table, asked.spend)
+    plan_suggested_caps(curator.context.planner, asked.table, asked.spend)
 
 
 def _suggest_caps(curator: Curator, asked: CapsRequest) -> JsonObject:
@@ -123,7 +125,7 @@ def _suggest_caps(curator: Curator, asked: CapsRequest) -> JsonObject:
 
 def _check_truncation(curator: Curator, asked: TruncationRequest, _: int) -> None:
     """Refuse a table that no cap truncates."""
-    question = truncation_question_of(curator.stand.planner, asked.table, asked.up_to, asked.of)
+    question = truncation_question_of(curator.context.planner, asked.table, asked.up_to, asked.of)
     curator.plan(question, asked.spend)
 
 

@@ -90,7 +90,7 @@ def read_learn(body: object) -> LearnRequest:
 
 
 def _check_learn(curator: Curator, asked: LearnRequest | TrainingRequest, max_cells: int) -> None:
-    course = plan_training(curator.stand.planner, asked.sql, asked.model, asked.spend)
+    course = plan_training(curator.context.planner, asked.sql, asked.model, asked.spend)
     # Every step releases one vector: the longest vector is the largest size at once.
     dimensions = [release.noise.dimension or 1 for release in course.training.releases]
     check_count(max(dimensions), max_cells)

@@ -1,7 +1,5 @@
 """Nested tables: levels of a hierarchy by further keys, such as states and counties by sex."""
 
-from __future__ import annotations
-
 from .estimate import NestedEstimate
 from .strategy import NestedStrategy, best_nested
 from .workload import NestedTables, nested_bound

@@ -217,7 +217,7 @@ def weigh_synthesis(curator: Curator, asked: SynthesisRequest, _rows: int, cells
 
     Refuses: whatever the API refuses, from public facts alone.
     """
-    made = plan_synthesis_of(curator.stand.planner, asked.table, asked.spend, asked.words)
+    made = plan_synthesis_of(curator.context.planner, asked.table, asked.spend, asked.words)
     price = curator.ledger.price(made.plan.event)
     reply = synthesis_plan_reply(made.plan, price)
     check_count(int(str(reply["numbers"])), cells)
@@ -230,7 +230,7 @@ def weigh_synthesis(curator: Curator, asked: SynthesisRequest, _rows: int, cells
 
 def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) -> Preview:
     """Preview a model: what training it on about so many rows would release, cost and lose."""
-    course = plan_training(curator.stand.planner, asked.sql, asked.model, asked.spend)
+    course = plan_training(curator.context.planner, asked.sql, asked.model, asked.spend)
     check_count(max(release.noise.dimension or 1 for release in course.training.releases), cells)
     event = course.training.event
     explained = course.explain(rows)
