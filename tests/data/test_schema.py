@@ -108,6 +108,12 @@ class TestShown:
         assert str(most).startswith("wards: public, at most 3 rows with one age, version 1\n")
 
 
+def test_the_former_name_of_the_fan_out_still_works_and_warns():
+    wards = dp.Schema.public_table("wards", {"ward": dp.Integer(1, 40)}, key=("ward",))
+    with pytest.warns(DeprecationWarning, match="is now Schema.max_matches"):
+        assert wards.most_matches(["ward"]) == wards.max_matches(["ward"]) == 1
+
+
 class TestColumns:
     def test_are_found_in_any_case(self):
         schema = Schema("people", Rows(), {"Age": Integer(0, 120), "Time spent": Integer(0, 9)})

@@ -64,8 +64,8 @@ class TestDeclarations:
             for name, made in getmembers(aggregate, isfunction)
             if made.__module__ == aggregate.__name__
         ]
-        assert set(BUILDERS.split()) == set(public) - {"named_column"}
-        for name in BUILDERS.split():
+        assert set(BUILDERS) == set(public) - {"named_column"}
+        for name in BUILDERS:
             assert getattr(discreet.query, name) is getattr(aggregate, name)
 
     @pytest.mark.parametrize("name", FUNCTIONS)

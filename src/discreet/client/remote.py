@@ -270,7 +270,8 @@ class Remote:
         question = truncation_question_of(self._planner, table, up_to, of)
         plan = self._planner.plan(question, self._planner.terms(spend))
         request = TruncationRequest(table, spend, up_to, of, why)
-        reply = self._charge("estimate_truncation", request, key, event_of({"": plan}))
+        # The path of version 0.1, which every service has; older ones know no other.
+        reply = self._charge("estimate_cut", request, key, event_of({"": plan}))
         return make_answer(reply, plan, {"": plan})
 
     def estimate_cut(self, *arguments: Any, **options: Any) -> Answer:  # noqa: ANN401 as its new name

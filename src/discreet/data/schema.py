@@ -6,6 +6,7 @@ Law: tests/data/test_schema.py::TestEverySchema, tests/data/test_schema.py::Test
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
@@ -128,6 +129,12 @@ class Schema:
         # Each bound holds by itself, so the smallest of them holds too.
         bounds = [max_rows for column, max_rows in self.max_rows if column in joined]
         return min(bounds, default=None)
+
+    def most_matches(self, columns: Iterable[str]) -> int | None:
+        """Return the fan-out of a join; the former name of `max_matches`, dropped by version 0.3."""
+        told = "Schema.most_matches is now Schema.max_matches; version 0.3 drops it"
+        warnings.warn(told, DeprecationWarning, stacklevel=2)
+        return self.max_matches(columns)
 
     @property
     def columns(self) -> dict[str, Column]:

@@ -29,6 +29,8 @@ TITLES = {
     "service": "The service itself",
 }
 """The groups in the order of a day."""
+FORMER_PATHS = ("/estimate_cut",)
+"""Ends of paths under a former name: published for ever, described under the present name."""
 
 
 @frozen
@@ -54,6 +56,8 @@ class Operation:
     parameters: tuple[ReferenceField, ...]
     takes: str
     gives: tuple[ReferenceField, ...]
+    former: bool = False
+    """Whether it is the former name of the operation before it, and described there."""
 
 
 @frozen
@@ -167,6 +171,7 @@ def _operation(method: str, path: str, way: Mapping[str, Any]) -> Operation:
         parameters=tuple(_parameter(one) for one in way.get("parameters", ())),
         takes="" if body is None else words_of(body),
         gives=tuple(_field(status, reply) for status, reply in way["responses"].items()),
+        former=path.endswith(FORMER_PATHS),
     )
 
 
