@@ -1,4 +1,7 @@
-"""Elementary functions without cancellation, for arrays: small losses keep all their digits."""
+"""Differences such as sinh(y)/y − 1 and e^−x − 1 + x without cancellation, by Taylor series.
+
+Small privacy losses so keep all their digits. `legendre` gives the nodes of Gauss–Legendre quadrature.
+"""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ import typer
 
 from ..errors import InvalidArgument
 from ..optional import load
+from ..plan.asked.terms import DEFAULT_LEVEL
 from ..wire.reply import answer_reply
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def check_picture(path: Path | None) -> None:
 
 
 def write_picture(
-    answer: Answer, path: Path, *, level: float = 0.95, title: str | None = None
+    answer: Answer, path: Path, *, level: float = DEFAULT_LEVEL, title: str | None = None
 ) -> None:
     """Draw the first statistic of an answer with its error bars."""
     # A backend without a display: commands run on servers too.

@@ -16,7 +16,7 @@ from ..data.files.schema_file import read_schemas
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from ..ledger import Ledger, open_ledger
-from ..plan.asked.terms import SpendOptions
+from ..plan.asked.terms import DEFAULT_LEVEL, SpendOptions
 from ..privacy.budget_text import parse_budget
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from .budget import budget_of_flags, pairs
@@ -52,7 +52,7 @@ class TermFlags:
     error: ErrorFlag = None
     weight: WeightFlag = None
     size: SizeFlag = None
-    level: LevelFlag = 0.95
+    level: LevelFlag = DEFAULT_LEVEL
 
     @property
     def spend(self) -> Measure | None:

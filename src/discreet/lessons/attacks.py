@@ -1,4 +1,4 @@
-"""Lessons that attack: each attack works where there is no noise, or the wrong one.
+"""Lessons of attacks, such as the differencing attack: each works where there is no noise, or the wrong one.
 
 | lesson | attack |
 |---|---|

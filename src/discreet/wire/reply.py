@@ -41,6 +41,7 @@ from ..errors import (
 )
 from ..json_shape import FLAG, Record, anything, choice, listing, nullable, refer, text
 from ..ledger.entry import Entry, read_line, write_line
+from ..plan.asked.terms import DEFAULT_LEVEL
 from ..privacy.budget_text import budget_to_table, parse_budget
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import GaussianDP, Measure
@@ -198,7 +199,7 @@ ANSWER = ReplyFormat(
 """Reply with one answer, which several verbs give."""
 
 
-def answer_reply(answer: Answer, level: float = 0.95) -> dict[str, object]:
+def answer_reply(answer: Answer, level: float = DEFAULT_LEVEL) -> dict[str, object]:
     """Return an answer as JSON: its table, confidence intervals at a level and its receipt.
 
     `exact` has the exact parts from which a client makes the `Answer` again.

@@ -26,7 +26,7 @@ from ...connection import server_table
 from ...engines.spark.session import is_address
 from ...errors import InvalidArgument
 from ...frozen import field, frozen
-from ...plan.asked.terms import read_terms
+from ...plan.asked.terms import DEFAULT_LEVEL, read_terms
 from ...privacy.budget_text import parse_budget
 from ...privacy.measures import Measure
 
@@ -72,7 +72,7 @@ class ReleaseFile:
     tables: Mapping[str, str] = field(default_factory=dict)
     who: str = "steward"
     why: str = ""
-    level: float = 0.95
+    level: float = DEFAULT_LEVEL
     whole: bool = False
 
 
@@ -105,7 +105,7 @@ def read_release(path: str | Path) -> ReleaseFile:
     spend = _budget(data, "spend", path)
     _check_price(questions, spend, str(path))
     title = data.get("title", Path(path).stem)
-    level = read_terms(level=data.get("level", 0.95)).level
+    level = read_terms(level=data.get("level", DEFAULT_LEVEL)).level
     return ReleaseFile(
         title=_text(title, "title", path),
         source=_location(data.get("source"), "source", path, folder),

@@ -1,4 +1,4 @@
-"""Inference of a draft schema: column names and the steward's answers, values only on request.
+"""Schema inference: a draft from column names and the steward's answers, values only on request.
 
 Law: tests/data/test_infer.py::TestDraft, tests/data/test_infer.py::TestKinds
 """

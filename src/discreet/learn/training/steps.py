@@ -1,4 +1,4 @@
-"""Noisy gradient descent with per-row clipping (DP-GD) in a whitened space.
+"""Noisy gradient descent with per-row gradient clipping (DP-GD, as in DP-SGD) in a whitened space.
 
 For models whose loss depends on a row through its margin x·w. The moments that were released first
 give a public matrix P ≈ (Σ x xᵀ/n)^(−1/2), a preconditioner. A row's gradient is r·Px, with one

@@ -42,6 +42,8 @@ ErrorOptions: TypeAlias = Number | Mapping[str, Number | Mapping[str, Number]]
 Weights: TypeAlias = Mapping[str, Number]
 ExactErrors: TypeAlias = Fraction | Mapping[str, Fraction | Mapping[str, Fraction]]
 
+DEFAULT_LEVEL = 0.95
+"""Confidence level of errors and intervals where a question, a command or a page names none."""
 MAX_SIZE = 2**53
 """Whole numbers up to this bound are floats exactly, as predictions compute with them."""
 USUAL_SIZE = 1000
@@ -59,7 +61,7 @@ class TermOptions(TypedDict, total=False):
     `weights`      division of a spend among the statistics (of a release: among the questions),
                    1 each by default
     `size`         the number of rows per key for which errors of means and the like are predicted
-    `level`        the confidence level of errors and intervals, 0.95 by default
+    `level`        the confidence level of errors and intervals, DEFAULT_LEVEL (0.95) by default
     `nonnegative`  whether noisy counts are moved to 0 or above; no plan depends on it
     `intervals`    whether quantiles get intervals, by default; without, their whole budget goes to
                    the values
@@ -99,7 +101,7 @@ class Terms:
     error: ExactErrors | None = None
     weights: Mapping[str, Fraction] | None = None
     size: int | None = None
-    level: float = 0.95
+    level: float = DEFAULT_LEVEL
     nonnegative: bool = False
     intervals: bool = True
     whole: bool = False

@@ -1,7 +1,8 @@
 """Privacy filters: admit or refuse one more event under a budget, with adaptive composition.
 
 Each event may depend on all answers so far. A running (ε, δ), however tight, is no stopping rule
-then: the adversary chooses the next question, and when to stop, by the answers. A filter fixes its
+then: the adversary chooses the next question, and when to stop, by the answers. (A running bound
+that holds at every moment would be a privacy odometer; there is none here.) A filter fixes its
 budget first; its promise holds at any stopping time. Decisions follow from public parameters
 alone: the budget, the events admitted so far, and the event asked.
 

@@ -126,8 +126,8 @@ def pure_promise(measure: PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP) -> Fr
             return None if amount else Fraction()
         case RenyiDP():
             # Divergence 0 at one order above 1 means that the two laws are equal.
-            promises_nothing = any(amount == 0 for _, amount in measure.orders)
-            return Fraction() if promises_nothing else None
+            no_loss = any(amount == 0 for _, amount in measure.orders)
+            return Fraction() if no_loss else None
     return None
 
 

@@ -4,8 +4,10 @@
     Rows     anything          Free()                       a row is the unit; joins may copy it
     People   rows              RowShare(max_rows)           `max_groups` bounds nothing here
     People   people            GroupShare(max_groups, 1)    a person counts once in a key
-    People   which keys occur  GroupShare(max_groups, 1)    whole people: a person in more keys
+    People   COUNT(DISTINCT x) GroupShare(max_groups, 1)    whole people: a person in more keys
                                                             than that counts in none
+    People   unknown keys      KeptKeys(max_groups, 1)      chosen by the plan: `plan.selection`,
+                                                            `plan.thresholded_count`
 
 Every share lets at most `max_rows` rows of one person count in an answer. The bounds of several
 tables combine like this, for rows and for groups alike:

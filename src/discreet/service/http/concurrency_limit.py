@@ -1,4 +1,4 @@
-"""Concurrency limit for each user: a semaphore around pages and lists, which the worker makes itself.
+"""Concurrency limit (backpressure) for each user: a semaphore around pages and lists, which the worker makes itself.
 
 A user who opens a hundred pages at once waits for their own pages; others do not wait for them.
 """

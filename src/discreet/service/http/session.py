@@ -1,4 +1,4 @@
-"""Sessions of the pages: a random id in a cookie that scripts cannot read, stored hashed.
+"""Session cookies of the pages: a random id that scripts cannot read, stored hashed.
 
 The cookie is HttpOnly and SameSite=Strict, and Secure under https. A session ends by signing out, after its
 hours, and as soon as its user is revoked, expires or gets a new token.

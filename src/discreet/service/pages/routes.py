@@ -1,4 +1,4 @@
-"""Routes of all pages, which the application adds after those of the API."""
+"""Routes of all pages. The application adds them after those of the API, since the last catches all paths."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from ....show.markup import Html
 from ....show.scale import decades
 from ....wire.verbs.question import Ask
 from ..ask_form import BudgetUnit
+from ..number_text import percent
 from .amount import amount
 from .chart import HEIGHT, WIDTH, ChartFrame, axes, circle, path, picture
 
@@ -45,7 +46,7 @@ def tradeoff(curator: Curator, ask: Ask, unit: BudgetUnit) -> Html:
     y = decades(min(all_errors), max(all_errors), HEIGHT - 44, 24)
     frame = ChartFrame(x, y)
     parts = [
-        axes(frame, f"{unit.symbol} spent", f"95 % error of {name}"),
+        axes(frame, f"{unit.symbol} spent", f"{percent(float(here.level))} error of {name}"),
         path(frame, drawn),
         circle(frame, dot, "dot", 6),
     ]
@@ -54,7 +55,7 @@ def tradeoff(curator: Curator, ask: Ask, unit: BudgetUnit) -> Html:
 
 
 def _error(curator: Curator, ask: Ask, unit: BudgetUnit, spend: Fraction, delta: Fraction) -> float:
-    plan = curator.plan(ask.sql, unit.measure(spend, delta))
+    plan = curator.plan(ask.sql, unit.measure(spend, delta), level=ask.terms.level)
     if not isinstance(plan, Plan):
         return math.nan
     return next(iter(plan.statistic_errors().values()))

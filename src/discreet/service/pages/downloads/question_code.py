@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
-from ....plan.asked.terms import Terms
+from ....plan.asked.terms import DEFAULT_LEVEL, Terms
 from ....privacy.budget_text import budget_to_table
 from ....privacy.measures import Measure
 from ....wire.verbs.question import read_ask
@@ -136,7 +136,7 @@ def _terms(terms: Terms) -> dict[str, str]:
         said["size"] = str(terms.size)
     if terms.whole:
         said["whole"] = "True"
-    if terms.level != 0.95:
+    if terms.level != DEFAULT_LEVEL:
         said["level"] = repr(terms.level)
     if terms.nonnegative:
         said["nonnegative"] = "True"

@@ -126,7 +126,7 @@ def read_make(
 
 
 def usable_columns(schema: Schema) -> tuple[str, ...]:
-    """Return the columns of which something can be made: all but free text and the person's identifier."""
+    """Return the columns that a model or a synthetic table can use: all but free text and the person's id."""
     person = schema.unit.id if isinstance(schema.unit, People) else ""
     return tuple(
         name for name, column in schema.declared if not isinstance(column, Text) and name != person

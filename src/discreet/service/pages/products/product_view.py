@@ -18,13 +18,14 @@ from typing import Any
 
 from ....curator import Curator
 from ....learn.stored import model_from_json
+from ....plan.asked.terms import DEFAULT_LEVEL
 from ....show.spreadsheet import safe_csv
 from ....synthetic.stored import measured_from_json
 from ....synthetic.synthetic import Synthetic
 from ....wire.models import KINDS
 from ..charts.grouping_tables import AnswerPart
 
-LEVEL = 0.95
+LEVEL = DEFAULT_LEVEL
 MAX_TABLES = 6
 MAX_RECORDS = 200_000
 MAX_EFFECTS = 12
