@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+import discreet as dp
 from discreet.data import Category, Integer, People, Rows, Schema, Text
 from discreet.errors import UnboundedSensitivity, UnsupportedQuery
 from discreet.query import parse
 from discreet.query.algebra.tally import RowShare
+from discreet.query.bounds import fanout
 from discreet.query.bounds.contribution_bounds import row_share
 from discreet.query.bounds.fanout import MAX_JOINED_ROWS, find_cut, find_cuts
 from discreet.query.bounds.relation_facts import multiplicity
@@ -108,3 +110,26 @@ class TestAJoinOfPeople:
             None,
             1,
         )
+
+
+VISITS = dp.Schema("visits", dp.People("id", max_rows=4), {"paid": dp.Real(0, 90, step=1)})
+BILLS = dp.Schema("bills", dp.People("id", max_rows=3), {"due": dp.Integer(0, 9)})
+HOMES = dp.Schema("homes", dp.People("id", max_rows=1), {"town": dp.Integer(0, 9)})
+
+
+@pytest.mark.parametrize(
+    ("rows", "bounded"),
+    [
+        ("visits", False),
+        ("visits JOIN bills USING (id)", True),
+        ("visits JOIN homes USING (id)", False),
+        ("homes JOIN bills USING (id)", False),
+        ("(SELECT id, COUNT(*) AS n FROM visits GROUP BY id) AS p", True),
+        ("(SELECT due AS x FROM bills UNION ALL SELECT town AS x FROM homes) AS u", False),
+    ],
+)
+def test_rows_that_a_join_of_people_has_truncated_are_bounded(rows, bounded):
+    """A declared `max_rows` is a wish; a join of several rows of both sides truncates them first."""
+    schemas = {schema.name: schema for schema in (VISITS, BILLS, HOMES)}
+    asked = dp.parse_sql(f"SELECT COUNT(*) AS n FROM {rows}", schemas)
+    assert fanout._is_bounded(asked.rows) is bounded

@@ -65,3 +65,30 @@ def test_the_values_of_a_hierarchy_are_evaluated_once(monkeypatch):
     monkeypatch.setattr(nested, "_values_of", count)
     table_parts(question, None)
     assert sorted(map(repr, evaluated)) == sorted(repr(key.expression) for key in question.keys)
+
+
+CENSUS = dp.Schema(
+    "census", dp.Rows(), {"state": dp.Category(["A", "B"]), "tract": dp.Category(["a", "b", "c"])}
+)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        [("A", "a"), ("A", "b"), ("B", "c")],
+        [("A", "a"), ("A", "b")],
+        [("A", "a"), ("A", "c"), ("B", "c")],
+    ],
+)
+def test_all_levels_of_a_listed_hierarchy_count_the_same_rows(listed):
+    """A row in no listed combination is on none of the levels; only the grand total counts it."""
+    asked = dp.Table(CENSUS).hierarchy("state", "tract", places=listed)
+    assert [part.places for part in table_parts(asked, None)] == [(0, 1), (2,)]
+
+
+def test_a_key_of_two_columns_may_be_null():
+    asked = dp.parse_sql(
+        "SELECT size + age AS both, COUNT(*) AS n FROM people GROUP BY size + age",
+        {"people": PEOPLE},
+    )
+    assert absent_keys(asked, None) == ("both",) and same_rows(asked, None) is not None

@@ -16,6 +16,7 @@ from discreet.arithmetic.rational import (
     check_from_0_to_1,
     not_negative,
     one_of,
+    plain,
     positive,
     rational,
     whole,
@@ -118,3 +119,17 @@ class TestOneOf:
         with pytest.raises(InvalidArgument) as refused:
             one_of(None, "period", "day", "year", "ever", hint="; try day")
         assert str(refused.value) == ("period must be 'day', 'year' or 'ever', got None; try day")
+
+
+def test_an_amount_is_written_as_the_shortest_number_that_reads_back():
+    """Beyond the floats and between them only text is exact."""
+    beyond = Fraction(10) ** 400 + Fraction(1, 3)
+    for amount, written in (
+        (Fraction(3), 3),
+        (Fraction(1, 20), 0.05),
+        (Fraction(1, 3), "1/3"),
+        (Fraction(2) ** 63, "9223372036854775808"),
+        (beyond, str(beyond)),
+    ):
+        assert plain(amount) == written
+        assert rational(plain(amount), "amount") == amount

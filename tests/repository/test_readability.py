@@ -27,10 +27,10 @@ METAPHORS = {
 """Words for furniture and people that named components before; modules are named after their purpose."""
 
 MEDIAN_NODES = 12
-P90_NODES = 23
-CONDITIONAL_EXPRESSIONS = 21.0
-COMPREHENSIONS_PER_1000 = 44.5
-COMMENTS_PER_1000 = 55.0
+P90_NODES = 22
+CONDITIONAL_EXPRESSIONS = 19.0
+COMPREHENSIONS_PER_1000 = 38.0
+COMMENTS_PER_1000 = 57.0
 OPENINGS = 0
 
 
