@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 import pytest
@@ -10,6 +11,9 @@ import pytest
 import discreet as dp
 from curator.cases import COUNT, MEAN, PEOPLE, ROWS, VISITS, WARDS, curator, opened, plan_otherwise
 from discreet.answer.provenance import Late, Provenance
+from discreet.curator.context import RunControl
+from discreet.curator.curator import stoppable
+from discreet.ledger import clock
 from discreet.plan.planner import RECENT_QUESTIONS, RecentQuestions
 
 ONE = dp.PureDP(1)
@@ -254,3 +258,26 @@ def test_another_store_under_the_same_ledger_finds_the_answer():
     first = curator(ledger).sql(COUNT, spend=ONE)
     other = dp.Curator(dp.Memory(ROWS), TABLES, ledger)
     assert other.sql(COUNT, spend=ONE) == first
+
+
+def test_an_answer_of_a_colleague_is_held_back_as_long_when_it_is_asked_again(monkeypatch):
+    """Else who asks twice in a row would learn from the second wait that somebody had asked before."""
+    now = [datetime(2026, 1, 1, tzinfo=UTC)]
+    monkeypatch.setattr(clock, "now", lambda: now[0])
+
+    class Slow(dp.Memory):
+        def tally(self, tally):
+            now[0] += timedelta(seconds=3)
+            return super().tally(tally)
+
+    ledger = opened(allowances={"ana": dp.PureDP(9), "bob": dp.PureDP(9)})
+    waits = []
+    control = RunControl(lambda: None, waits.append)
+    ana = dp.Curator(Slow(ROWS), TABLES, ledger, who="ana")
+    bob = stoppable(dp.Curator(Slow(ROWS), TABLES, ledger, who="bob"), control)
+    ana.sql(COUNT, spend=ONE)
+    assert bob.sql(COUNT, spend=ONE).rows == bob.sql(COUNT, spend=ONE).rows
+    assert len(waits) == 2 and waits[0] == waits[1] > 2
+    now[0] += timedelta(seconds=60)
+    bob.sql(COUNT, spend=ONE)
+    assert len(waits) == 2 and ledger.spent("bob") == ONE
