@@ -106,14 +106,34 @@ class TestAKey:
         assert key({"a": COUNT, "b": SUM}, **ONE) == key({"b": SUM, "a": COUNT}, **ONE)
 
     def test_says_its_format(self):
-        assert key(COUNT, **ONE).startswith("2:") and len(key(COUNT, **ONE)) == 66
+        """The number of the meaning, the measured part, and the questions with their terms."""
+        prefix, meaning, measured, asked = key(COUNT, **ONE).split(":")
+        assert (prefix, meaning, len(measured), len(asked)) == ("2", "m2", 64, 64)
 
     def test_is_for_ever(self):
         """Ledgers hold keys: this very text must come out of every later release."""
         assert (
             key(COUNT, **ONE)
-            == "2:60f39c30f1e846d1b6c276edde9451b287f269da7ff44d03377124dbc848d19c"
+            == "2:m2:d8e499e09aa0530112120bc234d6ae723b7f88ca02c6f2e826015eaaeb7c6791"
+            ":2cc350fc8211551b34c06c8c73b8fd2f6923749f4bdb043b6430616d4f651972"
         )
+
+    def test_knows_the_key_of_the_meaning_before(self):
+        plan = curator().plan(COUNT, **ONE)
+        former = answer_key_of(questions_of({"": plan}), Terms(**ONE)).former
+        assert former == "2:60f39c30f1e846d1b6c276edde9451b287f269da7ff44d03377124dbc848d19c"
+
+    def test_has_the_same_measured_part_for_other_words(self):
+        """Aliases, order and post-processing are not measured; another condition is."""
+        base = "SELECT region, COUNT(*) AS n FROM people WHERE age > 30 GROUP BY region"
+        words = [
+            base,
+            "SELECT COUNT(*) AS m, region FROM people WHERE age >= 31 GROUP BY region ORDER BY m",
+            base.replace("GROUP BY region", "GROUP BY region HAVING n > 5 LIMIT 1"),
+        ]
+        assert len({key(one, **ONE) for one in words}) == 3
+        assert len({key(one, **ONE).split(":")[2] for one in words}) == 1
+        assert key(base.replace("30", "31"), **ONE).split(":")[2] != key(base, **ONE).split(":")[2]
 
     @settings(max_examples=20, deadline=None)
     @given(
@@ -181,5 +201,6 @@ class TestAStoredAnswer:
         asked = curator()
         answer = asked.sql(MEAN, spend=dp.PureDP(1), weights={"n": 3})
         body = json.loads(asked.ledger.answer(answer.receipt.stored_as)[1])
-        assert body["body"] == 2 and body["terms"]["weights"] == {"n": "3/4", "income": "1/4"}
+        assert (body["body"], body["meaning"]) == (3, 2)
+        assert body["terms"]["weights"] == {"n": "3/4", "income": "1/4"}
         assert body["asked"][""]["plan"] == str(answer.plan) and body["tables"] == {"people": "1"}

@@ -38,17 +38,26 @@ pytestmark = pytest.mark.filterwarnings("ignore:estimate_cut is now:DeprecationW
 
 HOME = Path(__file__).parents[1] / "fixtures" / "before_0_2_0"
 EXPECTED = json.loads((HOME / "expected.json").read_text(encoding="utf-8"))
-PLANNED_OTHERWISE: dict[tuple[str, str], str] = {}
+PLANNED_OTHERWISE: dict[tuple[str, str], str] = {
+    ("pure", "cases cube"): "rows without a key are measured too",
+    ("pure", "cases sets"): "rows without a key are measured too",
+    ("pure", "cases release"): "rows without a key are measured too",
+}
 """Questions that a later planner charges otherwise, by ledger and step, and why. Their keys stay equal all the same."""
 MENDED_INTERVALS: dict[tuple[str, str], str] = {}
 """Answers whose intervals a later release states otherwise, by ledger and step, and why. Their values stay equal."""
+OTHER_MEANING = {
+    "pure": ("cases cube", "cases sets", "cases release", "trips", "trips of people"),
+    "zcdp": ("trips",),
+}
+"""Steps that counted other rows then: rows without a key of another table, and people's rows by two kinds of caps."""
 READ = {
     "pure": """
-        count, mean, median, points, mode, people, rounded, filters, computed, months, part N, release, cases cube,
-        trips, bounds, caps, old deviation, old moment, old coefficient, again, eve
+        count, mean, median, points, mode, people, rounded, filters, computed, months, part N, release,
+        bounds, caps, old deviation, old moment, old coefficient, again, eve
     """,
     "residue": "towns, bayes, pca, ones",
-    "zcdp": "april, april mean, mean, again, trips",
+    "zcdp": "april, april mean, mean, again",
 }
 """The steps that `make test` reads again: every form of a stored answer. `make deep` reads all of them."""
 ASKED_ANEW = {
@@ -159,6 +168,8 @@ class TestALedgerOfThen:
             warnings.simplefilter("ignore")  # what is advised before a charge is not the point here
             curator = dp.Curator(Sealed(), LEDGERS[kind].schemas, ledger)
             for step in _steps(kind, names):
+                if step.name in OTHER_MEANING.get(kind, ()):
+                    continue
                 found, then = take(curator, step), told[step.name]
                 now = json.loads(json.dumps(shown(found)))
                 pair = [_without_mended(kind, step.name, one) for one in (now, then["shown"])]
@@ -170,6 +181,20 @@ class TestALedgerOfThen:
                     ):  # the hash is of the answer as it would be stored today
                         dp.verify_receipt(then["receipt"], answer=one, ledger=ledger)
         assert _kept(file) == before
+
+    @pytest.mark.parametrize("kind", OTHER_MEANING)
+    def test_charges_anew_what_counted_other_rows(self, file, kind):
+        """Those answers stay in the history; the same question is a new charge, with a key that says its meaning."""
+        with _opened(file, kind) as ledger, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            curator = dp.Curator(dp.Memory(ROWS), LEDGERS[kind].schemas, ledger)
+            for step in _steps(kind, OTHER_MEANING[kind]):
+                before = ledger.verify().charges
+                take(curator, step)
+                take(dp.Curator(Sealed(), LEDGERS[kind].schemas, ledger), step)
+                assert ledger.verify().charges == before + 1, step.name
+                [charge] = ledger.history(last=1, kinds=("charge",))
+                assert charge.key.startswith("2:m2:")
 
     @pytest.mark.parametrize("kind", ["pure", pytest.param("zcdp", marks=pytest.mark.slow)])
     def test_runs_what_is_pending_under_its_charge(self, file, kind, stopped_clock):
@@ -227,7 +252,6 @@ class TestTheSameIsWritten:
                     "who",
                     "why",
                     "question",
-                    "key",
                     "body_hash",
                     "part",
                     *["event"] * planned,
@@ -235,6 +259,8 @@ class TestTheSameIsWritten:
                 assert {name: getattr(entry, name) for name in same} == {
                     name: then[name] for name in same
                 }, step.name
+                # Questions have keys of the next format, which hold more; others have them as they were.
+                assert entry.key == then["key"] or entry.key.startswith("2:m2:")
                 if step.verb != "old":
                     body = json.loads(ledger.answer(entry.key, entry.number)[1])
                     stored = old.bodies[then["refers"] or then["number"]]
@@ -309,6 +335,9 @@ def _write_again(ledger, entry, body, charges):
 
 def _compare_bodies(new, old, planned):
     """Compare two stored answers to one question: everything but the noise, and the words of the plan."""
+    if old["body"] == 2 and new["body"] == 3:
+        assert new.pop("meaning") == 2
+        new["body"] = 2
     facts = ("body", "terms", "neighbours", "tables")
     assert {name: new.get(name) for name in facts} == {name: old.get(name) for name in facts}
     words = ("text", "fingerprint", *["shares"] * planned)

@@ -6,7 +6,7 @@ import pytest
 
 import discreet as dp
 from discreet.query.bounds import nested
-from discreet.query.bounds.missing_keys import absent_keys, same_rows, table_parts
+from discreet.query.bounds.missing_keys import absent_keys, marked_question, table_parts
 
 PEOPLE = dp.Schema(
     "people",
@@ -41,7 +41,28 @@ def test_tables_of_different_rows_are_told_apart(keys, absent, parts):
     asked = question(keys)
     assert len(absent_keys(asked, None)) == len(absent)
     assert len(table_parts(asked, None)) == parts
-    assert (same_rows(asked, None) is None) == (parts > 1)
+    marked = marked_question(asked, None)
+    has_mark = [None in key.values for key in marked.keys]
+    assert sum(has_mark) == len(absent)
+    assert (marked == asked) == (parts == 1)
+    if asked.nested is not None and absent:
+        assert marked.nested.rows == (*asked.nested.rows, (None, None))
+
+
+def test_a_key_that_every_set_names_has_no_mark():
+    """A row without it is in no set at all."""
+    sets = "SELECT age, NULLIF(size, 3) AS s, COUNT(*) AS n FROM people GROUP BY age, ROLLUP (s)"
+    asked = dp.parse_sql(sets, {"people": PEOPLE})
+    marked = marked_question(asked, None)
+    assert [None in key.values for key in marked.keys] == [False, True]
+
+
+def test_a_shorter_list_makes_other_values_null():
+    """A value that may occur and is not listed is none of the public keys, as a NULL is."""
+    asked = dp.Table(PEOPLE).marginals(["size", "sex"], keys={"size": [1, 2]})
+    size, sex = marked_question(asked, None).keys
+    assert size.values == (1, 2, None) and "CASE" in repr(size.expression)
+    assert sex == asked.keys[1]
 
 
 def test_levels_of_one_column_are_a_hierarchy_unless_a_value_makes_one_null():
@@ -84,6 +105,9 @@ def test_all_levels_of_a_listed_hierarchy_count_the_same_rows(listed):
     """A row in no listed combination is on none of the levels; only the grand total counts it."""
     asked = dp.Table(CENSUS).hierarchy("state", "tract", places=listed)
     assert [part.places for part in table_parts(asked, None)] == [(0, 1), (2,)]
+    # Of a tract in two states no single key tells the place, so that its tables stay apart.
+    marked = marked_question(asked, None)
+    assert (marked is None) == (len({tract for _, tract in listed}) < len(listed))
 
 
 def test_a_key_of_two_columns_may_be_null():
@@ -91,4 +115,4 @@ def test_a_key_of_two_columns_may_be_null():
         "SELECT size + age AS both, COUNT(*) AS n FROM people GROUP BY size + age",
         {"people": PEOPLE},
     )
-    assert absent_keys(asked, None) == ("both",) and same_rows(asked, None) is not None
+    assert absent_keys(asked, None) == ("both",) and marked_question(asked, None) == asked

@@ -178,22 +178,25 @@ class TestTogether:
         asked = {name: dp.parse_sql(ASKED[name], people) for name in ("sexes", "total")}
         assert all(plan.within is not None for _, plan in plan_workload(asked, dp.PureDP(1)).plans)
 
-    def test_rows_without_a_key_keep_questions_apart(self):
-        """By one column they are the same rows, by two they are not; a list that is shorter leaves out others again."""
+    def test_rows_without_a_key_are_measured_and_never_shown(self):
+        """Questions by other keys join; a key that some question lacks has a mark, of which nothing is shown."""
         columns = {**PEOPLE.columns, "sex": dp.Category(["f", "m"])}
         people = {"people": dp.Schema("people", dp.Rows(), columns)}
         joined = {"sexes": ASKED["sexes"], "both": count(["sex", "region"])}
-        for sql, alone in (
-            (count(["region"]), True),
-            (count([]), True),
-            (count(["sex", "job"]), False),
+        for sql, marked in (
+            (count(["sex", "job"]), ()),
+            (count(["region"]), ("sex",)),
+            (count([]), ("sex",)),
         ):
-            asked = {
-                name: dp.parse_sql(one, people) for name, one in {**joined, "more": sql}.items()
-            }
+            texts = {**joined, "more": sql}
+            asked = {name: dp.parse_sql(one, people) for name, one in texts.items()}
             plan = plan_workload(asked, dp.PureDP(1))
-            assert plan["sexes"].within is plan["both"].within is not None
-            assert (plan["more"].within is None) == alone
+            assert len({id(one.within) for _, one in plan.plans}) == 1
+            within = plan["both"].within
+            shape = within.releases[0].plan.workload
+            names = [key.name for key in within.question.keys]
+            has_mark = [name for name, one in zip(names, shape.marked, strict=True) if one]
+            assert tuple(has_mark) == marked
         short = dp.Table(people["people"]).count(by="sex", keys={"sex": ["f"]})
         asked = {"sexes": dp.parse_sql(ASKED["sexes"], people), "short": short}
         assert all(one.within is None for _, one in plan_workload(asked, dp.PureDP(1)).plans)

@@ -148,7 +148,8 @@ def _one_statistic(
         for places, variance in strategy.component_variances(variances).items():
             own_names = [names[place] for place in places]
             components.append({"keys": own_names, "variance": variance})
-        sizes = {key.name: len(key.values or ()) for key in question.keys}
+        # A key that rows may be without has one more value than it shows.
+        sizes = dict(zip(names, strategy.workload.sizes, strict=True))
         return told | {"sizes": sizes, "components": components, "covariance": COVARIANCE}
     if isinstance(strategy, NestedStrategy):
         return told | _levels(strategy, variances, question)

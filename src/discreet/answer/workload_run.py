@@ -28,7 +28,7 @@ from ..workloads.matrix import CellEstimate
 from ..workloads.nested import NestedEstimate, NestedTables
 from ..workloads.nested.estimate import tidy
 from ..workloads.project import isotonic, moved_pairs, simplex, whole_parts
-from ..workloads.strategy_norms import Integers
+from ..workloads.strategy_norms import AnyIntegers, Integers
 from ..workloads.tail import SumLaw
 from ..workloads.weighted_tables import TableStrategy
 from ..workloads.workload import Counts, Tables
@@ -180,17 +180,28 @@ def _table_cells(release: SetsRelease, estimate: ComponentEstimate, moves: Moves
     for asked in plan.workload.sets:
         table = estimate.table(asked)
         law = _set_law(release, estimate, asked)
-        numerators = table.numerators.ravel().tolist()
+        has_mark = [plan.workload.marked[axis] for axis in asked]
         exact = []
-        for top in numerators:
+        for top in _without_marks(table.numerators, has_mark):
             exact.append(Fraction(int(top), table.denominator))
         shown = exact
         if moves.floor:
             shown = []
-            for steps in moved[asked].ravel():
+            for steps in _without_marks(moved[asked], has_mark):
                 shown.append(Fraction(int(steps), STEP))
         for one, near in zip(exact, shown, strict=True):
             yield one, near, law
+
+
+def _without_marks(table: AnyIntegers, has_mark: Sequence[bool]) -> list[Any]:
+    """Return the numbers of a table in order, without those of rows that have no public key.
+
+    `has_mark` says of each axis whether its last value is the mark of such rows.
+    """
+    shown = tuple(slice(-1) if one else slice(None) for one in has_mark)
+    # A total is an array without axes, of which NumPy takes out a number.
+    numbers: list[Any] = np.asarray(table[shown]).ravel().tolist()
+    return numbers
 
 
 def _moved_tables(
@@ -314,23 +325,29 @@ def level_cells(
     known_laws = release.plan.cell_laws() if release.plan.measured[0].laplace else None
     for set_index, (depth, keys) in enumerate(estimate.workload.sets):
         table = estimate.table(depth, keys)
-        numerators = table.numerators.ravel().tolist()
+        # The first axis is that of the nodes. Every row is below the root, which has no mark.
+        marked = estimate.workload.marked
+        has_mark = [bool(depth) and marked[0]]
+        has_mark += [marked[1 + place] for place in keys]
+        numerators = _without_marks(table.numerators, has_mark)
         moved: list[int] | None = None
         if moved_levels is not None:
             summed = _summed(moved_levels[depth], estimate.workload.sizes, keys)
-            moved = summed.ravel().tolist()
+            moved = _without_marks(summed, has_mark)
         if known_laws is None:
             laws = _laws(release, estimate, depth, keys)
         else:
             laws = known_laws[set_index]
-        # One law for each node; the cells of a node follow each other.
-        cells_per_law = len(numerators) // len(laws)
-        for place, numerator in enumerate(numerators):
+        # One law for each node; the cells of a node follow each other, those of marks included.
+        cells_per_law = table.numerators.size // len(laws)
+        every_cell = np.arange(table.numerators.size).reshape(table.numerators.shape)
+        cells = _without_marks(every_cell, has_mark)
+        for place, (cell, numerator) in enumerate(zip(cells, numerators, strict=True)):
             exact = Fraction(numerator, table.denominator)
             shown = exact
             if moved is not None:
                 shown = Fraction(moved[place] * step, STEP)
-            yield exact, shown, laws[place // cells_per_law]
+            yield exact, shown, laws[cell // cells_per_law]
 
 
 def _summed(level: Integers, sizes: tuple[int, ...], keys: tuple[int, ...]) -> Integers:

@@ -1,9 +1,14 @@
 """Cache key of a stored answer, and what else names a charge: event, question name, part.
 
-**Keys, second format.** A key is the hash of the questions by name and of the terms. The fingerprints of
-the questions hold the tables with their versions and neighbours. Nothing of the plan is in the key, so a
-better planner finds the answers that an older one paid for (idempotent asking). Equal keys have equal
-answers: whatever changes what an answer *means* is in the key, and what changes how it is shown is not:
+**Keys, third format.** A key has three parts: the number of the meaning, the print of the measured part
+(`query.text.measured_part`), and the hash of the questions by name and of the terms:
+
+    2:m2:<measured part>:<questions and terms>
+
+The fingerprints of the questions hold the tables with their versions and neighbours. Nothing of the plan
+is in the key, so a better planner finds the answers that an older one paid for (idempotent asking). Equal
+keys have equal answers: whatever changes what an answer *means* is in the key, and what changes how it is
+shown is not. Keys that differ only after the measured part are of the same totals.
 
     term                            in the key
     ------------------------------  ----------------------------------------------------------------
@@ -15,8 +20,10 @@ answers: whatever changes what an answer *means* is in the key, and what changes
     whole                           if it is asked for
     size                            if errors of several totals are balanced for it (means and the like)
 
-Keys of the first format, of release 0.1.0, hash the planned events instead of the terms: see
-`stored_answer`.
+**Meanings.** Which rows count, and with which weight, is numbered (`MEANING`). Answers of meaning 1 have
+keys of the second format, which hash questions and terms alone, or of the first, of release 0.1.0, which
+hash the planned events (see `stored_answer`). They are given again only where `same_target` proves that
+they counted what the question counts now.
 
 **Parts** (parallel composition). `part_of` finds the one part of a partitioned ledger that a question
 touches, by public facts.
@@ -61,13 +68,22 @@ from ..query.algebra.tree import (
     Union,
     Where,
 )
+from ..query.bounds.keys import PublicValues
+from ..query.bounds.missing_keys import absent_keys, marked_question
+from ..query.bounds.relation_facts import tables_of, unit_of
 from ..query.domains.domain import Scalar
+from ..query.text.measured_part import measured_prints
 from ..query.text.question import describe, fingerprint
 
 Questions: TypeAlias = Mapping[str, Question]
 """Questions by name; a single question has the empty name."""
-FORMAT = 2
+FORMAT = 3
 """Format of the text behind a key. Ledgers keep keys, so it changes only with a new number."""
+FORMER_FORMAT = 2
+"""Format of keys of meaning 1."""
+MEANING = 2
+"""Number of the rules by which rows count (docs/explanation/meaning.md); 1 until rows without a key and
+people's rows counted alike in every table."""
 
 
 def event_of(plans: Mapping[str, Plan]) -> Event:
@@ -104,10 +120,12 @@ def event_apart(plans: Mapping[str, Plan]) -> Event:
 class AnswerKey:
     """Key of questions on their terms, with what it is the hash of.
 
-    `prints` are the fingerprints of the questions by name, `said` the terms as `terms_of` writes them.
+    `former` is the key of the second format, under which answers of meaning 1 are stored. `prints` are the
+    fingerprints of the questions by name, `said` the terms as `terms_of` writes them.
     """
 
     text: str
+    former: str
     prints: Mapping[str, str] = field(hash=False)
     said: Json = field(hash=False)
 
@@ -116,13 +134,49 @@ def key_of(questions: Questions, terms: Terms) -> AnswerKey:
     """Return the key of questions on their terms; no plan is needed."""
     prints = prints_of(questions)
     said = terms_of(questions, terms)
-    return AnswerKey(key_name(prints, said), prints, said)
+    asked = {"key": FORMAT, "meaning": MEANING, "asked": prints, "terms": said}
+    measured = measured_prints(questions)
+    text = f"{SECOND_FORMAT}m{MEANING}:{measured}:{hash_json(asked)}"
+    return AnswerKey(text, key_name(prints, said), prints, said)
 
 
 def key_name(prints: Mapping[str, str], said: Json) -> str:
-    """Return the key of questions with these fingerprints on these terms, as `terms_of` writes them."""
-    text = {"key": FORMAT, "asked": dict(prints), "terms": said}
+    """Return the key of the second format: of models, and of answers of meaning 1."""
+    text = {"key": FORMER_FORMAT, "asked": dict(prints), "terms": said}
     return SECOND_FORMAT + hash_json(text)
+
+
+def same_target(questions: Questions, public_values: PublicValues | None) -> bool:
+    """Return whether meaning 1 counted the same rows with the same weights, whatever the data are.
+
+        unit     questions           the same if
+        Rows     one                 all its sets of keys count the same rows
+        Rows     several             no row can be without a key of any of them
+        People   one or several      no row can be without a key, all keys are public, and no cap on
+                                     groups is declared: rows outside the keys were not among a
+                                     person's rows, and a plan chose between two caps
+
+    Law: tests/curator/test_former_answers.py
+    """
+    for question in questions.values():
+        has_people = isinstance(unit_of(question.rows), People)
+        if not has_people and len(questions) == 1:
+            return marked_question(question, public_values) == question
+        if absent_keys(question, public_values):
+            return False
+        if has_people and not _has_one_cap(question):
+            return False
+    return True
+
+
+def _has_one_cap(question: Question) -> bool:
+    """Return whether keys are public and no table declares a cap beside `max_rows`."""
+    if any(key.values is None for key in question.keys):
+        return False
+    for schema in tables_of(question.rows):
+        if isinstance(schema.unit, People) and schema.unit.max_groups is not None:
+            return False
+    return True
 
 
 def questions_of(plans: Mapping[str, Plan]) -> dict[str, Question]:

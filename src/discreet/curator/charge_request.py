@@ -18,7 +18,15 @@ from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
 from ..privacy.measures import ApproxDP, Measure
-from .answer_key import AnswerKey, event_of, part_of_all, question_name, questions_of, texts_of
+from .answer_key import (
+    AnswerKey,
+    event_of,
+    part_of_all,
+    question_name,
+    questions_of,
+    same_target,
+    texts_of,
+)
 from .context import CuratorContext
 from .stored_answer import fits_terms
 
@@ -51,6 +59,14 @@ def order_of(
     part = part_of_all(questions, ledger.terms.parts)
     price = ledger.price(event, part=part)
     texts = texts_of(questions)
+    # An answer of an earlier meaning is given again only if it counted what is counted now.
+    fits = None
+    if all(same_target({"": one}, context.public_values) for one in questions.values()):
+        # Release 0.1.0 planned every question by itself.
+        fits = fits_terms(plans, terms, price)
+    former = ""
+    if same_target(questions, context.public_values):
+        former = key.former
     order = ChargeOrder(
         who,
         why,
@@ -58,8 +74,9 @@ def order_of(
         key.text,
         event,
         part,
-        fits_terms(plans, terms, price),
+        fits,
         text=_text_for_steward(texts),
+        former=former,
         apart=not context.share_questions,
     )
     return Priced(order, price, texts)

@@ -29,7 +29,7 @@ from ..plan.planner import CheckedRequest, QuestionLike
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from . import verbs
-from .answer_key import AnswerKey, key_of
+from .answer_key import MEANING, AnswerKey, key_of, same_target
 from .charge_request import order_of, plan_to_fit
 from .context import CuratorContext, RunControl, read_context
 from .explain import explain_plan
@@ -359,6 +359,9 @@ class Curator:
         context = self.context
         apart = not context.share_questions
         paid = find_paid(self.ledger, self.who, key.text, apart=apart, pause=context.pause)
+        if paid is None and same_target(request.questions, context.public_values):
+            # An answer of an earlier meaning that is proved to be the same.
+            paid = find_paid(self.ledger, self.who, key.former, apart=apart, pause=context.pause)
         if paid is None:
             return None
         # Refused as for a new question, although nothing is written here.
@@ -396,7 +399,7 @@ class Curator:
             )
             written = {name: answer_to_json(answer) for name, answer in answers.items()}
             facts = facts_of(plans, terms, priced.texts, key.prints)
-            text = write_body(Body(priced.price, written, facts))
+            text = write_body(Body(priced.price, written, facts, MEANING))
             made_here[text] = answers
             return text
 

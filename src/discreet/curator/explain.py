@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ..answer.ask import store_texts
 from ..engines.base import Engine
+from ..frozen import replace
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..privacy.events import Event
@@ -16,10 +17,17 @@ from ..query.algebra.tally import Tally, Term
 from ..query.algebra.tree import Relation
 from ..query.bounds.contribution_bounds import row_share, weight_of
 from ..query.text.question import describe
-from .answer_key import key_of, questions_of
-from .charge_request import order_of
+from .answer_key import AnswerKey, key_of, questions_of
+from .charge_request import Priced, order_of
 from .context import CuratorContext
 from .explanation import Explanation
+from .stored_answer import fits_terms
+
+EARLIER_RULES = (
+    "entry {number} answered this by earlier rules, by which rows without a key or a person's rows "
+    "beyond a cap counted otherwise; it stays in the history, and asking again is a new charge"
+)
+"""Warning before a charge for a question whose earlier answer counted other rows."""
 
 
 def explain_plan(context: CuratorContext, plan: Plan, terms: Terms, who: str) -> Explanation:
@@ -31,6 +39,7 @@ def explain_plan(context: CuratorContext, plan: Plan, terms: Terms, who: str) ->
     event = priced.order.event
     part = priced.order.part
     known = ledger.find(priced.order)
+    earlier = _earlier_rules(priced, key, plan, terms, context)
     book = ledger.filter(None, part)
     fits = ledger.admits(event, who=who, part=part)
     # An (ε, δ) filter that also adds up ε states an event by the ε and δ that it adds.
@@ -50,8 +59,22 @@ def explain_plan(context: CuratorContext, plan: Plan, terms: Terms, who: str) ->
         part=part,
         texts=store_texts(plan, context.engine),
         rest=remaining,
-        warnings=plan.warnings,
+        warnings=(*plan.warnings, *earlier),
     )
+
+
+def _earlier_rules(
+    priced: Priced, key: AnswerKey, plan: Plan, terms: Terms, context: CuratorContext
+) -> tuple[str, ...]:
+    """Warn of a charge for a question that this asker has an answer to by the rules of then."""
+    order = priced.order
+    if order.former:
+        return ()
+    fits = fits_terms({"": plan}, terms, priced.price)
+    found = context.ledger.find(replace(order, fits=fits, former=key.former))
+    if found is None or found.body is None or found.charge.key == order.key:
+        return ()
+    return (EARLIER_RULES.format(number=found.entry.number),)
 
 
 def _remaining_after(context: CuratorContext, event: Event, who: str) -> Measure:

@@ -1,8 +1,10 @@
 """Stored answers: their text in the ledger (JSON), and how they are given again with a receipt.
 
-The text holds the answers, their price, and every fact that a receipt states. Version 2 can be read
-without a plan. Version 1, of release 0.1.0, holds the price and the answers alone. It is read for ever,
-and suggested bounds are still written in it.
+The text holds the answers, their price, and every fact that a receipt states. Version 3 says by which
+meaning rows were counted (`answer_key.MEANING`); it may hold `measured`, facts for making other answers of
+these, which readers that do not know them leave alone. Version 2, of meaning 1, can be read without a plan
+too; models are still written in it. Version 1, of release 0.1.0, holds the price and the answers alone. It
+is read for ever, and suggested bounds are still written in it.
 
 A stored answer whose facts are known is given again without planning its question. Its plan is made when
 somebody reads it (`answer.provenance`). It is then today's plan if that has the same event and the same
@@ -66,7 +68,14 @@ from .signing import Signer
 
 _SAID = {"text", "fingerprint", "plan", "shares"}
 _FACTS = {"terms", "neighbours", "tables", "asked"}
-_FIELDS = {1: {"body", "price", "answers"}, 2: {"body", "price", "answers"} | _FACTS}
+_FIELDS_OF_ALL = {"body", "price", "answers"}
+_FIELDS = {
+    1: _FIELDS_OF_ALL,
+    2: _FIELDS_OF_ALL | _FACTS,
+    3: _FIELDS_OF_ALL | _FACTS | {"meaning"},
+}
+_FIRST_MEANING = 1
+"""Meaning of answers that do not state one."""
 _EVERY_ROW = share_text(Free())
 _NEAR = Fraction(1, 10**9)
 """Prices that differ by less differ in the last digit of a floating-point bound."""
@@ -95,11 +104,15 @@ class BodyFacts:
 
 @frozen
 class Body:
-    """A price in the ledger's measure, the answers by name, and the facts; None for a body of version 1."""
+    """A price in the ledger's measure, the answers by name, and the facts; None for a body of version 1.
+
+    `meaning` is the number of the rules by which rows were counted.
+    """
 
     price: Measure
     answers: Mapping[str, object] = field(hash=False)
     facts: BodyFacts | None = None
+    meaning: int = _FIRST_MEANING
 
 
 def facts_of(
@@ -143,6 +156,9 @@ def write_body(body: Body) -> str:
     data["neighbours"] = facts.neighbours
     data["tables"] = dict(facts.tables)
     data["asked"] = asked
+    if body.meaning != _FIRST_MEANING:
+        data["body"] = 3
+        data["meaning"] = body.meaning
     return canonical_json(data)
 
 
@@ -153,16 +169,28 @@ def read_body(text: str) -> Body:
     """
     try:
         data = json.loads(text)
-        given = read_object(data, _FIELDS[data["body"]], "a stored answer")
+        fields = _FIELDS[data["body"]]
+        if data["body"] == 3 and "measured" in data:
+            fields = fields | {"measured"}
+        given = read_object(data, fields, "a stored answer")
         facts = None
         if data["body"] != 1:
             facts = _facts(given)
         price = measure_from_json(given["price"])
-        return Body(price, dict(given["answers"]), facts)  # type: ignore[call-overload]
+        meaning = _read_meaning(given)
+        return Body(price, dict(given["answers"]), facts, meaning)  # type: ignore[call-overload]
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError):
         raise LedgerCorrupt(
             "a stored answer is in a form that this release does not know; use a newer one"
         ) from None
+
+
+def _read_meaning(given: Json) -> int:
+    meaning = given.get("meaning", _FIRST_MEANING)
+    # type() and not isinstance: true is no number.
+    if type(meaning) is not int:
+        raise TypeError
+    return meaning
 
 
 def _facts(given: Json) -> BodyFacts:

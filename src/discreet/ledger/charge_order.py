@@ -61,6 +61,8 @@ class ChargeOrder:
     fits: Fits | None = None
     text: str = field(kw_only=True)
     """Text of the question, stored beside the charge for the steward; empty if there is none."""
+    former: str = field(default="", kw_only=True)
+    """Key of the second format, under which an answer that `fits` may be stored."""
     apart: bool = field(kw_only=True)
     """Whether a question that others were charged for counts in this person's own account too."""
 
@@ -91,7 +93,7 @@ class Settlement:
 def lookup_of(order: ChargeOrder) -> Lookup:
     """Return the lines that decide about an order."""
     question = "" if order.fits is None else order.question
-    return Lookup(order.key, question)
+    return Lookup(order.key, question, order.former)
 
 
 def entry_of(order: ChargeOrder) -> Entry:

@@ -59,7 +59,7 @@ from ..query.algebra.tree import Question
 from ..query.bounds.contribution_bounds import row_share
 from ..query.bounds.grouping_sets import MAX_FINEST_CELLS, is_wide
 from ..query.bounds.keys import PublicValues
-from ..query.bounds.missing_keys import absent_keys, table_parts
+from ..query.bounds.missing_keys import absent_keys, marked_question, table_parts
 from ..statistics.recipe import PlannedRelease
 from ..statistics.releases.total import NoisyRelease
 from ..statistics.shared_totals import SumWay
@@ -418,8 +418,11 @@ def _check_post_processing(checked: CheckedQuestion, terms: Terms) -> None:
     question = checked.question
     if question.sets is None:
         return
-    parts = table_parts(question, checked.public_values)
-    if terms.whole and len(parts) > 1:
+    marked = marked_question(question, checked.public_values)
+    counted = [marked]
+    if marked is None:
+        counted = [part.question for part in table_parts(question, checked.public_values)]
+    if terms.whole and marked is None:
         names = absent_keys(question, checked.public_values)
         raise UnsupportedQuery(
             "whole: its tables count different rows, "
@@ -427,7 +430,7 @@ def _check_post_processing(checked: CheckedQuestion, terms: Terms) -> None:
             f"group by COALESCE({names[0]}, …), declare default= for its column, "
             "or leave whole out"
         )
-    if any(_is_wide_beyond_pairs(part.question) for part in parts):
+    if any(one is not None and _is_wide_beyond_pairs(one) for one in counted):
         raise UnsupportedQuery(
             "GROUPING SETS: tables of three keys or more are made whole or nonnegative from their "
             f"finest cells, and these have more than {MAX_FINEST_CELLS:,} combinations; ask for sets "

@@ -1,9 +1,14 @@
 """Plans of several sets of keys and of running totals: strategy, noise, and distance to the bound.
 
-Sets of keys that count the same rows are measured as one table. Where a row may be without a key, a
-set that does not group by that key counts the row all the same. Such sets are tables of their own
-(`query.bounds.missing_keys`). Each table gets a fraction of the budget in proportion to the number
-of its sets, as several questions do.
+Sets of keys are measured as one table of finest cells. Where a row may be without a key, a set that
+does not group by that key counts the row all the same. So that key has one more value, "none of the
+public keys", which is measured and never shown (`query.bounds.missing_keys`). Levels of a hierarchy
+of which a row may be in some only are tables of their own. Each table gets a fraction of the budget
+in proportion to the number of its sets, as several questions do.
+
+A mark costs little: of n values and a mark the optimum has 1.06 times the RMSE at n = 2, 1.02 at
+n = 4 and 1.003 at n = 10 for a key and its total. The strategies of n + 1 equal values, which are
+used, lie within 2 % of that optimum.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from ..privacy.measures import ZCDP, PureDP
 from ..query.algebra.tree import Nest, Question
 from ..query.bounds.contribution_bounds import row_share
 from ..query.bounds.grouping_sets import cover_of, is_wide, table_cells, table_question
-from ..query.bounds.missing_keys import TablePart, absent_keys, table_parts
+from ..query.bounds.missing_keys import TablePart, absent_keys, marked_question, table_parts
 from ..query.bounds.nested import leaf_question
 from ..query.bounds.relation_facts import neighbours_of
 from ..query.bounds.sensitivity import corners
@@ -33,18 +38,26 @@ from .plan import Keys, Plan, first_admitted, priced, public_tuples, rank
 
 
 def workload_shape(question: Question) -> workloads.AnyWorkload:
-    """Return the workload on the finest cells: tables of key sets, levels, or running totals."""
+    """Return the workload on the finest cells: tables of key sets, levels, or running totals.
+
+    NULL among the values of a key is the mark of the rows without it (`marked_question`).
+    """
     sizes = []
+    marked = []
     for key in question.keys:
-        sizes.append(len(key.values or ()))
+        values = key.values or ()
+        sizes.append(len(values))
+        marked.append(None in values)
     if question.running:
         return workloads.RunningTotals(sizes[0])
     if question.nested is not None:
-        return _nested_tables(question, question.nested, sizes)
-    return workloads.Tables(sizes, question.sets or ())
+        return _nested_tables(question, question.nested, sizes, marked)
+    return workloads.Tables(sizes, question.sets or (), marked=marked)
 
 
-def _nested_tables(question: Question, nest: Nest, sizes: Sequence[int]) -> workloads.NestedTables:
+def _nested_tables(
+    question: Question, nest: Nest, sizes: Sequence[int], marked: Sequence[bool]
+) -> workloads.NestedTables:
     """Return the levels of nested keys, each by the keys beside them."""
     parents = []
     for depth in range(len(nest.places)):
@@ -59,7 +72,8 @@ def _nested_tables(question: Question, nest: Nest, sizes: Sequence[int]) -> work
         beside = [others.index(place) for place in key_set if place in others]
         sets.append((max(depths, default=0), beside))
     other_sizes = [sizes[place] for place in others]
-    return workloads.NestedTables(workloads.Hierarchy(parents), other_sizes, sets)
+    axes = [marked[place] for place in (nest.places[-1], *others)]
+    return workloads.NestedTables(workloads.Hierarchy(parents), other_sizes, sets, axes)
 
 
 def _parents(nest: Nest, depth: int) -> list[int]:
@@ -92,10 +106,13 @@ def plan_sets(question: Question, asked: QuestionOptions, keys: Keys) -> Plan:
     """
     plans: list[Plan] = []
     refused: Exception | None = None
-    parts = table_parts(question, asked.public_values)
+    marked = marked_question(question, asked.public_values)
     for way in _ways(asked):
         try:
-            plan = _plan_parts(question, asked, keys, parts, way)
+            if marked is None:
+                plan = _plan_parts(question, asked, keys, way)
+            else:
+                plan = _plan_table(question, marked, asked, way)
             plans.append(priced(plan, asked))
         except (InvalidArgument, UnsupportedQuery) as error:
             # Another way may be possible. The first refusal is told if none is.
@@ -105,16 +122,9 @@ def plan_sets(question: Question, asked: QuestionOptions, keys: Keys) -> Plan:
     return first_admitted(rank(plans, asked), asked)
 
 
-def _plan_parts(
-    question: Question,
-    asked: QuestionOptions,
-    keys: Keys,
-    parts: Sequence[TablePart],
-    way: Divisible,
-) -> Plan:
+def _plan_parts(question: Question, asked: QuestionOptions, keys: Keys, way: Divisible) -> Plan:
     """Return the plan of every table of sets by itself, and all of them as one plan."""
-    if len(parts) == 1:
-        return _plan_table(question, asked, keys, way)
+    parts = table_parts(question, asked.public_values)
     counts = [Fraction(len(part.places)) for part in parts]
     # Errors are met by each table for itself, so nothing is divided there.
     budgets = [way] * len(parts)
@@ -123,8 +133,7 @@ def _plan_parts(
     total = sum(counts)
     tables: list[Plan] = []
     for part, budget, count in zip(parts, budgets, counts, strict=True):
-        table_keys = public_tuples(part.question) or ()
-        table = _plan_table(part.question, asked, table_keys, budget)
+        table = _plan_table(part.question, part.question, asked, budget)
         fractions = tuple(fraction * count / total for fraction in table.parts)
         spend = budget if asked.spend else table.spend
         tables.append(replace(table, spend=spend, parts=fractions))
@@ -264,11 +273,17 @@ def _ways(asked: QuestionOptions) -> Sequence[Divisible]:
     return (ZCDP(1), PureDP(1))
 
 
-def _plan_table(question: Question, asked: QuestionOptions, keys: Keys, way: Divisible) -> Plan:
-    """Return the plan of sets that count the same rows: one strategy for each total needed."""
-    counted = _counted_question(question)
+def _plan_table(
+    question: Question, marked: Question, asked: QuestionOptions, way: Divisible
+) -> Plan:
+    """Return the plan of sets that are sums of one table: one strategy for each total needed.
+
+    `marked` is the question to the store, in which rows without a key are in cells of their own.
+    """
+    counted = _counted_question(marked)
+    keys = public_tuples(marked) or ()
     layout = layout_of(counted, row_share(question.rows), len(keys), asked.public_values)
-    shape = workload_shape(question)
+    shape = workload_shape(marked)
     needs = _total_needs(layout)
     users = [_users(layout, place) for place in range(len(needs))]
     fractions = (Fraction(1, len(needs)),) * len(needs)
@@ -286,7 +301,7 @@ def _plan_table(question: Question, asked: QuestionOptions, keys: Keys, way: Div
     releases: list[SetsRelease] = []
     for place, need in enumerate(needs):
         strategy = _strategy(shape, need, budgets[place], errors[place], asked)
-        tables = _counted_tables(question, asked, layout, place)
+        tables = _counted_tables(marked, asked, layout, place)
         releases.append(SetsRelease(need, strategy, tables=tables))
     return Plan(
         question,
@@ -301,6 +316,18 @@ def _plan_table(question: Question, asked: QuestionOptions, keys: Keys, way: Div
         asked.size,
         asked.size_from,
         asked.level,
+        why=_why_marked(marked),
+    )
+
+
+def _why_marked(marked: Question) -> str:
+    """Return which rows no cell shows though totals count them, and how to show them."""
+    names = [key.name for key in marked.keys if None in (key.values or ())]
+    if not names:
+        return ""
+    return (
+        f"rows without {' or '.join(names)} count wherever that is not a key; "
+        f"COALESCE({names[0]}, …) shows them"
     )
 
 

@@ -38,6 +38,8 @@ class Tables:
     """Sums over all keys but those of a set, for several sets of keys of `sizes` values each.
 
     `weigh` says which mean of squared errors is minimised: over all "cells", or over all "sets".
+    `marked` says of each key whether its last value is a mark that no set asks for: the units without
+    that key, which sums over it need.
 
     >>> from discreet.workloads import Tables
     >>> cube = Tables((2, 3), [(), (0,), (1,), (0, 1)])
@@ -53,12 +55,14 @@ class Tables:
     sizes: tuple[int, ...]
     sets: tuple[KeySet, ...]
     weigh: Literal["cells", "sets"]
+    marked: tuple[bool, ...]
 
     def __init__(
         self,
         sizes: Iterable[int],
         sets: Iterable[Iterable[int]],
         weigh: Literal["cells", "sets"] = "sets",
+        marked: Iterable[bool] = (),
     ) -> None:
         exact = tuple(whole(size, "a size", least=1) for size in sizes)
         asked = tuple(_key_set(key_set, len(exact)) for key_set in sets)
@@ -70,7 +74,8 @@ class Tables:
                 f"a table of {worst:,} cells is asked, and at most {MAX_CELLS:,} are kept; "
                 "use sets of fewer keys, or wider bins"
             )
-        fill(self, sizes=exact, sets=asked, weigh=weigh)
+        has_mark = marked_axes(marked, exact)
+        fill(self, sizes=exact, sets=asked, weigh=weigh, marked=has_mark)
 
     @property
     def cells(self) -> tuple[int, ...]:
@@ -96,6 +101,30 @@ class Tables:
         counts = self.cells if self.weigh == "cells" else (1,) * len(self.sets)
         total = sum(counts)
         return tuple(count / total for count in counts)
+
+    @property
+    def asked(self) -> Tables:
+        """The workload of the units that have every key: without marks."""
+        sizes = without_marks(self.sizes, self.marked)
+        return Tables(sizes, self.sets, self.weigh)
+
+
+def marked_axes(marked: Iterable[bool], sizes: Sequence[int]) -> tuple[bool, ...]:
+    """Return for each axis whether its last value is a mark; by default none is.
+
+    Refuses: another number of axes, and an axis that has nothing but a mark (InvalidArgument).
+    """
+    has_mark = tuple(marked) or (False,) * len(sizes)
+    if len(has_mark) != len(sizes) or 0 in without_marks(sizes, has_mark):
+        raise InvalidArgument(
+            "a mark is one more value of a key; say of each key whether it has one"
+        )
+    return has_mark
+
+
+def without_marks(sizes: Sequence[int], marked: Sequence[bool]) -> tuple[int, ...]:
+    """Return the number of values of each axis that are asked for."""
+    return tuple(size - has_mark for size, has_mark in zip(sizes, marked, strict=False))
 
 
 def shape_of(sizes: Sequence[int], keys: Iterable[int]) -> tuple[int, ...]:

@@ -198,6 +198,8 @@ class LedgerInPostgres(LinesInSql):
             connection.execute(_TEXT, (self._name, names is None, wanted)),
             connection.execute(_KEY, (self._name, lookup.key)),
         ]
+        if lookup.former:
+            cursors.append(connection.execute(_KEY, (self._name, lookup.former)))
         if lookup.question:
             cursors.append(connection.execute(_QUESTION, (self._name, lookup.question)))
         return cursors

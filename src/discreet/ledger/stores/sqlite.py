@@ -242,8 +242,9 @@ def _snapshot(
         for name in names:
             texts += connection.execute(_TEXT, (name,))
     found: list[LineWithBody] = []
-    if lookup.key:
-        found += connection.execute(_KEY, (lookup.key,))
+    for key in (lookup.key, lookup.former):
+        if key:
+            found += connection.execute(_KEY, (key,))
     if lookup.question:
         for row in connection.execute(_QUESTION, (lookup.question,)):
             if row not in found:

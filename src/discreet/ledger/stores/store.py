@@ -27,7 +27,7 @@ ACCOUNT_TREE = "roll"
 DRAFT = "draft"
 """Name of the text in a store to which a ledger is about to be moved."""
 SECOND_FORMAT = "2:"
-"""Prefix of keys of the second format; answers under the first format are found by question."""
+"""Prefix of keys of the second format and later: answers under the first are found by question."""
 
 
 def account_name(who: str) -> str:
@@ -63,10 +63,14 @@ def step_of(entry: Entry | None) -> str:
 
 @frozen
 class Lookup:
-    """Lines that a decision needs: those of a key, and those of a question under an old key."""
+    """Lines that a decision needs: those of a key, and those of a question under an old key.
+
+    `former` is the key of the second format, if answers under it may be given.
+    """
 
     key: str = ""
     question: str = ""
+    former: str = ""
 
 
 NOTHING = Lookup()

@@ -1,11 +1,11 @@
 """Shared table: questions about sums of the same rows become one workload with one charge.
 
 Two questions join if they count or add up the same columns of the same rows by public keys. Their
-sets of keys become sets of one question, as GROUPING SETS would ask them, so all answers agree. The
-same rows must count in both for any data. Where a row may be without a key of one of them, the
-questions stay apart (`query.bounds.missing_keys`), unless both leave out the rows without that very
-key. Four counts or more under WHERE, of rows that are units, become counts under FILTER of one
-question. The plan of the joined question is cut into one plan for each question.
+sets of keys become sets of one question, as GROUPING SETS would ask them, so all answers agree. A
+row without a key of one of them counts in the others, in a cell that is never shown
+(`query.bounds.missing_keys`). Four counts or more under WHERE, of rows that are units, become
+counts under FILTER of one question. The plan of the joined question is cut into one plan for each
+question.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...query.algebra.expression import Call, Constant, Expression, Field, Funct
 from ...query.algebra.statistic import Count, CountOf, Statistic, Sum
 from ...query.algebra.tree import Finish, Key, Question, Relation, Where, unused_name
 from ...query.bounds.grouping_sets import is_wide
-from ...query.bounds.missing_keys import same_rows
+from ...query.bounds.missing_keys import marked_question
 from ...query.bounds.relation_facts import unit_of
 from ...statistics.releases.set_totals import SetsRelease
 from ..asked.checked_question import CheckedQuestion, check_question
@@ -73,12 +73,6 @@ def _join(members: Sequence[CheckedQuestion], more: CheckedQuestion) -> CheckedQ
         return _join_counts([count for count in counts if count is not None], more)
     if not _asks_same_sums(every):
         return None
-    # The same rows must count in all of them; None means that this is not known.
-    causes = set()
-    for one in every:
-        causes.add(same_rows(one.question, one.public_values))
-    if len(causes) > 1 or None in causes:
-        return None
     question = _united([one.question for one in every])
     if question is None:
         return None
@@ -87,7 +81,9 @@ def _join(members: Sequence[CheckedQuestion], more: CheckedQuestion) -> CheckedQ
     except (InvalidArgument, UnsupportedQuery):
         # Too many cells, or bins that overlap: each question stays by itself.
         return None
-    if is_wide(joined.question):
+    # A row without a key of one of them counts in the others, which one table must be able to hold.
+    marked = marked_question(joined.question, joined.public_values)
+    if marked is None or is_wide(marked):
         return None
     if any(_crosses_nest(one.question, joined.question) for one in every):
         return None
@@ -220,6 +216,8 @@ def cut_plans(
     for name in joined.names:
         others = ", ".join(other for other in joined.names if other != name)
         why = f"planned as one with {others}: {plan.spend} pays for all {len(joined.names)}"
+        if plan.why:
+            why += f"; {plan.why}"
         own = _cut(questions[name].question, plan)
         plans.append((name, replace(own, why=why, paid=name != first_name)))
     return plans

@@ -10,9 +10,8 @@ parts can be asked. `by_sums` rewrites others where that is possible:
 have 150,000 cells, their finest table 10^17. So the store is asked for a few tables that together
 hold all sets, joined where they are small (a cover, `workloads.covers`).
 
-Guarantee: a row counts in all tables of wide sets or in none: only if each of its keys, those of
-other tables too, has one of its public values. Otherwise tables would be of different rows, and
-sums of one would not be those of another.
+Guarantee: a row counts in all tables of wide sets or in none. A key that a row may be without has a
+value for these rows (`missing_keys.marked_question`), so sums of one table are those of another.
 
 Refuses: with `UnsupportedQuery` sets and running totals that are no sums of public cells.
 
@@ -25,12 +24,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache, reduce
+from functools import lru_cache
 from itertools import product
 
 from ... import workloads
 from ...data.unit import People
-from ..algebra.expression import Call, Constant, Expression, Field, Function, call_of
+from ..algebra.expression import Call, Expression, Field, Function, call_of
 from ..algebra.refusal import refusal
 from ..algebra.statistic import Count, CountOf, CountPeople, Mean, Statistic, Sum
 from ..algebra.tree import (
@@ -44,10 +43,9 @@ from ..algebra.tree import (
     names_of,
     unused_name,
 )
-from ..domains.domain import Day, Second, Values, is_number
-from ..domains.domain_of import domain_of
+from ..domains.domain import Values, is_number
 from .nested import MAX_LEAVES, check_nest, count_cells, key_sizes, key_values, pick
-from .relation_facts import columns_of, unit_of
+from .relation_facts import unit_of
 
 MAX_SETS = 256
 """Most sets of one question: all subsets of eight keys."""
@@ -295,35 +293,5 @@ def table_cells(question: Question, places: tuple[int, ...]) -> tuple[Values, ..
 
 
 def table_question(question: Question, places: tuple[int, ...]) -> Question:
-    """Return the question by the keys of one table, of rows that have a public value of every key.
-
-    The table's own keys drop rows without a value by themselves; conditions drop those without a
-    value of another key.
-    """
-    others = [key for position, key in enumerate(question.keys) if position not in places]
-    rows = _keep_listed(question.rows, others)
-    return replace(question, keys=pick(question.keys, places), sets=None, rows=rows)
-
-
-def _keep_listed(rows: Relation, keys: list[Key]) -> Relation:
-    if not keys:
-        return rows
-    conditions = [_is_listed(key, rows) for key in keys]
-    return Where(rows, reduce(_both, conditions))
-
-
-def _both(left: Expression, right: Expression) -> Expression:
-    return call_of(Function.AND, left, right)
-
-
-def _is_listed(key: Key, rows: Relation) -> Expression:
-    """Return the condition that a key has one of its values."""
-    expression = key.expression
-    domain = domain_of(expression, columns_of(rows))
-    # The values of days and seconds are numbers, so they are compared as numbers.
-    if isinstance(domain, Day):
-        expression = call_of(Function.UNIX_DATE, expression)
-    elif isinstance(domain, Second):
-        expression = call_of(Function.UNIX_SECONDS, expression)
-    listed = [Constant(value) for value in key.values or ()]
-    return call_of(Function.AMONG, expression, *listed)
+    """Return the question by the keys of one table."""
+    return replace(question, keys=pick(question.keys, places), sets=None)

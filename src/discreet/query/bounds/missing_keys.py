@@ -2,8 +2,7 @@
 
 A row counts in a table GROUP BY a, b if it has a public value of a and one of b. A NULL, unlisted
 or unreadable value is none, so that row is in no cell of this table. Summed over b alone (a margin,
-a total) it does count. So tables can be made from the same finest cells only if they count the same
-rows. This module decides that by causes:
+a total) it does count. Which rows a table lacks is decided by causes:
 
     key                                                      the key is absent where
     COALESCE(…, 'none'), CASE … ELSE 'x' END, a column that  never: no cause
@@ -13,6 +12,10 @@ rows. This module decides that by causes:
     any other key, as one with a shorter list of values      unknown: the key itself is the cause
     levels of a listed hierarchy                             a row is in none of its combinations:
                                                              the hierarchy is one cause
+
+Tables of several sets are made from the same finest cells. Where their causes differ, a key has one
+more value there, "none of the public keys" (`marked_question`). Sets that do not name this key sum
+over it, so no row is lost.
 
 Guarantee: two sets of keys with the same causes count exactly the same rows, whatever the data are.
 A row counts in a set if and only if none of the set's causes applies to it.
@@ -27,12 +30,23 @@ from typing import TypeAlias
 
 from ...errors import UnsupportedQuery
 from ...frozen import frozen, replace
-from ..algebra.expression import Expression, fields_of
+from ..algebra.expression import Constant, Expression, Function, call_of, fields_of
 from ..algebra.tree import Key, KeySets, Nest, Question
-from ..domains.domain import Scalar
+from ..domains.domain import Day, Scalar, Second, Values
+from ..domains.domain_of import domain_of
+from .grouping_sets import is_wide
 from .keys import MAX_KEYS, PublicValues, public_keys
-from .nested import MAX_LEAVES, ColumnValues, in_order, leaf_question, pick, with_nest
+from .nested import (
+    MAX_LEAVES,
+    ColumnValues,
+    count_cells,
+    in_order,
+    leaf_question,
+    pick,
+    with_nest,
+)
 from .not_null import null_columns
+from .relation_facts import columns_of
 
 Cause: TypeAlias = str | Key | Nest
 Causes: TypeAlias = frozenset[Cause]
@@ -46,20 +60,88 @@ class TablePart:
     question: Question
 
 
-def same_rows(question: Question, public_values: PublicValues | None) -> Causes | None:
-    """Return the common causes of all tables of a question; None if they count different rows.
+def marked_question(question: Question, public_values: PublicValues | None) -> Question | None:
+    """Return the question to the store by which all sets of keys are sums of one table.
+
+    A row without a value of a key that some set does not name has NULL as that key's last value:
+    the mark "none of the public keys". No such question has NULL among its listed values, so the
+    mark is unambiguous. Keys that no row can be without have no mark, nor keys without which a row
+    is in no set at all.
+
+    The result is None where one table cannot hold all sets: levels of a hierarchy of which a row
+    may be in some and not in others.
 
     >>> import discreet as dp
-    >>> from discreet.query.bounds.missing_keys import same_rows
-    >>> columns = {"age": dp.Integer(0, 99), "sex": dp.Category(["f", "m"], default="f")}
+    >>> from discreet.query.bounds.missing_keys import marked_question
+    >>> columns = {"age": dp.Integer(0, 1), "sex": dp.Category(["f", "m"], default="f")}
     >>> people = {"people": dp.Schema("people", dp.Rows(), columns)}
-    >>> sql = "SELECT {0}, COUNT(*) AS n FROM people GROUP BY CUBE ({0})"
-    >>> [same_rows(dp.parse_sql(sql.format(name), people), None) for name in ("sex", "age")]
-    [frozenset(), None]
+    >>> sql = "SELECT age, sex, COUNT(*) AS n FROM people GROUP BY CUBE (age, sex)"
+    >>> marked = marked_question(dp.parse_sql(sql, people), None)
+    >>> [key.values for key in marked.keys]
+    [(0, 1, None), ('f', 'm')]
+
+    Guarantee: a row that counts in some set is in exactly one cell of the finest keys.
+
+    Law: tests/end_to_end/test_one_meaning.py::test_alone_in_a_release_and_in_grouping_sets
     """
-    causes_of_sets, _ = _causes_of_sets(question, public_values)
-    different = set(causes_of_sets)
-    return different.pop() if len(different) == 1 else None
+    known = _known_values(question, public_values)
+    causes_of_keys, _ = _causes_of_keys(question, known)
+    causes_of_sets = _causes_of_sets(question, causes_of_keys)
+    common = frozenset[Cause].intersection(*causes_of_sets)
+    if all(causes == common for causes in causes_of_sets):
+        return question
+    marked_places = [place for place, causes in enumerate(causes_of_keys) if causes - common]
+    nest = question.nested
+    if nest is None:
+        marked = _with_marks(question, marked_places, known)
+        if not is_wide(marked):
+            return marked
+        # Wide sets are counted as several tables, which must all count the same rows: every key
+        # that a row may be without has a mark there.
+        absent_places = [place for place, causes in enumerate(causes_of_keys) if causes]
+        return _with_marks(question, absent_places, known)
+    if nest.places[-1] not in marked_places:
+        return _with_marks(question, marked_places, known)
+    # All levels of a hierarchy share one mark, so a row must lack all of them or none.
+    causes_of_levels = set(pick(causes_of_keys, nest.places))
+    leaf = leaf_question(question)
+    if len(causes_of_levels) > 1 or leaf is question:
+        return None
+    marked = _with_marks(question, marked_places, known)
+    mark = (None,) * len(nest.places)
+    marked = replace(marked, nested=Nest(nest.places, (*nest.rows, mark)))
+    return marked if count_cells(marked) <= MAX_LEAVES else None
+
+
+def _with_marks(question: Question, places: Sequence[int], known: ColumnValues) -> Question:
+    """Return the question with NULL as the last value of some keys, for rows without the others."""
+    keys = list(question.keys)
+    nest = question.nested
+    for place in places:
+        key = keys[place]
+        values = key.values or ()
+        if nest is not None and place == nest.places[-1]:
+            # The list may name fewer of the narrowest places than the key has values.
+            values = tuple(row[-1] for row in nest.rows)
+        expression = _null_if_unlisted(key.expression, values, known)
+        keys[place] = replace(key, expression=expression, values=(*values, None))
+    return replace(question, keys=tuple(keys))
+
+
+def _null_if_unlisted(expression: Expression, values: Values, known: ColumnValues) -> Expression:
+    """Return an expression that is NULL wherever a key has none of its listed values."""
+    possible = _possible_values(expression, known)
+    if possible is not None and possible.difference([None]) <= set(values):
+        return expression
+    compared = expression
+    domain = domain_of(expression, columns_of(known.rows))
+    # The values of days and seconds are numbers, so they are compared as numbers.
+    if isinstance(domain, Day):
+        compared = call_of(Function.UNIX_DATE, expression)
+    elif isinstance(domain, Second):
+        compared = call_of(Function.UNIX_SECONDS, expression)
+    is_listed = call_of(Function.AMONG, compared, *map(Constant, values))
+    return call_of(Function.CASE, is_listed, expression, Constant(None))
 
 
 def table_parts(question: Question, public_values: PublicValues | None) -> tuple[TablePart, ...]:
@@ -69,7 +151,8 @@ def table_parts(question: Question, public_values: PublicValues | None) -> tuple
     the one part.
     """
     sets = _sets_of(question)
-    causes_of_sets, listed = _causes_of_sets(question, public_values)
+    causes_of_keys, listed = _causes_of_keys(question, _known_values(question, public_values))
+    causes_of_sets = _causes_of_sets(question, causes_of_keys)
     positions_of_causes: dict[Causes, list[int]] = {}
     for position, causes in enumerate(causes_of_sets):
         positions_of_causes.setdefault(causes, []).append(position)
@@ -84,9 +167,7 @@ def table_parts(question: Question, public_values: PublicValues | None) -> tuple
 
 def absent_keys(question: Question, public_values: PublicValues | None) -> tuple[str, ...]:
     """Return the names of the keys that a row may be without, in order."""
-    # A set of each key alone has the causes of that key.
-    sets = tuple((position,) for position in range(len(question.keys)))
-    causes_of_keys, _ = _causes_of_sets(replace(question, sets=sets), public_values)
+    causes_of_keys, _ = _causes_of_keys(question, _known_values(question, public_values))
     with_causes = zip(question.keys, causes_of_keys, strict=True)
     return tuple(key.name for key, causes in with_causes if causes)
 
@@ -97,28 +178,34 @@ def _sets_of(question: Question) -> KeySets:
     return (tuple(range(len(question.keys))),)
 
 
-def _causes_of_sets(
-    question: Question, public_values: PublicValues | None
-) -> tuple[list[Causes], bool]:
-    """Return the causes by which a row is absent from the table of each set of keys.
+def _known_values(question: Question, public_values: PublicValues | None) -> ColumnValues:
+    # Levels of a hierarchy have longer lists of values than single keys.
+    most = MAX_KEYS if question.nested is None else MAX_LEAVES
+    return ColumnValues(question.rows, most, public_values)
+
+
+def _causes_of_keys(question: Question, known: ColumnValues) -> tuple[list[Causes], bool]:
+    """Return the causes by which a row is absent from the cells of each key.
 
     Also return whether the hierarchy is a listed one.
     """
     nest = question.nested
-    # Levels of a hierarchy have longer lists of values than single keys.
-    most = MAX_KEYS if nest is None else MAX_LEAVES
-    known = ColumnValues(question.rows, most, public_values)
     causes_of_keys = [_causes_of(key, known) for key in question.keys]
     listed = _has_listed_nest(question, known)
     if nest is not None and listed:
         nest_causes = _causes_of_nest(question, nest, causes_of_keys)
         for position in nest.places:
             causes_of_keys[position] = nest_causes
+    return causes_of_keys, listed
+
+
+def _causes_of_sets(question: Question, causes_of_keys: Sequence[Causes]) -> list[Causes]:
+    """Return the causes by which a row is absent from the table of each set of keys."""
     causes_of_sets: list[Causes] = []
     for one_set in _sets_of(question):
         of_keys = pick(causes_of_keys, one_set)
         causes_of_sets.append(frozenset[Cause]().union(*of_keys))
-    return causes_of_sets, listed
+    return causes_of_sets
 
 
 def _causes_of(key: Key, known: ColumnValues) -> Causes:

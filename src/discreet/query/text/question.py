@@ -184,10 +184,10 @@ def fingerprint(question: Question) -> str:
     >>> fingerprint(one) == fingerprint(two), len(fingerprint(one))
     (True, 64)
     """
-    return hash_json({"format": FORMAT, "question": _plain(question)})
+    return hash_json({"format": FORMAT, "question": plain_tree(question)})
 
 
-def _plain(value: object) -> object:
+def plain_tree(value: object) -> object:
     """Turn a tree into plain values for JSON, each node under the name of its class."""
     match value:
         case None | bool() | str() | int():
@@ -196,7 +196,7 @@ def _plain(value: object) -> object:
             # Equal numbers must look alike: a whole fraction is written as an integer.
             return int(value) if value.denominator == 1 else {"fraction": str(value)}
         case tuple():
-            return [_plain(part) for part in value]
+            return [plain_tree(part) for part in value]
         case Schema():
             return {"Schema": value.to_dict()}
         case _ if is_dataclass(value) and not isinstance(value, type):
@@ -210,7 +210,7 @@ def _plain_fields(node: object) -> dict[str, object]:
     for field in fields(node):  # type: ignore[arg-type]
         part = getattr(node, field.name)
         if part or field.name not in _LATER:
-            plain[field.name] = _plain(part)
+            plain[field.name] = plain_tree(part)
     return plain
 
 

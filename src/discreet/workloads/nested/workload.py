@@ -18,7 +18,16 @@ from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...frozen import field, fill, frozen
 from ..budget_shares import Floats, cell_factor, component_price, fresh_parts, level_ratios
-from ..workload import MAX_CELLS, MAX_SETS, Hierarchy, KeySet, cells_of, subsets_of
+from ..workload import (
+    MAX_CELLS,
+    MAX_SETS,
+    Hierarchy,
+    KeySet,
+    cells_of,
+    marked_axes,
+    subsets_of,
+    without_marks,
+)
 
 LevelSet = tuple[int, KeySet]
 """A depth of the tree, and the keys beside it by place."""
@@ -28,7 +37,9 @@ LevelSet = tuple[int, KeySet]
 class NestedTables:
     """Some levels of a tree, each by some of the keys beside it, of `sizes` values each.
 
-    Every set has the same weight.
+    Every set has the same weight. `marked` says of the tree, and of each key beside it, whether its
+    last node or value is a mark that no set asks for: the units that are in no place of the tree, or
+    without that key.
 
     >>> from discreet.workloads import Hierarchy, NestedTables
     >>> sets = [(2, (0,)), (2, ()), (1, ()), (0, ())]
@@ -43,10 +54,15 @@ class NestedTables:
     tree: Hierarchy = field(compare=False)
     sizes: tuple[int, ...]
     sets: tuple[LevelSet, ...]
+    marked: tuple[bool, ...]
     mark: bytes
 
     def __init__(
-        self, tree: Hierarchy, sizes: Iterable[int], sets: Iterable[tuple[int, Iterable[int]]]
+        self,
+        tree: Hierarchy,
+        sizes: Iterable[int],
+        sets: Iterable[tuple[int, Iterable[int]]],
+        marked: Iterable[bool] = (),
     ) -> None:
         exact = tuple(whole(size, "a size", least=1) for size in sizes)
         asked = tuple((whole(depth, "a depth"), tuple(sorted(keys))) for depth, keys in sets)
@@ -65,7 +81,8 @@ class NestedTables:
             )
         # Trees are compared by a hash: they may have millions of nodes.
         mark = hashlib.sha256(b"/".join(level.tobytes() for level in tree.parents)).digest()
-        fill(self, tree=tree, sizes=exact, sets=asked, mark=mark)
+        has_mark = marked_axes(marked, (tree.sizes[1], *exact))
+        fill(self, tree=tree, sizes=exact, sets=asked, marked=has_mark, mark=mark)
 
     @property
     def cells(self) -> tuple[int, ...]:
@@ -74,6 +91,15 @@ class NestedTables:
         for depth, keys in self.sets:
             counts.append(self.tree.sizes[depth] * cells_of(self.sizes, keys))
         return tuple(counts)
+
+    @property
+    def asked(self) -> NestedTables:
+        """The workload of the units that are in a place of the tree and have every key."""
+        tree = self.tree
+        if self.marked[0]:
+            # The mark is the last node of every level.
+            tree = Hierarchy([level[:-1] for level in tree.parents])
+        return NestedTables(tree, without_marks(self.sizes, self.marked[1:]), self.sets)
 
     @property
     def closure(self) -> tuple[KeySet, ...]:

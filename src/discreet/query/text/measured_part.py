@@ -1,0 +1,197 @@
+"""Measured part of a question: the totals that noise is added to, whatever is made of them then.
+
+Two questions have the same measured part if they differ only in
+
+    names            aliases of keys and statistics, and their order
+    post-processing  computed columns, HAVING, ORDER BY, LIMIT, OFFSET
+    conditions       the order of AND; `30 < age` for `31 <= age` where age is a whole number; the
+                     order of values in IN
+
+The print of the measured part stands in the key of every stored answer (`curator.answer_key`), so
+answers to the same totals can be found together.
+
+Guarantee: questions of equal prints have equal exact totals. The converse does not hold: some
+spellings of one question have several prints.
+
+Law: tests/query/test_measured_part.py::test_equal_prints_have_equal_totals
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from ...arithmetic.canonical import canonical_json, hash_json
+from ..algebra.chain import balance, leaves
+from ..algebra.expression import Call, Constant, Expression, Function
+from ..algebra.tree import (
+    Finish,
+    JoinPeople,
+    Key,
+    Question,
+    Relation,
+    Scan,
+    Union,
+    Where,
+)
+from ..bounds.relation_facts import columns_of
+from ..domains.domain import Domain, Whole
+from ..domains.domain_of import domain_of
+from .question import fingerprint, plain_tree
+
+
+def measured_print(question: Question) -> str:
+    """Return one name for questions of the same measured part.
+
+    >>> import discreet as dp
+    >>> from discreet.query.text.measured_part import measured_print
+    >>> columns = {"age": dp.Integer(0, 120), "sex": dp.Category(["f", "m"])}
+    >>> people = {"people": dp.Schema("people", dp.Rows(), columns)}
+    >>> one = "SELECT sex, COUNT(*) AS n FROM people WHERE age > 30 AND sex = 'f' GROUP BY sex"
+    >>> two = "SELECT COUNT(*) + 1 AS m FROM people WHERE sex = 'f' AND age >= 31 GROUP BY sex"
+    >>> measured_print(dp.parse_sql(one, people)) == measured_print(dp.parse_sql(two, people))
+    True
+    """
+    order = sorted(range(len(question.keys)), key=lambda place: _text(question.keys[place]))
+    new_place = {place: number for number, place in enumerate(order)}
+    keys = []
+    for place in order:
+        keys.append(_canonical_key(question.keys[place], f"k{new_place[place]}"))
+    statistics = sorted((statistic for _, statistic in question.statistics), key=_text)
+    named = tuple((f"s{number}", statistic) for number, statistic in enumerate(statistics))
+    sets = question.sets
+    if sets is not None:
+        placed = [tuple(sorted(new_place[place] for place in one)) for one in sets]
+        sets = tuple(sorted(placed))
+    nest = question.nested
+    if nest is not None:
+        nest = replace(nest, places=tuple(new_place[place] for place in nest.places))
+    measured = replace(
+        question,
+        rows=_canonical_rows(question.rows),
+        keys=tuple(keys),
+        statistics=named,
+        finish=Finish(()),
+        sets=sets,
+        nested=nest,
+    )
+    return fingerprint(measured)
+
+
+def measured_prints(questions: Mapping[str, Question]) -> str:
+    """Return one name for the measured parts of several questions, whatever these are called."""
+    prints = sorted(map(measured_print, questions.values()))
+    return prints[0] if len(prints) == 1 else hash_json(prints)
+
+
+def _text(part: object) -> str:
+    """Write a part of a question as text by which parts are put in order."""
+    if isinstance(part, Key):
+        part = replace(part, name="")
+    return canonical_json(plain_tree(part))
+
+
+def _canonical_key(key: Key, name: str) -> Key:
+    values = key.values
+    if values is not None:
+        values = tuple(sorted(values, key=_text))
+    return Key(name, key.expression, values)
+
+
+def _canonical_rows(relation: Relation) -> Relation:
+    """Return a relation with every condition in its canonical form."""
+    match relation:
+        case Scan():
+            return relation
+        case Where():
+            return _canonical_where(relation)
+        case JoinPeople(left=left, right=right):
+            return replace(relation, left=_canonical_rows(left), right=_canonical_rows(right))
+        case Union(parts=parts):
+            return replace(relation, parts=tuple(map(_canonical_rows, parts)))
+        case _:
+            return replace(relation, rows=_canonical_rows(relation.rows))
+
+
+def _canonical_where(where: Where) -> Where:
+    """Return conditions that stand on each other as one, its parts in order, each once."""
+    rows: Relation = where
+    parts: dict[str, Expression] = {}
+    while isinstance(rows, Where):
+        columns = columns_of(rows.rows)
+        for leaf in leaves(Function.AND, rows.condition):
+            canonical = _canonical_condition(leaf, columns)
+            parts[_text(canonical)] = canonical
+        rows = rows.rows
+    ordered = [parts[text] for text in sorted(parts)]
+    return Where(_canonical_rows(rows), balance(Function.AND, ordered))
+
+
+def _canonical_condition(condition: Expression, columns: dict[str, Domain]) -> Expression:
+    """Return a condition that is true in the same rows.
+
+    Where it is not true it may be false or NULL: WHERE drops the row in both cases.
+    """
+    match condition:
+        case Call(function=Function.LESS | Function.AT_MOST, arguments=(Constant() as end, x)):
+            return _lower_bound(condition, x, end, columns)
+        case Call(function=Function.LESS | Function.AT_MOST, arguments=(x, Constant() as end)):
+            return _upper_bound(condition, x, end, columns)
+        case Call(function=Function.AMONG, arguments=(x, *listed)) if listed:
+            distinct = {_text(value): value for value in listed}
+            ordered = [distinct[text] for text in sorted(distinct)]
+            if len(ordered) == 1:
+                return Call(Function.EQUAL, tuple(sorted((x, ordered[0]), key=_text)))
+            return Call(Function.AMONG, (x, *ordered))
+        case Call(function=Function.EQUAL, arguments=arguments):
+            return Call(Function.EQUAL, tuple(sorted(arguments, key=_text)))
+    return condition
+
+
+def _lower_bound(
+    condition: Call, x: Expression, end: Constant, columns: dict[str, Domain]
+) -> Expression:
+    """Return `end < x` as `next ≤ x`, with the next number that x can be."""
+    steps = _steps(x, end, columns)
+    if steps is None:
+        return condition
+    step, exact = steps
+    first = math.ceil(exact)
+    # Strictly above a number that x can be means at least one step above it.
+    if condition.function is Function.LESS and first == exact:
+        first += 1
+    return Call(Function.AT_MOST, (Constant(_number(first * step)), x))
+
+
+def _upper_bound(
+    condition: Call, x: Expression, end: Constant, columns: dict[str, Domain]
+) -> Expression:
+    """Return `x < end` as `x ≤ last`, with the last number that x can be."""
+    steps = _steps(x, end, columns)
+    if steps is None:
+        return condition
+    step, exact = steps
+    last = math.floor(exact)
+    if condition.function is Function.LESS and last == exact:
+        last -= 1
+    return Call(Function.AT_MOST, (x, Constant(_number(last * step))))
+
+
+def _steps(
+    x: Expression, end: Constant, columns: dict[str, Domain]
+) -> tuple[Fraction, Fraction] | None:
+    """Return the step of a number, and a constant in steps; None where x is no such number."""
+    value = end.value
+    # type() and not isinstance: True is no number. Days and seconds are compared as they are.
+    if type(value) not in (int, Fraction) or end.time is not None:
+        return None
+    domain = domain_of(x, columns)
+    if not isinstance(domain, Whole):
+        return None
+    return domain.step, Fraction(value) / domain.step  # type: ignore[arg-type]
+
+
+def _number(value: Fraction) -> int | Fraction:
+    return int(value) if value.denominator == 1 else value
