@@ -124,7 +124,8 @@ def expected(rows, names, where, unit):
     keyed = [(who, key) for who, key in keyed if None not in key]
     totals = Counter()
     for who, key in keyed:
-        totals[key] += 1 if unit == "rows" else min(1, 2 / own[who])
+        if None not in key:
+            totals[key] += 1 if unit == "rows" else min(1, 2 / own[who])
     return totals
 
 

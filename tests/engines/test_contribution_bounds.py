@@ -10,9 +10,10 @@ import pytest
 
 from discreet.data import Category, Integer, People, Real, Schema, Timestamp
 from discreet.engines import DuckDB, Memory
+from discreet.frozen import replace
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, KeptKeys, RowShare, Tally, Term
-from discreet.query.algebra.tree import Scan
+from discreet.query.algebra.tree import Scan, Where
 from discreet.query.bounds.quantile_grid import quantile_grid_of
 from discreet.query.bounds.relation_facts import columns_of
 from engines.tables import Table, arrow, in_memory, same_totals
@@ -163,8 +164,8 @@ class TestEveryEngineSharesAlike:
                     )
                     same_totals(engine.tally(tally), memory.tally(tally))
 
-    def test_rows_without_a_key_count_nowhere_and_crowd_out_nobody(self, load):
-        """All listed keys are asked for, so only NULL is left out: from the totals, and from a person's rows."""
+    def test_rows_without_a_key_add_nothing(self, load):
+        """All listed keys are asked for, so only NULL is left out."""
         engine, memory = load({"visits": ROWS}), in_memory({"visits": ROWS})
         listed = (("Oslo",), ("Rome",), ("Bonn",))
         for share, people in load.few(
@@ -174,6 +175,21 @@ class TestEveryEngineSharesAlike:
             wanted = memory.tally(tally)
             assert set(wanted) == set(listed)
             same_totals(engine.tally(tally), wanted)
+
+    def test_a_row_weighs_the_same_under_every_list_of_keys(self, load):
+        """n are all rows of a person: a list picks totals, and changes none, on stored rows and behind WHERE."""
+        engine = load({"visits": ROWS})
+        known = Where(Scan(VISITS), KNOWN.expression)
+        keys = (Field("city"), DEAR.expression)
+        lists = [(("Oslo",), ("Rome",), ("Bonn",)), ONLY, (("Rome", True), ("Bonn", False)), ()]
+        for rows, share in load.few(
+            list(product((Scan(VISITS), known), (RowShare(10), RowShare(3)))), 2
+        ):
+            whole = Tally(rows, keys, (COUNT, PAID), share)
+            weighed = engine.tally(whole)
+            for only in lists:
+                wanted = {k: v for k, v in weighed.items() if k in only or k[:1] in only}
+                same_totals(engine.tally(replace(whole, only=only)), wanted)
 
     @pytest.mark.parametrize("per", ["hour", "day", "week", "month", "quarter", "year"])
     def test_windows(self, load, per):
@@ -209,10 +225,10 @@ class TestTheDefinitionByHand:
         for p, c in [(10, "Oslo"), (-7, "Oslo"), (5, "Rome"), (100, "Bonn")]
     ]
 
-    def total(self, share, keys=CITY, people=False):
-        return Memory({"visits": self.rows}).tally(
-            Tally(Scan(VISITS), keys, (Term(Field("paid"), 1, -50, 100),), share, people=people)
-        )
+    def total(self, share, keys=CITY, people=False, only=None):
+        paid = (Term(Field("paid"), 1, -50, 100),)
+        tally = Tally(Scan(VISITS), keys, paid, share, only, people)
+        return Memory({"visits": self.rows}).tally(tally)
 
     def test_free(self):
         assert self.total(Free()) == {("Oslo",): (3,), ("Rome",): (5,), ("Bonn",): (100,)}
@@ -221,6 +237,8 @@ class TestTheDefinitionByHand:
         # 4 rows, 3 count: ⌊10·3/4⌋ − ⌊7·3/4⌋ = 7 − 5, ⌊15/4⌋ = 3, ⌊300/4⌋ = 75
         assert self.total(RowShare(3)) == {("Oslo",): (2,), ("Rome",): (3,), ("Bonn",): (75,)}
         assert self.total(RowShare(4)) == self.total(Free())
+        # The rows in Oslo and Bonn are among the four, though they add nothing.
+        assert self.total(RowShare(3), only=(("Rome",),)) == {("Rome",): (3,)}
 
     def test_groups(self):
         # sums 3, 5, 100 in 3 keys, 2 count: s = ⌊2^21/3⌋ is a little less than 2/3, so 3·s is less than 2

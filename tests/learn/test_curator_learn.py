@@ -9,6 +9,7 @@ import discreet as dp
 from discreet import learn
 from discreet.curator.receipt_check import verify_receipt
 from discreet.learn.coding.design import design_of
+from discreet.learn.coding.feature import UNIT
 from discreet.learn.coding.label import amount_of, classes_of
 from discreet.learn.frame import read_columns
 from discreet.learn.store.source import FULL_WEIGHT, Stored, influence_of
@@ -97,6 +98,22 @@ class TestPeople:
             design_of({"age": columns_of(Scan(schema))["age"]}), None
         )
         assert 0 < coded.weights.sum() <= influence.weight
+
+    def test_rows_without_a_label_are_rows_of_their_person(self):
+        """One labelled row of four, 2 of which count: it weighs 1/2, by totals, by classes and row by row."""
+        schema = dp.Schema("visits", dp.People("id", max_rows=2), COLUMNS)
+        made = [{**row, "id": 7, "sex": "?"} for row in rows(4)]
+        made[0]["sex"] = "f"
+        stored, domains = (
+            Stored(dp.Memory({"visits": made}), Scan(schema)),
+            columns_of(Scan(schema)),
+        )
+        design, label = design_of({"works": domains["works"]}), classes_of("sex", domains["sex"])
+        coded, _ = stored.rows(design, label)
+        assert coded.weights.sum() == FULL_WEIGHT // 2
+        square, _, _ = stored.moments(design, label, 2048)
+        assert square[-1, -1] == FULL_WEIGHT // 2 * UNIT**2
+        assert stored.sums(design, label, squares=False)[:, -1].sum() == FULL_WEIGHT // 2 * UNIT
 
     def test_fit_sends_people_to_the_curator(self):
         schema = dp.Schema("visits", dp.People("id", max_rows=3), COLUMNS)

@@ -85,7 +85,8 @@ def totals(tally, tables):
     items = []
     for owner, row in rows_of(tally.rows, tables):
         key = tuple(meaning(row) for meaning in keys)
-        if only is None or key in only:
+        # Of a person's rows those without a wanted key are counted, and nothing else.
+        if only is None or key in only or isinstance(tally.share, RowShare):
             items.append(
                 (owner, key, [added(term, meaning(row), kind) for term, meaning, kind in terms])
             )
@@ -104,6 +105,8 @@ def totals(tally, tables):
         assert isinstance(unit_of(tally.rows), People)
         items = shared(tally, items)
     for _, key, values in items:
+        if only is not None and key not in only:
+            continue
         result[key] = [a + b for a, b in zip(result[key], values, strict=True)]
     return {key: tuple(values) for key, values in result.items()}
 

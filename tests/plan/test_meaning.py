@@ -70,13 +70,13 @@ def read(row):
 
 
 def expected(keys, value, most, *, where=lambda _: True):
-    """Add up each person's rows in parts of k/n, n of the rows that have a key; shares are rounded down to 2^-20."""
-    kept = [
-        row for row in map(read, STORE) if where(row) and all(row[key] is not None for key in keys)
-    ]
+    """Add up each person's rows in parts of k/n, n of all rows that pass WHERE; shares are rounded down to 2^-20."""
+    kept = [row for row in map(read, STORE) if where(row)]
     counts = Counter(row["id"] for row in kept)
     totals = defaultdict(Fraction)
     for row in kept:
+        if any(row[key] is None for key in keys):
+            continue
         n = counts[row["id"]]
         share = SHARE_FINENESS if most is None or n <= most else SHARE_FINENESS * most // n
         totals[tuple(row[key] for key in keys)] += Fraction(value(row) * share, SHARE_FINENESS)

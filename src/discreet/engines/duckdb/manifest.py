@@ -65,7 +65,8 @@ def _table_facts(table: PreparedTable) -> dict[str, Any]:
     return {
         "schema": table.schema.to_dict(),
         "ids": table.layout.ids,
-        "counts": list(table.layout.counts),
+        # A list of columns, of which "" is all rows: older versions counted rows by key as well.
+        "counts": [""] if table.layout.counted else [],
         "first": table.layout.first,
         "stamps": [stamp.to_dict() for stamp in table.stamps],
         "report": table_to_dict(table.report),
@@ -119,7 +120,7 @@ def _table(facts: Mapping[str, Any]) -> PreparedTable:
     first = int(facts.get("first", 0))
     return PreparedTable(
         schema=Schema.from_dict(facts["schema"]),
-        layout=PreparedLayout(str(facts["ids"]), tuple(facts["counts"]), first=first),
+        layout=PreparedLayout(str(facts["ids"]), "" in facts["counts"], first=first),
         stamps=tuple(map(SourceDigest.from_dict, facts["stamps"])),
         report=table_from_dict(facts["report"]),
         whole=facts.get("whole") is True,

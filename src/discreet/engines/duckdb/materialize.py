@@ -10,21 +10,19 @@ from collections.abc import Callable, Iterable
 
 import duckdb
 
-from ...data.columns.column import Boolean, Category, Column
+from ...data.columns.column import Category, Column
 from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import SchemaMismatch
 from ...frozen import frozen
 from ...query.algebra.tally import SHARE_FINENESS
 from ..sql.dialect import StoredColumn, StoredTable
-from ..sql.select import named_cells, select_sql
+from ..sql.select import select_sql
 from . import cell_sql
 from .dialect import DUCKDB, stored_class
 
 ROWS = "\\rows"
 SHARE = "\\share"
-MAX_COUNTS = 16
-"""Keys whose rows are counted for each person: each one is two columns more in every row."""
 FIRST = 1
 """People are numbered from this number, so that 0 is nobody's."""
 
@@ -33,13 +31,13 @@ FIRST = 1
 class PreparedLayout:
     """Layout of a kept table.
 
-    `ids` is the class in which people's ids were compared ("" without people), `counts` the columns
-    that have counts. `type` is that of the ids where they were left as they are. People are
-    numbered from `first`.
+    `ids` is the class in which people's ids were compared ("" without people). `counted` says that
+    the number of the person's rows stands beside each row. `type` is that of the ids where they
+    were left as they are. People are numbered from `first`.
     """
 
     ids: str
-    counts: tuple[str, ...]
+    counted: bool
     type: str = ""
     first: int = 0
 
@@ -104,7 +102,7 @@ def keep_table(
     if numbers_people or not ids:
         layout = layout_of(schema, ids)
     else:
-        layout = PreparedLayout(ids, (), _type(connection, person, target))
+        layout = PreparedLayout(ids, counted=False, type=_type(connection, person, target))
     if numbers_people:
         _number_people(connection, schema, layout, staged, target)
     elif count:
@@ -126,15 +124,9 @@ def _widen(connection: duckdb.DuckDBPyConnection, table: str, column: str, other
 
 
 def layout_of(schema: Schema, ids: str) -> PreparedLayout:
-    """Choose the columns that get counts of their person's rows: a few listed keys without default."""
-    if not isinstance(schema.unit, People) or schema.unit.window is not None:
-        return PreparedLayout(ids, (), first=FIRST)
-    listed = []
-    for name, column in schema.columns.items():
-        # With a default a key is never NULL, and the count of all rows is right for it.
-        if isinstance(column, Category | Boolean) and column.default is None:
-            listed.append(name)
-    return PreparedLayout(ids, ("", *listed[:MAX_COUNTS]), first=FIRST)
+    """Lay out a table: the rows of each person are counted, unless the unit is within a window."""
+    counted = isinstance(schema.unit, People) and schema.unit.window is None
+    return PreparedLayout(ids, counted, first=FIRST)
 
 
 def kept_table(sql: str, schema: Schema, layout: PreparedLayout) -> StoredTable:
@@ -150,8 +142,8 @@ def kept_table(sql: str, schema: Schema, layout: PreparedLayout) -> StoredTable:
         sql,
         columns,
         person,
-        counts=_count_names(layout, ROWS),
-        shares=_count_names(layout, SHARE),
+        count=DUCKDB.quote(ROWS) if layout.counted else "",
+        share=DUCKDB.quote(SHARE) if layout.counted else "",
         share_rows=schema.unit.max_rows,
         nobody="CAST(0 AS UINTEGER)" if layout.first else "",
     )
@@ -166,14 +158,6 @@ def _kept_column(name: str, column: Column) -> StoredColumn:
     return StoredColumn(sql, stored_type, "other", packed=True, kept=column)
 
 
-def _count_names(layout: PreparedLayout, prefix: str) -> dict[str, str]:
-    return {name: _count_name(name, prefix) for name in layout.counts}
-
-
-def _count_name(column: str, prefix: str) -> str:
-    return DUCKDB.quote(f"{prefix} {column}".rstrip())
-
-
 def _number_people(
     connection: duckdb.DuckDBPyConnection,
     schema: Schema,
@@ -181,7 +165,7 @@ def _number_people(
     staged: str,
     target: str,
 ) -> None:
-    """Give each person a number and the counts of their rows.
+    """Give each person a number, and each row the count of its person's rows.
 
     A person has the same number in all tables with ids of one class.
     """
@@ -192,13 +176,8 @@ def _number_people(
     # Both ways: either this table or an earlier one may be the first with ids beyond 64 bits.
     _widen(connection, ids, "id", _type(connection, person, staged))
     _widen(connection, staged, person, _type(connection, "id", ids))
-    named = [(f"c{number}", name) for number, name in enumerate(layout.counts)]
-    counts = []
-    for cell, name in named:
-        counted_column = DUCKDB.quote(name) if name else "*"
-        counts.append((cell, f"count({counted_column})"))
     by_person = f"WHERE {person} IS NOT NULL GROUP BY 1"
-    counted = select_sql([f"{person} AS id", *named_cells(counts)], staged, by_person)
+    counted = select_sql([f"{person} AS id", "count(*) AS c"], staged, by_person)
     connection.execute(f"CREATE TEMP TABLE counted AS {counted}")
     # Numbers continue after the people of the tables that were read before.
     ((known,),) = connection.execute(select_sql(["count(*)"], ids)).fetchall()
@@ -206,10 +185,9 @@ def _number_people(
     new = select_sql(["id", next_number], f"counted ANTI JOIN {ids} USING (id)")
     connection.execute(f"INSERT INTO {ids} {new}")
     cells = [f"q.n AS {person}"]
-    for cell, name in named:
-        cells.append(f"CAST(q.{cell} AS UINTEGER) AS {_count_name(name, ROWS)}")
-    for cell, name in named:
-        cells.append(f"{_share_sql(f'q.{cell}', schema)} AS {_count_name(name, SHARE)}")
+    if layout.counted:
+        cells.append(f"CAST(q.c AS UINTEGER) AS {DUCKDB.quote(ROWS)}")
+        cells.append(f"{_share_sql('q.c', schema)} AS {DUCKDB.quote(SHARE)}")
     cells += [f"s.{DUCKDB.quote(name)}" for name in schema.columns]
     people = select_sql(["*"], f"counted JOIN {ids} USING (id)")
     joined = f"{staged} AS s JOIN ({people}) AS q ON s.{person} = q.id"

@@ -35,11 +35,15 @@ PersonSums: TypeAlias = dict[tuple[Hashable, GroupKey], tuple[int, ...]]
 
 @frozen
 class Contribution:
-    """Contribution of one row, or of one person in one key: None where a term is NULL."""
+    """Contribution of one row, or of one person in one key: None where a term is NULL.
+
+    `listed` says whether the key is wanted; other rows add nothing, but may be counted as rows.
+    """
 
     owner: Hashable
     key: GroupKey
     values: tuple[int | None, ...]
+    listed: bool
 
 
 def _as_mapping(row: object) -> Mapping[str, object]:
@@ -143,7 +147,7 @@ class Memory:
 
 
 def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:
-    """List the contributions of all rows whose key is wanted."""
+    """List the contributions of all rows."""
     tally = facts.tally
     columns = facts.columns
     wanted = None if tally.only is None else set(tally.only)
@@ -156,12 +160,11 @@ def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:
         for meaning, domain in zip(key_meanings, facts.keys, strict=True):
             # Through the form of a store, so that equal keys of different types are one key.
             key.append(value_of(hold(meaning(owned.row), domain), domain))
-        if wanted is not None and tuple(key[: tally.listed]) not in wanted:
-            continue
+        listed = wanted is None or tuple(key[: tally.listed]) in wanted
         values = []
         for meaning, term in zip(term_meanings, facts.terms, strict=True):
             values.append(_contribution(meaning(owned.row), term))
-        entries.append(Contribution(owned.owner, tuple(key), tuple(values)))
+        entries.append(Contribution(owned.owner, tuple(key), tuple(values), listed))
     return entries
 
 
@@ -177,18 +180,19 @@ def _contribution(value: Scalar, facts: TermFacts) -> int | None:
 def _once_per_person(entries: Iterable[Contribution]) -> list[Contribution]:
     """Let each person count once in a key, with the greatest of each contribution."""
     once = []
-    for (owner, key), rows in _by_person_and_key(entries).items():
-        greatest = tuple(map(_greatest, zip(*rows, strict=True)))
-        once.append(Contribution(owner, key, greatest))
+    for (owner, key), group in _by_person_and_key(entries).items():
+        columns = zip(*(entry.values for entry in group), strict=True)
+        greatest = tuple(map(_greatest, columns))
+        once.append(Contribution(owner, key, greatest, group[0].listed))
     return once
 
 
 def _by_person_and_key(
     entries: Iterable[Contribution],
-) -> dict[tuple[Hashable, GroupKey], list[tuple[int | None, ...]]]:
-    groups: dict[tuple[Hashable, GroupKey], list[tuple[int | None, ...]]] = defaultdict(list)
+) -> dict[tuple[Hashable, GroupKey], list[Contribution]]:
+    groups: dict[tuple[Hashable, GroupKey], list[Contribution]] = defaultdict(list)
     for entry in entries:
-        groups[entry.owner, entry.key].append(entry.values)
+        groups[entry.owner, entry.key].append(entry)
     return groups
 
 
@@ -200,22 +204,24 @@ def _bounded(
     facts: TallyFacts, entries: list[Contribution]
 ) -> Iterable[tuple[GroupKey, tuple[int, ...]]]:
     """Bound the contributions of each person, exactly as `Tally` defines it; NULL adds nothing."""
+    listed = [entry for entry in entries if entry.listed]
     match facts.tally.share:
         case Free():
-            for entry in entries:
+            for entry in listed:
                 yield entry.key, _without_null(entry.values)
         case RowShare(rows=max_rows):
+            # All rows of a person, whatever their keys.
             rows = Counter(entry.owner for entry in entries)
-            for entry in entries:
+            for entry in listed:
                 values = _without_null(entry.values)
                 yield entry.key, _scaled(values, max_rows, rows[entry.owner])
         case GroupShare(groups=max_groups, rows=max_rows):
-            sums = _clipped_sums(facts, entries, max_rows)
+            sums = _clipped_sums(facts, listed, max_rows)
             groups = Counter(owner for owner, _ in sums)
             for (owner, key), values in sums.items():
                 yield key, _scaled(values, max_groups, groups[owner])
         case KeptKeys(groups=max_groups, rows=max_rows, salt=salt):
-            sums = _clipped_sums(facts, entries, max_rows)
+            sums = _clipped_sums(facts, listed, max_rows)
             kept = _kept_keys(sums, max_groups, salt)
             for (owner, key), values in sums.items():
                 if key in kept[owner]:
@@ -279,8 +285,8 @@ def _scaled(values: Iterable[int], max_count: int, count: int) -> tuple[int, ...
 def _clipped_sums(facts: TallyFacts, entries: Iterable[Contribution], max_rows: int) -> PersonSums:
     """Add up each person's contributions in each key, and clip the sums."""
     sums = {}
-    for group, rows in _by_person_and_key(entries).items():
-        columns = zip(*rows, strict=True)
+    for group, own in _by_person_and_key(entries).items():
+        columns = zip(*(entry.values for entry in own), strict=True)
         clipped = []
         for values, term in zip(columns, facts.terms, strict=True):
             clipped.append(_clipped_sum(values, term, max_rows))

@@ -147,18 +147,20 @@ def _share_sql(count: str, max_count: int, dialect: Dialect) -> str:
     return cast_sql(dialect.divide(bigint(SHARE_FINENESS * max_count), divisor), "INTEGER")
 
 
-def _with_share(rows: Entries, max_count: int, dialect: Dialect, first: str = "") -> str:
-    """Write a source of the rows with s.
+def _with_share(
+    rows: Entries, max_count: int, dialect: Dialect, count: str = "count(*)", first: str = ""
+) -> str:
+    """Write a source of the listed rows with s, by a count of all rows of each person.
 
     `first` names the rows if the text has them in a WITH clause, so that they are read twice.
     """
     if rows.count:
         return _with_stored_share(rows, max_count, dialect)
-    count = f"count({_wanted_rows(rows)})"
     if dialect.joined is None:
         window = f"{count} OVER (PARTITION BY {', '.join(rows.owner)})"
         share = _share_sql(window, max_count, dialect)
-        return nested(select_sql(["*", f"{share} AS s"], nested(rows.sql)), "r")
+        counted = replace(rows, sql=select_sql(["*", f"{share} AS s"], nested(rows.sql)))
+        return nested(counted.listed_sql, "r")
     source = first or f"({rows.sql})"
     # The owner's columns have other names on the side of the counts.
     owners = numbered("h", len(rows.owner))
@@ -173,7 +175,7 @@ def _with_share(rows: Entries, max_count: int, dialect: Dialect, first: str = ""
         return nested(select_sql(["r.*", share], joined), "r")
     if rows.nobody:
         return _never_empty(rows, cells[-1], pairs[0], share)
-    left = JoinSide(rows.sql, "r", rows.owner, (), ["r.*"])
+    left = JoinSide(rows.listed_sql, "r", rows.owner, (), ["r.*"])
     right = JoinSide(counts, "q", owners, (), [share])
     return nested(join_sql(left, right, dialect), "r")
 
@@ -184,7 +186,7 @@ def _with_stored_share(rows: Entries, max_count: int, dialect: Dialect) -> str:
     if not rows.is_share:
         stored = _share_sql(rows.count, max_count, dialect)
     share = f"CAST({stored} AS BIGINT) AS s"
-    return nested(select_sql(["*", share], nested(rows.sql)), "r")
+    return nested(select_sql(["*", share], nested(rows.listed_sql)), "r")
 
 
 def _never_empty(rows: Entries, counted: str, pair: tuple[str, str], share: str) -> str:
@@ -195,11 +197,13 @@ def _never_empty(rows: Entries, counted: str, pair: tuple[str, str], share: str)
     out.
     """
     other, name = pair
-    left = f"{rows.sql} UNION ALL BY NAME SELECT {rows.nobody} AS {name}"
+    guard = f"UNION ALL BY NAME SELECT {rows.nobody} AS {name}"
+    # Keys are tested before the row is added: it has none, and would be left out by their test.
+    left = f"{rows.listed_sql} {guard}"
     share_of_group = counted.removesuffix(" AS h")
     marked = f"CASE WHEN {name} = {rows.nobody} THEN -1 ELSE {share_of_group} END AS h"
     cells = [f"{name} AS {other}", marked]
-    right = select_sql(cells, nested(left), group_by(rows.owner))
+    right = select_sql(cells, nested(f"{rows.sql} {guard}"), group_by(rows.owner))
     joined = f"({left}) AS r JOIN ({right}) AS q ON {name} = {other}"
     # The test reads both sides, so that no optimizer can run it on one of them alone.
     test = f"WHERE CAST({name} AS BIGINT) + h >= 0"
@@ -212,7 +216,7 @@ def _with_heavy_share(rows: Entries, max_rows: int, dialect: Dialect) -> str:
     Each person's rows are counted in place, and the counts are exchanged. Only the counts of people
     with more rows than may count come back.
     """
-    count = f"count({_wanted_rows(rows)})"
+    count = "count(*)"
     share = cast_sql(dialect.divide(bigint(SHARE_FINENESS * max_rows), count), "INTEGER")
     owners = numbered("h", len(rows.owner))
     heavy_cells = named_cells([*zip(owners, rows.owner, strict=True), ("h", share)])
@@ -221,25 +225,17 @@ def _with_heavy_share(rows: Entries, max_rows: int, dialect: Dialect) -> str:
     # People who are not heavy have no partner, and count in full.
     cells = ["r.*", f"COALESCE(h, {SHARE_FINENESS}) AS s"]
     matched = all_equal(zip(rows.owner, owners, strict=True))
-    joined = f"({rows.sql}) AS r LEFT JOIN ({heavy}) AS q ON {matched}"
+    joined = f"({rows.listed_sql}) AS r LEFT JOIN ({heavy}) AS q ON {matched}"
     return nested(select_sql(cells, joined), "r")
 
 
-def _wanted_rows(rows: Entries) -> str:
-    """Write an argument of count() that is not NULL in rows whose keys are wanted."""
-    keys = [_tested_key(key, rows) for key in rows.tested]
-    if not keys:
-        return "*"
-    if len(keys) == 1:
-        return keys[0]
-    return case_sql(none_null(keys), "1")
-
-
-def _tested_key(key: str, rows: Entries) -> str:
-    """Write a key that is NULL where the key as read is NULL."""
-    if key in rows.exact_nulls:
-        return key
-    return rows.deferred.get(key, key)
+def _listed_groups(rows: Entries) -> str:
+    """Write the count of those keys of a person that are wanted."""
+    if not rows.tested:
+        return "count(*)"
+    if len(rows.tested) == 1:
+        return f"count({rows.tested[0]})"
+    return f"count({case_sql(none_null(rows.tested), '1')})"
 
 
 def _sums_sql(rows: Entries, max_rows: int, dialect: Dialect) -> tuple[str, list[str], list[int]]:
@@ -299,11 +295,12 @@ def _by_groups(rows: Entries, max_groups: int, max_rows: int, dialect: Dialect) 
         low = -size if can_be_negative else 0
         numbers.append((_scaled(name, (low, size), dialect), size))
     people = replace(rows, sql=sql, deferred={})
+    count = _listed_groups(rows)
     if dialect.joined is None:
-        source = _with_share(people, max_groups, dialect)
+        source = _with_share(people, max_groups, dialect, count)
         return _totals(numbers, people, source, dialect)
     # Materialized: the sums are needed for the counts and for the totals, and are made once.
-    source = _with_share(people, max_groups, dialect, "w")
+    source = _with_share(people, max_groups, dialect, count, "w")
     text = _totals(numbers, people, source, dialect)
     return f"WITH w AS MATERIALIZED ({sql}) {text}"
 

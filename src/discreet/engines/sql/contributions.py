@@ -56,7 +56,10 @@ class Entries:
     Rows with a NULL in a `tested` key count nowhere. They stay in the SELECT, since their totals
     are never read: that saves a test for each row. `labels` lists the values of those keys that are
     text of a few public values. `deferred` has the SQL that reads the keys which are still as they
-    are stored; those in `exact_nulls` are NULL only where the stored value is.
+    are stored.
+
+    Under `RowShare` the SELECT has every row of the relation, and `listed_sql` those whose keys are
+    wanted: the others are among the rows of their person. Under other shares both are the same.
     """
 
     sql: str
@@ -67,12 +70,18 @@ class Entries:
     labels: Mapping[str, Sequence[str]]
     deferred: Mapping[str, str]
     count: str = ""
-    """Column with the number of rows of their person that count, if the store keeps it."""
+    """Column with the number of all rows of their person, if the store keeps it."""
     is_share: bool = False
     """Tells that `count` holds the person's share instead of the number of rows."""
-    exact_nulls: frozenset[str] = frozenset()
     nobody: str = ""
     """A number that no owner has, if the store has one."""
+    test: str = ""
+    """Test of the keys that is still to be made, if there is one."""
+
+    @property
+    def listed_sql(self) -> str:
+        """The SELECT without the rows whose keys are not wanted."""
+        return _tested_sql(self.sql, self.test)
 
 
 @frozen
@@ -97,19 +106,15 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     tally = facts.tally
     # Names of keys are taken first, since tests and deferred keys refer to them.
     names = tuple(writer.fresh("k") for _ in tally.keys)
-    test = "TRUE"
+    test = ""
     tested: tuple[str, ...] = ()
     if tally.only is not None:
         test, tested = _only_sql(facts, names, writer)
     # A test of keys reads them, and so does grouping by person: then they cannot be deferred.
-    tests_keys = test != "TRUE"
     deferred = {}
-    if not tests_keys and not tally.people:
+    if not test and not tally.people:
         deferred = deferred_keys(tally, names, writer)
-    stored = _StoredCount()
-    if not tests_keys:
-        keys_by_name = dict(zip(names, tally.keys, strict=True))
-        stored = _stored_count(tally, keys_by_name, tested, writer)
+    stored = _stored_count(tally, writer)
     unread = frozenset(key.column for key in deferred.values())
     reader = replace(writer, deferred=unread, count=stored.column)
     frame = frame_of(tally.rows, _needed_columns(tally), reader)
@@ -125,8 +130,10 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     cells += named_cells(keys)
     cells += named_cells((name, sql) for sql, name in columns.items())
     sql = select_sql(cells, nested(frame.sql))
-    if tests_keys:
-        sql = select_sql(["*"], nested(sql), f"WHERE {test}")
+    # A person's number of rows is that of all rows, so there the test has to wait.
+    if not isinstance(tally.share, RowShare):
+        sql = _tested_sql(sql, test)
+        test = ""
     return Entries(
         sql=sql,
         owner=frame.owner,
@@ -137,9 +144,16 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
         deferred={name: key.sql for name, key in deferred.items()},
         count=COUNT if stored.column else "",
         is_share=stored.is_share,
-        exact_nulls=frozenset(name for name, key in deferred.items() if key.exact_null),
         nobody=_nobody(tally, writer) if len(frame.owner) == 1 else "",
+        test=test,
     )
+
+
+def _tested_sql(sql: str, test: str) -> str:
+    """Write the rows that pass a test; "" is no test."""
+    if not test:
+        return sql
+    return select_sql(["*"], nested(sql), f"WHERE {test}")
 
 
 def _needed_columns(tally: Tally) -> frozenset[str]:
@@ -177,41 +191,28 @@ def _nobody(tally: Tally, writer: Writer) -> str:
     return numbers.pop() if len(numbers) == 1 else ""
 
 
-def _stored_count(
-    tally: Tally, keys: Mapping[str, Expression], tested: Sequence[str], writer: Writer
-) -> _StoredCount:
-    """Find the stored number of each person's rows that count, or the person's share.
+def _stored_count(tally: Tally, writer: Writer) -> _StoredCount:
+    """Find the stored number of each person's rows, or the person's share.
 
-    It exists for a whole table, by at most one key that may be NULL. That key has to be read as it
-    was when the store took it in.
+    It exists for a whole table, and is right for every key.
     """
-    if not isinstance(tally.rows, Scan) or not isinstance(tally.share, RowShare):
+    if not isinstance(tally.rows, Scan) or not isinstance(tally.share, RowShare) or tally.people:
         return _StoredCount()
-    if tally.people or len(tested) > 1:
-        return _StoredCount()
-    schema = tally.rows.schema
-    table = writer.table(schema.name)
-    counted_by = ""
-    if tested:
-        key = keys[tested[0]]
-        if not isinstance(key, Field):
-            return _StoredCount()
-        column = find_column(key.name, table.columns)
-        if column is None or table.columns[column].kept != schema.columns[key.name]:
-            return _StoredCount()
-        counted_by = column
+    table = writer.table(tally.rows.schema.name)
     # The stored share is right only for the bound by which it was computed.
-    if table.share_rows == tally.share.rows and counted_by in table.shares:
-        return _StoredCount(table.shares[counted_by], is_share=True)
-    return _StoredCount(table.counts.get(counted_by, ""))
+    if table.share and table.share_rows == tally.share.rows:
+        return _StoredCount(table.share, is_share=True)
+    return _StoredCount(table.count)
 
 
 def _only_sql(
     facts: TallyFacts, names: Sequence[str], writer: Writer
 ) -> tuple[str, tuple[str, ...]]:
-    """Write the test of the keys that are listed; the other keys may have any value."""
+    """Write the test of the keys that are listed; "" if all pass. Other keys may have any value."""
     listed = facts.tally.listed
-    return only_sql(facts.tally.only or (), names[:listed], facts.keys[:listed], writer.dialect)
+    domains = facts.keys[:listed]
+    test, tested = only_sql(facts.tally.only or (), names[:listed], domains, writer.dialect)
+    return "" if test == "TRUE" else test, tested
 
 
 def _labels(names: Sequence[str], domains: Sequence[Domain]) -> dict[str, list[str]]:
@@ -332,13 +333,11 @@ def once_per_person(rows: Entries) -> Entries:
 class DeferredKey:
     """A key that stays as it is stored: its column, and the SQL that reads it from its SQL name.
 
-    The SQL is NULL for text that is not listed. `exact_null` says that it is NULL only where the
-    stored value is NULL.
+    The SQL is NULL for text that is not listed.
     """
 
     column: str
     sql: str
-    exact_null: bool
 
 
 def deferred_keys(tally: Tally, names: Sequence[str], writer: Writer) -> dict[str, DeferredKey]:
@@ -365,7 +364,7 @@ def _deferred_key(name: str, column: str, schema: Schema, writer: Writer) -> Def
     table = writer.table(schema.name)
     stored = prepare(declared, stored_column(column, table), writer.dialect)
     sql = read(declared, replace(stored, sql=name), writer.dialect)
-    return DeferredKey(column, sql, exact_null=stored.kept == declared)
+    return DeferredKey(column, sql)
 
 
 def _scanned_table(rows: Relation) -> tuple[Schema | None, ColumnNames]:

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from ...data.columns.column import Column
 from ...data.schema import Schema
-from ...frozen import field, frozen
+from ...frozen import frozen
 from ...query.algebra.expression import Function
 
 Stored: TypeAlias = Literal[
@@ -55,8 +55,8 @@ class StoredTable:
     |---|---|
     | `steady` | one query may read the table twice and finds the same rows both times |
     | `person` | owner of a row, where the store numbers people; else the declared id is used |
-    | `counts` | columns with the person's number of rows: all (""), or those with a value in a column |
-    | `shares` | columns with the person's share, if at most `share_rows` rows of a person count |
+    | `count` | column with the person's number of rows |
+    | `share` | column with the person's share, if at most `share_rows` rows of a person count |
     | `nobody` | a number that no person has |
     | `read_by` | the schema by which a server prepared the table |
     | `own` | this very store made the table, and nobody else can reach it |
@@ -65,8 +65,8 @@ class StoredTable:
     sql: str
     columns: dict[str, StoredColumn]
     person: StoredColumn | None = None
-    counts: Mapping[str, str] = field(default_factory=dict)
-    shares: Mapping[str, str] = field(default_factory=dict)
+    count: str = ""
+    share: str = ""
     share_rows: int = 0
     steady: bool = False
     nobody: str = ""

@@ -5,6 +5,8 @@
 | totals | the store can compute every column | one total for each pair of columns        |
 | rows   | otherwise                          | each distinct row, with its exact weight  |
 
+A person's rows are all rows of the relation, also those without a label: their weights are those
+of every other question about the relation.
 Distinct rows are coded here, used and dropped.
 Law: tests/learn/test_curator_learn.py::TestTheStoreAndTheArraysAgreeToTheLastDigit
 """
@@ -17,10 +19,10 @@ from ...answer.ask import TallyBatch
 from ...frozen import frozen
 from ...query.algebra.expression import Constant, Expression, Field
 from ...query.algebra.tally import Free, RowShare, Share, Tally, Term
-from ...query.algebra.tree import Relation, Where
+from ...query.algebra.tree import Relation
 from ...query.bounds.contribution_bounds import row_share
 from ...query.bounds.relation_facts import columns_of, multiplicity, neighbours_of
-from ...query.domains.domain import Domain, Scalar, Whole
+from ...query.domains.domain import Domain, Scalar, Values, Whole
 from ...query.domains.domain_of import domain_of
 from ..coding.column_cells import Cells, Listed, steps_of
 from ..coding.design import ModelDesign, domain_is_ordered
@@ -76,12 +78,13 @@ class Stored:
             names.append(label.name)
         keys = tuple(_key(name, domains[name]) for name in names)
         count = self._terms([Constant(True)], self.relation)
-        tally = Tally(self._labelled(label), keys, count, self.share)
+        tests, only = _has_label(label)
+        tally = Tally(self.relation, (*tests, *keys), count, self.share, only)
         totals = self.engine.tally(tally)
         counts = [total[0] for total in totals.values()]
         weights = np.array(counts, dtype=np.int64)
         # No rows at all: every column is empty.
-        columns = list(zip(*totals, strict=True)) or [()] * len(names)
+        columns = list(zip(*totals, strict=True))[len(tests) :] or [()] * len(names)
         cells = {}
         for name, column in zip(names, columns, strict=True):
             cells[name] = _cells(domains[name], column)
@@ -89,17 +92,17 @@ class Stored:
 
     def moments(self, design: ModelDesign, label: Label | None, unit: int) -> ExactMoments:
         """Return the exact second moments, as totals if the store can compute them."""
-        made = coded(self._labelled(label), design, label)
+        made = coded(self.relation, design, label)
         labels = [] if label is None else label_expressions(label)
         count = design.width * (design.width + 1) // 2 + (design.width + 1) * len(labels)
         if made is None or count > MAX_TOTALS:
             rows, found = self.rows(design, label)
             return rows.gram(label_matrix(label, found, unit))
-        return self._totals(*made, labels, unit // UNIT)
+        return self._totals(*made, label, labels, unit // UNIT)
 
     def sums(self, design: ModelDesign, label: Classes, *, squares: bool) -> Whole64:
         """Return the exact sums of each class, as totals if the store can compute them."""
-        made = coded(self._labelled(label), design, label)
+        made = coded(self.relation, design, label)
         if made is None or len(made[1]) > MAX_TOTALS:
             coded_rows, found = self.rows(design, label)
             return sums_by_class(coded_rows, found, len(label.values), squares=squares)
@@ -128,14 +131,19 @@ class Stored:
         return np.asarray(np.array(by_class, dtype=np.int64) * np.array(factors))
 
     def _totals(
-        self, rows: Relation, columns: list[Column], labels: list[Column], scale: int
+        self,
+        rows: Relation,
+        columns: list[Column],
+        label: Label | None,
+        labels: list[Column],
+        scale: int,
     ) -> ExactMoments:
         width = len(columns)
         pairs = [(i, j) for i in range(width) for j in range(i, width)]
         wanted = [product(columns[i], columns[j]) for i, j in pairs]
         wanted += [product(column, other) for column in columns for other in labels]
         wanted += [product(other, other) for other in labels]
-        totals = self._sums(wanted, rows)
+        totals = self._sums(wanted, rows, label)
         cross_start = len(pairs)
         own_start = cross_start + width * len(labels)
         square = np.zeros((width, width), dtype=np.int64)
@@ -147,14 +155,17 @@ class Stored:
         own = np.array(totals[own_start:], dtype=np.int64) * scale**2
         return square, cross.reshape(width, len(labels)), own
 
-    def _sums(self, wanted: list[tuple[Expression, int] | None], rows: Relation) -> list[int]:
+    def _sums(
+        self, wanted: list[tuple[Expression, int] | None], rows: Relation, label: Label | None
+    ) -> list[int]:
         """Return the total of each product; those that are always 0 are not asked."""
         # Equal products are asked once, in the order of their first use.
         distinct = dict.fromkeys(pair[0] for pair in wanted if pair is not None)
         expressions = list(distinct)
         terms = self._terms(expressions, rows)
-        by_key = self.engine.tally(Tally(rows, (), terms, self.share))
-        totals = by_key.get((), (0,) * len(terms))
+        tests, only = _has_label(label)
+        by_key = self.engine.tally(Tally(rows, tests, terms, self.share, only))
+        totals = by_key.get((True,) * len(tests), (0,) * len(terms))
         known = dict(zip(expressions, totals, strict=True))
         sums = []
         for pair in wanted:
@@ -174,11 +185,15 @@ class Stored:
             terms.append(Term(expression, weight, low * weight, high * weight))
         return tuple(terms)
 
-    def _labelled(self, label: Label | None) -> Relation:
-        """Return the rows that have a label."""
-        if label is None:
-            return self.relation
-        return Where(self.relation, there(label))
+
+def _has_label(label: Label | None) -> tuple[tuple[Expression, ...], tuple[Values, ...] | None]:
+    """Return a key that tells whether a row has a label, and the list of its wanted values.
+
+    A key and no WHERE: rows without a label are rows of their person, as in a question by class.
+    """
+    if label is None:
+        return (), None
+    return (there(label),), ((True,),)
 
 
 def _ends(domain: Domain) -> tuple[int, int]:

@@ -5,7 +5,8 @@ integers, so that all engines agree to the last digit. Contribution bounding is 
 
     Free()             every row counts in full
     RowShare(k)        of a person with n > k rows, each row's contribution c counts as
-                       sign(c)·⌊|c|·s/2^20⌋, where s = ⌊2^20·k/n⌋ is the person's share
+                       sign(c)·⌊|c|·s/2^20⌋, where s = ⌊2^20·k/n⌋ is the person's share; n are all
+                       the person's rows of the relation, whatever their keys and terms
     GroupShare(g, r)   a person's sum in one key is clipped to min(0, r·low) .. max(0, r·high) of
                        its term; if the person is in m > g keys, each of these sums t counts as
                        sign(t)·⌊|t|·s/2^20⌋, s = ⌊2^20·g/m⌋
@@ -13,8 +14,9 @@ integers, so that all engines agree to the last digit. Contribution bounding is 
                        smallest md5 of `salt`, the person and the key's values count in full, the
                        others not at all; equal hashes go by the key
 
-A row whose key is outside `only` counts nowhere, so it is not among the n rows either. n counts
-rows, not values: a row whose term is NULL adds nothing, but is one of the person's rows.
+A row whose key is outside `only` counts in no total. Under RowShare it is one of the n rows all
+the same, as is a row whose term is NULL. So a row has the same weight under every list of keys,
+and margins and totals of one relation agree. Under the other shares it is in none of the m keys.
 
 Shares replace the usual random sampling of a person's rows: the same expectation, no sampling
 variance, no secret random order in the store. One person's shares depend on that person's rows
@@ -109,7 +111,8 @@ class Tally:
     shorter than the keys: then they list the first keys, and the others are free.
 
     `people`: each term is per person and key, not per row. A person with several rows in a key
-    counts once, with the greatest contribution (for COUNT(DISTINCT person)); shares act on that.
+    counts once, with the greatest contribution (for COUNT(DISTINCT person)); shares act on that,
+    and the n of RowShare are then the person's keys, those outside `only` included.
     """
 
     rows: Relation

@@ -1,7 +1,8 @@
 """Prepared table of a server: every cell is read once, each person's rows are counted beside them.
 
 Columns are kept_0, kept_1, … in the order of the schema, `person` is the owner of the row, and
-rows_0, … are counts. Their meaning is in a mark that the server keeps beside the table.
+rows_0 the number of the owner's rows. Their meaning is in a mark that the server keeps beside the
+table. Tables of format 1 have further counts, rows_1, …, which nothing reads.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from .cell_table import read_cells_sql
 from .person import id_sql
 from .relation import person_column
 
-FORMAT = 1
+FORMAT = 2
+_READ_FORMATS = (1, FORMAT)
 MARK = "discreet prepared "
 FIRST = "kept_0"
 """The first column of every prepared table."""
-MAX_COUNTS = 16
-"""Keys whose rows are counted for each person: each one is a column more in every row."""
+_COUNT = "rows_0"
 _INTEGERS = (("SMALLINT", 15), ("INTEGER", 31), ("BIGINT", 63))
 
 
@@ -44,11 +45,8 @@ def prepared_sql(schema: Schema, table: StoredTable, dialect: Dialect) -> str:
     rows = nested(read_cells_sql(schema, table, dialect, id_of))
     if not isinstance(schema.unit, People):
         return select_sql(named_cells(cells.items()), rows)
-    cell_names = {name: f"k{number}" for number, name in enumerate(schema.columns)}
-    for number, name in enumerate(_counted_by(schema)):
-        counted = cell_names[name] if name else "*"
-        count = f"count({counted}) OVER (PARTITION BY p)"
-        cells[f"rows_{number}"] = cast_sql(count, "BIGINT")
+    if schema.unit.window is None:
+        cells[_COUNT] = cast_sql("count(*) OVER (PARTITION BY p)", "BIGINT")
     cells["person"] = "p"
     # Sorted by person, so that the rows that are added up for one of them are stored together.
     return select_sql(named_cells(cells.items()), rows, "WHERE p IS NOT NULL ORDER BY p")
@@ -76,18 +74,6 @@ def _type(column: Column) -> str:
     return narrowest_type(_INTEGERS, low, high)
 
 
-def _counted_by(schema: Schema) -> tuple[str, ...]:
-    """List the columns by which a person's rows are counted: "" is all rows, then listed keys."""
-    if not isinstance(schema.unit, People) or schema.unit.window is not None:
-        return ()
-    listed = []
-    for name, column in schema.columns.items():
-        # With a default a key is never NULL, and the count of all rows is right for it.
-        if isinstance(column, Category | Boolean) and column.default is None:
-            listed.append(name)
-    return ("", *listed[:MAX_COUNTS])
-
-
 def mark_of(schema: Schema, table: StoredTable) -> str:
     """Write the mark that a server keeps beside a prepared table, in letters that need no quotes."""
     facts: dict[str, object] = {"format": FORMAT, "schema": schema.to_dict()}
@@ -103,7 +89,7 @@ def prepared_table(name: str, place: str, mark: str, dialect: Dialect) -> Stored
     Refuses: a mark of another version.
     """
     facts = json.loads(bytes.fromhex(mark.removeprefix(MARK)))
-    if facts.get("format") != FORMAT:
+    if facts.get("format") not in _READ_FORMATS:
         raise SchemaMismatch(
             f"{name} was prepared by another version, which this one cannot read; prepare it again"
         )
@@ -117,10 +103,9 @@ def prepared_table(name: str, place: str, mark: str, dialect: Dialect) -> Stored
     stored_id = facts["person"]
     person = StoredColumn(dialect.quote("person"), stored_id["type"], stored_id["stored"])
     columns.setdefault(schema.unit.id, person)
-    counts = {}
-    for number, label in enumerate(_counted_by(schema)):
-        counts[label] = dialect.quote(f"rows_{number}")
-    return StoredTable(place, columns, person, counts, read_by=schema)
+    # With a window the owner of a row is not the person alone, so nothing is counted.
+    count = dialect.quote(_COUNT) if schema.unit.window is None else ""
+    return StoredTable(place, columns, person, count, read_by=schema)
 
 
 def _class(column: Column) -> Stored:
