@@ -129,12 +129,8 @@ class Account:
         if part is not None:
             used = dict(self.parts).get(part, self.common)
             return used.under(fixed)
-        rows = [used for _, used in self.rows()]
-        columns = zip(*(used.amounts for used in rows), strict=True)
         # An event on all the data touches every part, so each amount is that of the worst part.
-        worst_amounts = tuple(max(column) for column in columns)
-        worst_leak = max(used.leaked for used in rows)
-        return Used(worst_amounts, worst_leak, _worst_sum(rows)).under(fixed)
+        return _worst([used for _, used in self.rows()]).under(fixed)
 
     def each(self, filter: Filter, part: str | None) -> list[Filter]:  # noqa: A002
         """Return the filters that must all admit an event on a part, or on all the data."""
@@ -211,6 +207,14 @@ class Account:
         return replace(filter, neighbours=self.near)
 
 
+def _worst(rows: Sequence[Used]) -> Used:
+    """Return the largest of each amount of all rows."""
+    columns = zip(*(used.amounts for used in rows), strict=True)
+    amounts = tuple(max(column) for column in columns)
+    leaked = max(used.leaked for used in rows)
+    return Used(amounts, leaked, _worst_sum(rows))
+
+
 def _worst_sum(rows: Sequence[Used]) -> tuple[Sum, ...]:
     """Return the largest Σε of all rows: None once a row has none, empty if no row keeps sums."""
     if not any(used.added for used in rows):
@@ -256,8 +260,9 @@ def _charge_together(
         if keeps and (paid or summed):
             continue
         refusing = before[name]
-        if not keeps:
-            refusing = max(before.values(), key=lambda row: row.used)
+        if keeps:
+            # The amounts refuse, perhaps those of a part that the event does not touch.
+            refusing = _worst(list(rows.values())).under(filter)
         raise exceeded(refusing, prices[name])
     after: dict[str, Used] = {}
     for name, used in rows.items():

@@ -292,7 +292,7 @@ class Filter:
 
         >>> import discreet as dp
         >>> print(dp.open_filter(dp.ApproxDP(1, 1e-6)).room())
-        ε = 1 in one question, or Gaussian noise of (ε, δ) = (1, 1e-06), which is μ = 0.2367
+        ε = 1 in one question, or Gaussian noise of (ε, δ) = (1, 1e-06)
 
         Refuses: InvalidArgument for kinds that do not count (ε, δ) by a tail: `left` is enough.
         """

@@ -54,7 +54,7 @@ class RemainingBudget:
         text = f"ε = {float(self.epsilon):.4g} in one question"
         if self.mu is not None and self.mu.squared:
             box = f"({self._gaussian_epsilon:.4g}, {shown(self.tail)})"
-            text += f", or Gaussian noise of (ε, δ) = {box}, which is μ = {self.mu.mu:.4g}"
+            text += f", or Gaussian noise of (ε, δ) = {box}"
         if self.delta:
             text += f"; and δ = {shown(self.delta)} for unknown keys"
         return text
