@@ -8,6 +8,7 @@ import pytest
 
 import discreet as dp
 from discreet.query import describe, fingerprint
+from discreet.query.algebra.expression import Constant
 from discreet.query.bounds.check import require_sound
 
 PEOPLE = dp.Schema(
@@ -46,6 +47,30 @@ class TestReading:
         assert list(found.sets) == sets
         again = dp.parse_sql(describe(found), NAMED)
         assert fingerprint(again) == fingerprint(found)
+
+    @pytest.mark.parametrize("keys", ["", "sex", "region, sex", "sex, FLOOR(age / 10)", "job"])
+    @pytest.mark.parametrize("asked", ["COUNT(*) AS n, SUM(pay) AS s", "AVG(pay) AS m"])
+    def test_one_set_is_group_by(self, keys, asked):
+        """A single set is read as GROUP BY its keys, so its plan, price and errors are the same."""
+        plain = f"SELECT {asked} FROM people" + (f" GROUP BY {keys}" if keys else "")
+        single = f"SELECT {asked} FROM people GROUP BY GROUPING SETS (({keys}))"
+        found = dp.parse_sql(single, NAMED)
+        assert found.sets is None
+        assert found == dp.parse_sql(plain, NAMED)
+
+    def test_one_set_of_nested_keys_stays(self):
+        """Nested keys show possible cells only, which GROUP BY does not."""
+        sql = "SELECT COUNT(*) AS n FROM people GROUP BY GROUPING SETS ((FLOOR(age / 10), age))"
+        found = dp.parse_sql(sql, NAMED)
+        assert found.sets == ((0, 1),)
+        assert len(found.nested.rows) == 40
+
+    @pytest.mark.parametrize("clause", ["job", "GROUPING SETS ((job))"])
+    def test_a_single_set_sums_over_no_key(self, clause):
+        """NULL is a value of a plain key, so GROUPING is 0 there."""
+        sql = f"SELECT job, GROUPING(job) AS g, COUNT(*) AS n FROM people GROUP BY {clause}"
+        _, flag, _ = dp.parse_sql(sql, NAMED).finish.columns
+        assert flag == ("g", Constant(0))
 
     def test_python_says_the_same(self):
         built = dp.Table(PEOPLE).marginals(["sex", "region"])

@@ -149,7 +149,11 @@ def grouped_names(
 
     def read_grouped(node: exp.Expr) -> Expression | None:
         if isinstance(node, exp.Grouping):
-            return grouping_flag(_grouping_key(node, rows, keys))
+            key_name = _grouping_key(node, rows, keys)
+            # A single set sums over no key: its NULL is a value.
+            if grouping.sets is None or len(grouping.sets) == 1:
+                return Constant(0)
+            return grouping_flag(key_name)
         # A result window is an aggregate of the grammar too, so it is asked for first.
         if is_result_window(node):
             return read_window(node, names)
@@ -223,7 +227,7 @@ def _key(node: exp.Column, rows: Names, keys: Mapping[Expression, Field]) -> Exp
 def spread_sets(items: Sequence[exp.Expr]) -> tuple[list[exp.Expr], list[tuple[int, ...]] | None]:
     """Return the keys that GROUP BY names, in order, and its sets as positions of keys.
 
-    The sets are None if there is just one. Several clauses multiply, as in SQL:
+    The sets are None if no clause names sets. Several clauses multiply, as in SQL:
     GROUP BY a, CUBE (b) is GROUPING SETS ((a), (a, b)).
     """
     if not any(isinstance(item, _SETS) for item in items):

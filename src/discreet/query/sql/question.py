@@ -19,10 +19,19 @@ from sqlglot import exp
 
 from ...data.columns.column import Category, Column, Date, Integer, Text
 from ...data.schema import Schema
-from ..algebra.expression import Expression, Field
+from ..algebra.expression import Expression, Field, fields_of
 from ..algebra.refusal import refusal
 from ..algebra.statistic import Statistic, statistic_name
-from ..algebra.tree import Finish, Key, Named, Question, Relation, by_name, unused_name
+from ..algebra.tree import (
+    Finish,
+    Key,
+    KeySets,
+    Named,
+    Question,
+    Relation,
+    by_name,
+    unused_name,
+)
 from ..bounds.check import require_sound
 from ..bounds.keys import PublicValues, public_keys
 from ..bounds.relation_facts import columns_of
@@ -274,7 +283,24 @@ def _grouped_question(
         )
     running = True in statistics.running
     named = by_name(statistics.names)
-    return Question(scope.rows, keys, named, finish, grouping.sets, running)
+    return Question(scope.rows, keys, named, finish, _asked_sets(grouping, keys), running)
+
+
+def _asked_sets(grouping: Grouping, keys: tuple[Key, ...]) -> KeySets | None:
+    """Return the grouping sets; None for a single set, which is GROUP BY its keys.
+
+    A single set stays one where plain keys would not be listed, or show cells that cannot occur:
+    for a column of very many values, and for nested keys of one column.
+    """
+    sets = grouping.sets
+    if sets is None or len(sets) > 1:
+        return sets
+    listed = all(key.values is not None for key in keys)
+    columns = [name for key in keys for name in fields_of(key.expression)]
+    nested = len(set(columns)) < len(columns)
+    if nested or not listed:
+        return sets
+    return None
 
 
 def _finish(
