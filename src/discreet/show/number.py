@@ -15,11 +15,10 @@ _MAX_POWER = 15
 
 
 class Digits(StrEnum):
-    """Digits that are shown: those the error leaves, none after the point, or all."""
+    """Digits that are shown: those the error leaves, and of counts none after the point."""
 
     ERROR = "error"
     WHOLE = "whole"
-    EVERY = "every"
 
 
 @frozen
@@ -45,23 +44,20 @@ def number_text(value: float, low: float, high: float, digits: Digits = Digits.E
     ('44 (42 to 47)', '0.123 ± 0.024')
     >>> str(number_text(7.4, 5.9, 8.9, Digits.WHOLE))
     '7 ± 2'
-    >>> str(number_text(1234.5, 1200.0, 1269.0, Digits.EVERY))
-    '1,234.5 ± 35'
+    >>> str(number_text(1234.567, 1200.1, float("inf")))
+    '1,235 (1,200 to no bound)'
 
-    Guarantee: the interval shown contains all of low..high.
+    Guarantee: the interval shown contains all of low..high; no digit is finer than the second of the error.
     Law: `tests/show/test_number.py::TestShownNumbers`
     """
     below = value - low
     above = high - value
     if not (math.isfinite(below) and math.isfinite(above)):
-        return NumberText(plain_number(value), f"({_end(low)} to {_end(high)})")
+        return _open_text(value, low, high)
     all_integers = all(x == math.floor(x) for x in (value, low, high))
     integer = digits is Digits.WHOLE or all_integers
     power = _last_power((high - low) / 2, max(abs(low), abs(high)), integer=integer)
-    if digits is Digits.EVERY or power is None:
-        middle = plain_number(value)
-    else:
-        middle = _written(_rounded(value, power, ROUND_HALF_EVEN))
+    middle = _value_text(value, power)
     # The ends of counts are rounded to integers, so they may differ by 1 from symmetric ones.
     max_difference = max(0.1 * (high - low), 1.0 if digits is Digits.WHOLE else 0.0)
     if min(below, above) < 0 or abs(above - below) > max_difference:
@@ -75,6 +71,28 @@ def number_text(value: float, low: float, high: float, digits: Digits = Digits.E
     distance_above = _EXACT.subtract(Decimal(high), shown)
     error = _rounded_up(max(distance_below, distance_above), power)
     return NumberText(middle, f"± {_written(error)}")
+
+
+def _open_text(value: float, low: float, high: float) -> NumberText:
+    """Write a number with an interval that has no bound on one side or on both."""
+    ends = [end for end in (low, high) if math.isfinite(end)]
+    numbers = [value, *ends]
+    if not ends or not math.isfinite(value):
+        # Nothing says how far the number is known: six digits, as of a value without an interval.
+        return NumberText(plain_number(float(f"{value:.6g}")), f"({_end(low)} to {_end(high)})")
+    integer = all(number == math.floor(number) for number in numbers)
+    # The error of the side that has a bound.
+    power = _last_power(abs(value - ends[0]), max(map(abs, numbers)), integer=integer)
+    bottom = _end(low, power or 0, ROUND_FLOOR)
+    top = _end(high, power or 0, ROUND_CEILING)
+    return NumberText(_value_text(value, power), f"({bottom} to {top})")
+
+
+def _value_text(value: float, power: int | None) -> str:
+    """Write a number to a power of ten; with every digit where it has no error."""
+    if power is None:
+        return plain_number(value)
+    return _written(_rounded(value, power, ROUND_HALF_EVEN))
 
 
 def plain_number(value: float) -> str:
@@ -132,5 +150,8 @@ def _written(number: Decimal) -> str:
     return f"{number:,f}"
 
 
-def _end(value: float) -> str:
-    return plain_number(value) if math.isfinite(value) else "no bound"
+def _end(value: float, power: int = 0, rounding: str = ROUND_FLOOR) -> str:
+    """Write an end of an interval that has no bound on a side."""
+    if math.isfinite(value):
+        return _written(_rounded(value, power, rounding))
+    return "no bound"

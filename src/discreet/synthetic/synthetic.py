@@ -21,6 +21,7 @@ from ..errors import InvalidArgument
 from ..frozen import frozen, replace
 from ..noise import Bits
 from ..optional import load
+from ..show.number import Digits, number_text
 from ..show.table import text_table
 from ..workloads.budget_shares import Floats
 from ..workloads.estimate import ComponentEstimate
@@ -116,8 +117,12 @@ class ReleasedTable:
 
     def __str__(self) -> str:
         columns = self.to_dict()
-        rows = [tuple(map(_text, row)) for row in zip(*columns.values(), strict=True)]
-        table = text_table([tuple(columns), *rows[:_SHOWN]])
+        rows = []
+        for *labels, value, low, high in zip(*columns.values(), strict=True):
+            rows.append((*map(_text, labels), _count_text(value, low, high)))
+        # The ends stand beside the count.
+        heads = tuple(columns)[:-2]
+        table = text_table([heads, *rows[:_SHOWN]])
         if len(rows) > _SHOWN:
             table += f"\n… {len(rows) - _SHOWN:,} rows more"
         return table
@@ -126,6 +131,13 @@ class ReleasedTable:
 def _polars(columns: dict[str, list[object]]) -> pl.DataFrame:
     frame: pl.DataFrame = load("polars", "tables").DataFrame(columns, strict=False)
     return frame
+
+
+def _count_text(value: object, low: object, high: object) -> str:
+    """Write a count as far as it is known; without an error bar as a whole number."""
+    if isinstance(value, float) and isinstance(low, float) and isinstance(high, float):
+        return str(number_text(value, low, high, Digits.WHOLE))
+    return f"{value:,.0f}"
 
 
 def _text(value: object) -> str:

@@ -177,6 +177,7 @@ _COLUMN = Record.of(
     name=_TEXT,
     noisy=FLAG,
     sort=nullable(_TEXT),
+    # "every" is of older releases: no column keeps more digits than its error leaves.
     digits=choice("error", "whole", "every"),
     ordered=FLAG,
 )

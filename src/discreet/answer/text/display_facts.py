@@ -40,7 +40,7 @@ def display_facts_of(answer: Answer, level: float | None = None) -> DisplayFacts
 
 
 def digits_of(question: Question) -> dict[str, Digits]:
-    """Return the rounding of each column: counts are whole, and columns that must add up keep all digits.
+    """Return the rounding of each column: counts are whole, others have the digits their error leaves.
 
     >>> import discreet as dp
     >>> from discreet.answer.text.display_facts import digits_of
@@ -50,12 +50,9 @@ def digits_of(question: Question) -> dict[str, Digits]:
     ('whole', 'error')
     """
     statistics = dict(question.statistics)
-    adds_up = question.sets is not None or question.running
 
     def digits(made: object) -> Digits:
         statistic = statistics.get(made.name) if isinstance(made, Field) else None
-        if adds_up and statistic is not None:
-            return Digits.EVERY
         if statistic is not None and statistic.declared.result is Result.COUNT:
             return Digits.WHOLE
         return Digits.ERROR

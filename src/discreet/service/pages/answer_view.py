@@ -123,7 +123,8 @@ def set_of(part: AnswerPart) -> AnswerSet:
     reply = part.reply
     columns = []
     for column in reply["columns"]:
-        digits = Digits(column.get("digits", "error"))
+        # Replies that older releases stored may say "every", which is shown as far as it is known too.
+        digits = Digits.WHOLE if column.get("digits") == "whole" else Digits.ERROR
         columns.append(AnswerColumn(column["name"], column["noisy"], digits))
     faint = set(reply.get("faint", ()))
     rows = []
@@ -158,9 +159,6 @@ def _cell(column: AnswerColumn, value: object, ends: Sequence[object] | None) ->
         low, high = ends
         return Cell(value_words(value), f"({value_words(low)} to {value_words(high)})", noisy=True)
     estimate, least, most = numbers
-    # The files have every digit; here two places are enough beside a wide interval.
-    if column.digits is Digits.EVERY and most - least > 1:
-        estimate = round(estimate, 2)
     words = number_text(estimate, least, most, column.digits)
     return Cell(_space(words.value), _space(words.error), noisy=True)
 
