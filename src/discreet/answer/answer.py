@@ -45,8 +45,11 @@ if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
     from .derived_views import Between
+    from .population import PopulationLaw
 
 Interval = tuple[Value, Value] | None
+DATA = "data"
+POPULATION = "population"
 
 
 @frozen
@@ -204,11 +207,15 @@ class Answer:
         return modules.measurements.measurements(self)
 
     def interval(
-        self, level: float = 0.95, *, joint: bool = False
+        self, level: float = 0.95, *, joint: bool = False, of: str = DATA
     ) -> tuple[dict[str, Interval], ...]:
         """Return confidence intervals, row by row: each holds with probability `level` or more.
 
         `joint`: all intervals of the answer hold at once with that probability.
+        `of="data"`: intervals of the values that these rows give; they cover the noise alone.
+        `of="population"`: intervals of the values in the population of which these rows, or people, are
+        a random sample. Whether they are is for you to know. Sampling error is added by the released
+        numbers alone, for free (`answer.population`).
 
             case                                          failure probability of each interval
             --------------------------------------------  ------------------------------------
@@ -227,7 +234,10 @@ class Answer:
         Quotients of sums, fractions of a total and differences between rows are bounded by the noise of all
         their totals together (Fieller 1954). None where no bound is known: a mode, a quotient whose divisor
         may be 0, a window over rows that noise picked.
+
+        Refuses: with InvalidArgument the population of columns without a known sampling error.
         """
+        read_target(of, self.question)
         noisy = self.noisy
         made = []
         for name, expression in self.question.finish.columns:
@@ -238,8 +248,13 @@ class Answer:
         if joint:
             among = max(among, len(self))
             beta /= max(1, len(made))
-        beta = self._beta_of_one(made, among, beta)
-        law = self.law
+        law: TableLaw | PopulationLaw = self.law
+        if of == POPULATION:
+            # Union bound: all rows share the sample.
+            beta /= among
+            law = modules.population.PopulationLaw(self.law)
+        else:
+            beta = self._beta_of_one(made, among, beta)
         places: Sequence[int] = range(len(self))
         if self.every is not None:
             # The law is of the table with all keys; find the shown rows in it.
@@ -435,3 +450,15 @@ def read_level(level: object) -> float:
     if not isinstance(level, int | float) or isinstance(level, bool) or not 0 < level < 1:
         raise InvalidArgument(f"level must lie between 0 and 1, got {level}; 0.95 is usual")
     return float(level)
+
+
+def read_target(of: object, question: Question) -> str:
+    """Check what intervals are of: the data, or the population that its units were drawn from.
+
+    Refuses: with InvalidArgument other words, and a population that the question's columns do not tell.
+    """
+    if of not in (DATA, POPULATION):
+        raise InvalidArgument(f'of must be "data" or "population", got {of!r}')
+    if of == POPULATION:
+        modules.population.check_sampled(question)
+    return str(of)

@@ -33,6 +33,7 @@ from .recipe import SIZED_DATA, Draws, Need, NoiseModel, Recipe, StatisticMethod
 from .releases.basis import Basis, middle_of, range_of, whole_of
 from .releases.product import reach_of
 from .releases.total import (
+    JointTotal,
     NoisyTotal,
     StoredForm,
     centred_needs,
@@ -238,6 +239,10 @@ class MeanEstimate:
             low, high = clip(quotients, low, high)
         return outward((self.middle + low, self.middle + high))
 
+    def rows_interval(self, beta: float) -> tuple[float, float]:
+        """Bound the number of rows with a value, with probability at least 1 − β."""
+        return outward(self.count.box(beta))
+
     def _interval_of_boxes(self, beta: float) -> tuple[float, float]:
         """Return the extreme quotients while both exact totals lie in their boxes.
 
@@ -303,6 +308,10 @@ class JointMean:
             low -= self.blur
             high += self.blur
         return outward(clip((low, high), self.low, self.high))
+
+    def rows_interval(self, beta: float) -> tuple[float, float]:
+        """Bound the number of rows with a value, with probability at least 1 − β."""
+        return JointTotal(self.totals, self.rows).interval(beta)
 
 
 def _stepped(distance: Fraction) -> float:

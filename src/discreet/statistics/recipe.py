@@ -129,6 +129,13 @@ class NoisyValue(Protocol):
         """Bound the exact value with probability at least 1 − β; None where no bound is known."""
 
 
+class RowsEstimate(NoisyValue, Protocol):
+    """Released mean or variance, which knows from how many rows it was made."""
+
+    def rows_interval(self, beta: float) -> tuple[float, float]:
+        """Bound the number of rows with a value, with probability at least 1 − β."""
+
+
 class Recipe(Protocol):
     """Derivation of a statistic of certain columns; a frozen value, equal for equal questions."""
 

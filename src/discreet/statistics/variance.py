@@ -41,7 +41,15 @@ from .recipe import (
 )
 from .releases.basis import Basis
 from .releases.product import blur_of, moment_blur, reach_of, square_addends, unit_range, width_of
-from .releases.total import NoisyTotal, StoredForm, exact_sums, noises_of, total_need, weighted_sums
+from .releases.total import (
+    JointTotal,
+    NoisyTotal,
+    StoredForm,
+    exact_sums,
+    noises_of,
+    total_need,
+    weighted_sums,
+)
 from .shared_totals import PARTITION_LABELS, UNIT_RANGE, PartitionRecipe, SharedColumns, joint_lines
 
 
@@ -270,6 +278,10 @@ class JointVariance:
             return _root_ends(low, high)
         return max(0.0, math.nextafter(low, -math.inf)), math.nextafter(high, math.inf)
 
+    def rows_interval(self, beta: float) -> tuple[float, float]:
+        """Bound the number of rows with a value, with probability at least 1 − β."""
+        return JointTotal(self.totals, self.rows).interval(beta)
+
 
 @frozen
 class VarianceEstimate:
@@ -341,6 +353,10 @@ class VarianceEstimate:
         if self.root:
             return _root_ends(low, high)
         return low, high
+
+    def rows_interval(self, beta: float) -> tuple[float, float]:
+        """Bound the number of rows with a value, with probability at least 1 − β."""
+        return outward(self.count.box(beta))
 
     def _box(self, beta: float) -> Box:
         """Bound the variance where all three exact totals lie in their boxes."""

@@ -209,6 +209,13 @@ class TableLaw:
             high += box[1]
         return low, high
 
+    def places_of(self, call: Call, place: int) -> list[int]:
+        """Return the rows that a window reads: those of its group, or the one that LAG reads."""
+        if call.function is Function.TOTAL:
+            return self._group(call, place)
+        other = self._before(call, place)
+        return [] if other is None else [other]
+
     def _group(self, call: Call, place: int) -> list[int]:
         """Return the rows of a window's group that holds a row, of all rows that HAVING leaves."""
         if call not in self.groups:
