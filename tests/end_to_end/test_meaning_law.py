@@ -97,7 +97,7 @@ def slack(plain, name, estimate):
     if isinstance(estimate, TotalEstimate):
         return 0
     if isinstance(estimate, SetEstimate):
-        return Fraction(1, 10**9)
+        return Fraction(8, 2**20)
     statistic = plain["statistics"][name]
     reach = max(abs(statistic.get("low", 1)), abs(statistic.get("high", 1)), 1)
     return Fraction(8 * reach * 60, 2**20)
