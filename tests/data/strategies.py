@@ -170,6 +170,7 @@ def units(draw, declared):
         draw(names()),
         max_rows=rows,
         max_groups=draw(st.none() | st.integers(1, rows)),
+        max_rows_per_group=draw(st.none() | st.integers(1, rows)),
         window=window,
     )
 

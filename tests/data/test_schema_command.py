@@ -94,14 +94,15 @@ class TestInfer:
         rows = tmp_path / "seen.csv"
         rows.write_text("id,seen,note\n1,2024-01-01T10:00:00,x\n")
         done = run(
-            "infer", str(rows), "--people", "id", "--max-rows", "10", "--max-groups", "2", "--window", "seen=month",
+            "infer", str(rows), "--people", "id", "--max-rows", "10", "--max-groups", "2",
+            "--max-rows-per-group", "3", "--window", "seen=month",
             "--bounds", "seen=2024-01-01T00:00:00..2024-12-31T23:59:59", "--length", "note=20",
             "--neighbours", "replace",
         )  # fmt: skip
         (schema,) = schemas_from_toml(drafted(done))
         assert schema == Schema(
             "seen",
-            People("id", max_rows=10, max_groups=2, window=("seen", "month")),
+            People("id", max_rows=10, max_groups=2, max_rows_per_group=3, window=("seen", "month")),
             {"seen": Timestamp("2024-01-01T00:00:00", "2024-12-31T23:59:59"), "note": Text(20)},
             neighbours="replace",
         )
@@ -134,7 +135,7 @@ class TestInfer:
             ([PUMS, "--people", "who"], "there is no column 'who'"),
             (
                 [PUMS, "--people", "pid", "--window", "age=day"],
-                "--max-groups and --window go with --people",
+                "--max-rows-per-group and --window go with --people",
             ),
             ([PUMS, "--max-rows", "3"], "go with --people COLUMN --max-rows N"),
             (

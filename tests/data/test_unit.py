@@ -23,10 +23,18 @@ class TestUnits:
             == "one person (id), at most 9 rows in at most 2 groups"
         )
         assert str(People("id", max_rows=9, max_groups=1)).endswith("in at most 1 group")
+        assert str(People("id", max_rows=9, max_rows_per_group=2)).endswith(
+            "9 rows, 2 in each group"
+        )
         assert "within an hour of seen" in str(People("id", max_rows=2, window=("seen", "hour")))
 
     @pytest.mark.parametrize(
-        "unit", [Rows(), People("id", max_rows=3, max_groups=2, window=("seen", "week"))]
+        "unit",
+        [
+            Rows(),
+            People("id", max_rows=3, max_groups=2, window=("seen", "week")),
+            People("id", max_rows=3, max_groups=2, max_rows_per_group=2),
+        ],
     )
     def test_are_values(self, unit):
         assert pickle.loads(pickle.dumps(unit)) == unit == eval(repr(unit))  # noqa: S307
@@ -46,6 +54,14 @@ class TestUnits:
                 "max_groups must be at most max_rows = 2, got 3; a group takes a row",
             ),
             ({"max_rows": 2, "max_groups": 0}, "max_groups must be a whole number of at least 1"),
+            (
+                {"max_rows": 2, "max_rows_per_group": 3},
+                "max_rows_per_group must be at most max_rows = 2, got 3; raise max_rows, or leave it out",
+            ),
+            (
+                {"max_rows": 2, "max_rows_per_group": 0},
+                "max_rows_per_group must be a whole number of",
+            ),
             (
                 {"max_rows": 2, "window": "month"},
                 "a window is a column and a period, got 'month'; write window=",

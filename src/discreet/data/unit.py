@@ -65,7 +65,9 @@ class People:
     """Protect a person: all rows whose column `id` holds the same value; rows without an id count nowhere.
 
     `max_rows` is the most rows of one unit that count in an answer, over all its groups. `max_groups` is the most
-    groups in which one unit is counted as a person, or shows unknown keys (None: as many as rows); it bounds no rows.
+    groups in which one unit is counted as a person, or shows unknown keys (None: as many as rows). By itself it bounds
+    no rows. `max_rows_per_group` is the most rows of one unit that count in one group of an answer with known groups;
+    in all of them `max_groups` times as many count, and `max_rows` at most. None bounds the rows of no group.
     With `window=("visited", "month")` the unit is a person within one
     calendar month of that column: a person active in k months is then protected as a group of k, no better.
     The id is compared as it is stored; it need not be declared as a column, and questions only ever count it.
@@ -74,7 +76,11 @@ class People:
     >>> print(dp.People("user_id", max_rows=10, window=("visited", "month")))
     one person (user_id) within a month of visited, at most 10 rows
 
-    Refuses a bound below 1, more groups than rows, a window that is no calendar period.
+    >>> print(dp.People("user_id", max_rows=10, max_groups=3, max_rows_per_group=2))
+    one person (user_id), at most 10 rows in at most 3 groups, 2 in each
+
+    Refuses a bound below 1, more groups than rows, more rows in a group than in all, a window that is no calendar
+    period.
     """
 
     kind: ClassVar[Literal["people"]] = "people"
@@ -82,6 +88,7 @@ class People:
     max_rows: int
     max_groups: int | None
     window: tuple[str, Period] | None
+    max_rows_per_group: int | None
 
     def __init__(
         self,
@@ -89,10 +96,19 @@ class People:
         *,
         max_rows: int,
         max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
         window: tuple[str, Period] | None = None,
     ) -> None:
         rows = whole(max_rows, "max_rows", least=1)
         groups = None if max_groups is None else whole(max_groups, "max_groups", least=1)
+        group_rows = None
+        if max_rows_per_group is not None:
+            group_rows = whole(max_rows_per_group, "max_rows_per_group", least=1)
+            if group_rows > rows:
+                raise InvalidArgument(
+                    f"max_rows_per_group must be at most max_rows = {rows}, got {group_rows}; "
+                    "raise max_rows, or leave it out: then rows are bounded over all groups alone"
+                )
         if groups is not None and groups > rows:
             raise InvalidArgument(
                 f"max_groups must be at most max_rows = {rows}, got {groups}; a group takes a row"
@@ -101,6 +117,7 @@ class People:
             "id": read_name(id, "the id"),
             "max_rows": rows,
             "max_groups": groups,
+            "max_rows_per_group": group_rows,
             "window": _window(window),
         }
         fill(self, **fields)
@@ -111,6 +128,7 @@ class People:
             self.id,
             max_rows=self.max_rows,
             max_groups=self.max_groups,
+            max_rows_per_group=self.max_rows_per_group,
             window=self.window,
         )
 
@@ -119,12 +137,14 @@ class People:
         if self.window is not None:
             column, per = self.window
             within = f" within {'an' if per == 'hour' else 'a'} {per} of {column}"
-        groups = (
-            ""
-            if self.max_groups is None
-            else f" in at most {self.max_groups} group{_s(self.max_groups)}"
-        )
-        return f"one person ({self.id}){within}, at most {self.max_rows} row{_s(self.max_rows)}{groups}"
+        groups = ""
+        if self.max_groups is not None:
+            groups = f" in at most {self.max_groups} group{_s(self.max_groups)}"
+        each = ""
+        if self.max_rows_per_group is not None:
+            each = f", {self.max_rows_per_group} in each{'' if groups else ' group'}"
+        rows = f"at most {self.max_rows} row{_s(self.max_rows)}"
+        return f"one person ({self.id}){within}, {rows}{groups}{each}"
 
 
 Unit: TypeAlias = Rows | People

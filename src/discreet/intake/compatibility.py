@@ -45,11 +45,15 @@ def _same_unit(asked: Unit | None, kept: Unit | None) -> bool:
         return asked == kept
     if asked.id != kept.id or asked.window != kept.window:
         return False
-    return asked.max_rows <= kept.max_rows and _max_groups(asked) <= _max_groups(kept)
+    asked_caps = _caps(asked)
+    kept_caps = _caps(kept)
+    return all(mine <= its for mine, its in zip(asked_caps, kept_caps, strict=True))
 
 
-def _max_groups(unit: People) -> int:
-    return unit.max_rows if unit.max_groups is None else unit.max_groups
+def _caps(unit: People) -> tuple[int, int, int]:
+    """Return the contribution bounds; one that is not declared is that of the rows."""
+    rows = unit.max_rows
+    return rows, unit.max_groups or rows, unit.max_rows_per_group or rows
 
 
 def _holds(kept: Column, asked: Column) -> bool:

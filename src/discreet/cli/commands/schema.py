@@ -62,6 +62,9 @@ def infer_command(
     max_groups: Annotated[
         int | None, typer.Option(help="The most groups one person's rows may fall in.")
     ] = None,
+    max_rows_per_group: Annotated[
+        int | None, typer.Option(help="The most rows of one person that may count in one group.")
+    ] = None,
     window: Annotated[
         str | None, typer.Option(help="Protect a person within a period: COLUMN=month.")
     ] = None,
@@ -108,7 +111,8 @@ def infer_command(
         types = _overruled_types(guessed, kind or [])
         kinds = guessed | types
         answers = _answers(kinds, bounds or [], categories or [], length or [])
-        who = _unit(unit, people, max_rows, max_groups, window)
+        group_caps = {"max_groups": max_groups, "max_rows_per_group": max_rows_per_group}
+        who = _unit(unit, people, max_rows, group_caps, window)
         if ask is None:
             ask = sys.stdin.isatty()
         if ask:
@@ -175,7 +179,7 @@ def _unit(
     unit: str | None,
     people: str | None,
     max_rows: int | None,
-    max_groups: int | None,
+    group_caps: Mapping[str, int | None],
     window: str | None,
 ) -> Unit | str | None:
     """Read the unit of privacy; only the column of people if `max_rows` is not given."""
@@ -183,14 +187,17 @@ def _unit(
         raise InvalidArgument("say --unit rows, or --people COLUMN --max-rows N, one of the two")
     if people is None or max_rows is None:
         rows_without_people = max_rows is not None and people is None
-        if max_groups is not None or window is not None or rows_without_people:
-            raise InvalidArgument("--max-groups and --window go with --people COLUMN --max-rows N")
+        given = [*group_caps.values(), window]
+        if any(one is not None for one in given) or rows_without_people:
+            raise InvalidArgument(
+                "--max-groups, --max-rows-per-group and --window go with --people COLUMN --max-rows N"
+            )
         return Rows() if unit else people
     within = None
     if window is not None:
         column, _, period = window.rpartition("=")
         within = (column, cast("Period", period))
-    return People(people, max_rows=max_rows, max_groups=max_groups, window=within)
+    return People(people, max_rows=max_rows, window=within, **group_caps)
 
 
 def _ask_unit(known: Unit | str | None, names: Kinds) -> Unit | str | None:

@@ -99,6 +99,9 @@ def unit_to_dict(unit: Unit) -> dict[str, object]:
     facts: dict[str, object] = {"kind": "people", "id": unit.id, "max_rows": unit.max_rows}
     if unit.max_groups is not None:
         facts["max_groups"] = unit.max_groups
+    # As every fact that came later: left out where it is not declared.
+    if unit.max_rows_per_group is not None:
+        facts["max_rows_per_group"] = unit.max_rows_per_group
     if unit.window is not None:
         facts["window"] = list(unit.window)
     return facts
@@ -194,7 +197,7 @@ def unit_from_dict(facts: object, where: str) -> Unit:
         check_known(given, (), where)
         return Rows()
     if unit.get("kind") == "people":
-        check_known(given, (*PEOPLE, "max_groups", "window"), where)
+        check_known(given, (*PEOPLE, "max_groups", "max_rows_per_group", "window"), where)
         _check_complete(given, PEOPLE, where)
         return _make(where, People, **given)
     raise InvalidArgument(

@@ -98,6 +98,31 @@ def person_groups(rows: Relation) -> int:
     return _count(rows, _declared_groups, _expected_pairs)
 
 
+def person_group_rows(rows: Relation) -> int | None:
+    """Return the expected maximum of rows of one person in one key; None if no table declares it.
+
+    It combines as `person_rows` combines: a join on the person pairs the rows of a key on one side
+    with those of a key on the other. A table that declares nothing has `max_rows` in a key.
+
+    Guarantee: never more than `person_rows`, since each table declares at most its `max_rows`, and
+    sums, products and maxima are monotone.
+    """
+    if not _any_declares(rows):
+        return None
+    return _count(rows, _declared_group_rows, _expected_pairs)
+
+
+def _any_declares(rows: Relation) -> bool:
+    if isinstance(rows, Scan):
+        unit = rows.schema.unit
+        return isinstance(unit, People) and unit.max_rows_per_group is not None
+    return any(map(_any_declares, inputs_of(rows)))
+
+
+def _declared_group_rows(unit: People) -> int:
+    return unit.max_rows_per_group or unit.max_rows
+
+
 def _declared_rows(unit: People) -> int:
     return unit.max_rows
 

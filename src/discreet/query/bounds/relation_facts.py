@@ -196,8 +196,16 @@ def unit_of(relation: Relation) -> Unit:
     declared = [unit.max_groups for unit in people if unit.max_groups is not None]
     # A person with n rows is in n groups at most; People refuses a larger bound of groups.
     max_groups = min([*declared, max_rows]) if declared else None
+    by_group = [unit.max_rows_per_group for unit in people if unit.max_rows_per_group is not None]
+    group_rows = min([*by_group, max_rows]) if by_group else None
     person = people[0]
-    return People(person.id, max_rows=max_rows, max_groups=max_groups, window=person.window)
+    return People(
+        person.id,
+        max_rows=max_rows,
+        max_groups=max_groups,
+        max_rows_per_group=group_rows,
+        window=person.window,
+    )
 
 
 def neighbours_of(relation: Relation) -> Neighbours:
