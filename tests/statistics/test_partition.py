@@ -16,6 +16,7 @@ from discreet.answer.ask import gather
 from discreet.data import Category, Integer, People, Real, Rows, Schema
 from discreet.engines import DuckDB, Memory
 from discreet.errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
+from discreet.frozen import replace
 from discreet.mechanisms.sensitivity import Sensitivity
 from discreet.plan import plan_question
 from discreet.privacy.measures import ZCDP, PureDP
@@ -206,6 +207,71 @@ class TestSensitivity:
             assert abs(high * column.grid - x) <= column.blur
         plan = plan_question(question(wide, {"s": Sum(X), "n": Count()}), PureDP(1))
         assert plan.way in (SumWay.APART, SumWay.CENTRED)  # a sum of rounded values has no bound
+
+
+class TestReplaced:
+    """Centred value and row: one unit replaced by another moves the pair by at most the declared Δ1."""
+
+    VALUES = (None, -5, -3, 0, 3, 4, 10, 12)
+
+    def pair(self, unit="rows", share=None):
+        here = basis(unit, share, "replace")
+        [recipe] = recipes_of([Mean(X)], here, SumWay.BY_COLUMN)
+        [need] = recipe.needs(here)
+        return recipe.shared, need
+
+    def moved(self, need, *tables):
+        first, second = (gather([need], [()], Memory({"t": data}))[0] for data in tables)
+        totals = zip(need.exact(first, ()), need.exact(second, ()), strict=True)
+        return sum(abs(a - b) for a, b in totals)
+
+    def test_every_replaced_row(self):
+        """All rows by all rows, NULL and values beyond the bounds among them: the bound is reached."""
+        _, need = self.pair()
+        others = table([(3, 3), (None, 1)], "other")
+        moves = [
+            self.moved(need, others + table([(a, 0)]), others + table([(b, 0)]))
+            for a, b in product(self.VALUES, repeat=2)
+        ]
+        assert max(moves) == need.sensitivity.l1 == 26
+
+    @settings(deadline=None, max_examples=examples(60))
+    @given(rows, rows)
+    def test_every_replaced_person(self, mine, yours):
+        _, need = self.pair("people", RowShare(2))
+        assert self.moved(need, table(mine, "me"), table(yours, "you")) <= need.sensitivity.l1
+
+    def test_moments(self):
+        shared, need = self.pair()
+        totals = Memory({"t": table([(x, 0) for x in self.VALUES])}).tally(need.tally)[()]
+        values = [min(max(x, -3), 10) for x in self.VALUES if x is not None]
+        for power in (0, 1):
+            wanted = sum(Fraction(x + 3, 13) ** power for x in values)
+            weighed = sum(w * t for w, t in zip(shared.moment(power), totals, strict=True))
+            assert weighed * need.unit == wanted
+
+    def test_a_mean_has_the_noise_of_its_sum(self):
+        """At the middle of the range a mean is off as the sum alone is; apart it pays for a count."""
+        plan = plan_question(question(scan("rows", "replace"), {"m": Mean(X)}), PureDP(1), size=999)
+        assert (plan.way, len(plan.events)) == (SumWay.BY_COLUMN, 1)
+        made = run_plan(plan, Memory({"t": []})).estimates[0]["m"]
+        centred, counted = (float(total.mechanism.scale * total.unit) for total in made.totals)
+        assert (centred * 13 / 2, counted) == (13, 2)
+        apart = plan_question(
+            question(scan("rows", "replace"), {"m": Mean(X), "v": Variance(X)}), PureDP(1), size=999
+        )
+        assert apart.way is SumWay.APART
+
+    @pytest.mark.parametrize("share", [GroupShare(1, 1), RowShare(2)])
+    def test_what_has_no_pair(self, share):
+        unit = "groups" if isinstance(share, GroupShare) else "people"
+        column = column_of(X, 1, 100, null=False, columns=basis().columns)
+        keyed = replace(basis(unit, share, "replace"), keys=(Field("k"),))
+        added = basis(unit, share)
+        for here in (keyed, added):
+            with pytest.raises(UnboundedSensitivity):
+                partition_need(Partition((column,), True), here)
+        assert possible_ways([Mean(X)], keyed) == (SumWay.APART,)
 
 
 class TestLines:

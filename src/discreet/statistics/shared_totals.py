@@ -156,16 +156,19 @@ class SumWay(StrEnum):
 def possible_ways(statistics: Sequence[Statistic], basis: Basis) -> tuple[SumWay, ...]:
     """List the ways in which a question's statistics can be made, `APART` first.
 
-    A partition needs rows that are added or removed, and that count in full or by their share of a
-    person's rows. A sum that is alone gains nothing from sharing.
+    A partition needs rows that count in full or by their share of a person's rows. Rows that are
+    replaced have one for sums and means without keys. A sum that is alone gains nothing from
+    sharing.
     """
     sums = _sums(statistics)
     centred = [statistic for statistic in sums if method_of(statistic).centred]
-    added_or_removed = neighbours_of(basis.rows) == ADD_REMOVE
-    if not added_or_removed or isinstance(basis.share, GroupShare) or not sums:
+    if isinstance(basis.share, GroupShare) or not sums:
         return (SumWay.APART,)
     if len(statistics) == 1 and centred:
         return (SumWay.APART,)
+    if _is_replaced(basis):
+        pairs = not basis.keys and all(map(_is_first_moment, sums))
+        return (SumWay.APART, SumWay.BY_COLUMN) if pairs else (SumWay.APART,)
     ways = [SumWay.APART]
     if centred:
         ways.append(SumWay.CENTRED)
@@ -176,6 +179,15 @@ def possible_ways(statistics: Sequence[Statistic], basis: Basis) -> tuple[SumWay
     if len(components) > 1 and len(columns) <= _MAX_TOGETHER:
         ways.append(SumWay.TOGETHER)
     return tuple(ways)
+
+
+def _is_replaced(basis: Basis) -> bool:
+    return neighbours_of(basis.rows) != ADD_REMOVE
+
+
+def _is_first_moment(statistic: Statistic) -> bool:
+    """Return whether a statistic is a sum or a mean of one column."""
+    return method_of(statistic).degree == 1 and len(expressions_of(statistic)) == 1
 
 
 def recipes_of(statistics: Sequence[Statistic], basis: Basis, way: SumWay) -> list[Recipe]:
@@ -209,8 +221,10 @@ def _partitions(
         groups = [frozenset[Expression]().union(*groups)]
     partitions = []
     for i, group in enumerate(groups):
-        # The first partition alone counts all rows: one total of COUNT(*) is enough.
-        partition = _ColumnPartition.of(group, statistics, basis, rows=i == 0)
+        # The first partition alone counts all rows: one total of COUNT(*) is enough. Where rows
+        # are replaced none does: COUNT(*) is public there, or less noisy by itself.
+        rows = i == 0 and not _is_replaced(basis)
+        partition = _ColumnPartition.of(group, statistics, basis, rows=rows)
         partitions.append(partition)
     return partitions
 
@@ -295,10 +309,10 @@ class _ColumnPartition:
             null = counted_without and not always_present(x, basis.rows)
             column = column_of(x, degree, steps[x], null=null, columns=basis.columns)
             columns.append(column)
-        partition = Partition(tuple(columns))
+        partition = Partition(tuple(columns), _is_replaced(basis))
         if partition.most * multiplicity(basis.rows) > MAX_JOINT:
             # The totals will be rounded down, which counts as a further blur of the values.
-            partition = Partition(tuple(map(_rounded_down, columns)))
+            partition = Partition(tuple(map(_rounded_down, columns)), _is_replaced(basis))
         if prod(column.places for column in columns) > _MAX_TOTALS:
             raise UnsupportedQuery("these columns have too many products; ask for fewer at once")
         indices = {x: i for i, x in enumerate(degrees)}

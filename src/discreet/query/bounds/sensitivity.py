@@ -127,6 +127,40 @@ def joint_influence(tally: Tally, most: int) -> Sensitivity:
     return Sensitivity(reach, reach**2, reach, ADD_REMOVE, reach)
 
 
+def pair_influence(tally: Tally, most: int) -> Sensitivity:
+    """State the sensitivity of two totals (C, R) of one cell under replace neighbours.
+
+    A row adds (c, r) with |c| ≤ r ≤ `most`, or nothing.
+
+    Proof. A unit adds (C, R) with |C| ≤ R ≤ k·most, k its rows: shares shrink c and r of a row
+    alike, and floors towards 0 keep |c| ≤ r. Two units differ by |C − C'| + |R − R'|, which is at
+    most R + R' + |R − R'| = 2·max(R, R').
+
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.expression import Constant, Field
+    >>> from discreet.query.algebra.tally import Free, Tally, Term
+    >>> from discreet.query.algebra.tree import Scan
+    >>> from discreet.query.bounds.sensitivity import pair_influence
+    >>> ages = dp.Schema("ages", dp.Rows(), {"age": dp.Integer(-60, 60)}, neighbours="replace")
+    >>> terms = (Term(Field("age"), 1, -60, 60), Term(Constant(True), 60, 0, 60))
+    >>> int(pair_influence(Tally(Scan(ages), (), terms, Free()), 60).l1)
+    120
+
+    Refuses: with `UnboundedSensitivity` keys, which a replaced row may move between; other
+    neighbours; and shares that clip each total for itself.
+
+    Law: tests/statistics/test_partition.py::TestReplaced
+    """
+    clips_each_total = tally.people or isinstance(tally.share, GroupShare | KeptKeys)
+    if tally.keys or clips_each_total or neighbours_of(tally.rows) == ADD_REMOVE:
+        raise UnboundedSensitivity(
+            "a pair of totals is bounded for replaced rows that count in full, without keys"
+        )
+    _, rows = corners(tally)
+    reach = 2 * rows * most
+    return Sensitivity(reach, reach**2, reach, "replace", 2)
+
+
 def _row_bounds(term: Term) -> tuple[int, int]:
     """Bound the contribution of one row, with 0 among its values."""
     low = min(term.low, 0)

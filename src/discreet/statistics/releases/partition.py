@@ -14,6 +14,13 @@ step, the blur. Three degrees and more would leave a column few steps, and a cor
 quotient of small differences, is sensitive to them. So rows that count in full may add up to 2^58,
 and their *totals* are rounded down to 2^42 after summation: ⌊T/q⌋ moves by at most (|ΔT| + q − 1)/q.
 So k totals of m rows together move by (Δ1 + mk(q − 1))/q, hardly more than Δ1/q.
+
+**Replaced rows.** A row whose value is replaced by another moves (u, S − u) by up to 2S, and so does
+the pair (2u − S, S) if the value is replaced by none: centred value and row. Of that pair one noise
+of scale 2S/ε on each is enough, without keys. A mean then has the noise of a sum alone, and of a
+count of scale 2/ε, which matters only as far as the mean lies from the middle of the range.
+
+    COUNT = R, in units of 1/S        Σt = (C + R)/2, with C = Σ(2u − S) and R = ΣS
 """
 
 from __future__ import annotations
@@ -32,13 +39,13 @@ from ...query.algebra.expression import Call, Constant, Expression, Function, fi
 from ...query.algebra.tally import Free, Tally, Term
 from ...query.bounds.contribution_bounds import weight_of
 from ...query.bounds.not_null import always_present
-from ...query.bounds.sensitivity import corners, joint_influence
+from ...query.bounds.sensitivity import corners, joint_influence, pair_influence
 from ...query.domains.arithmetic import half_up
 from ...query.domains.domain import Domain, Whole
 from ...query.domains.domain_of import domain_of
 from ...query.text.expression import expression_text, quote
 from ..laws.noise_sum import IntegerNoise, noise_of
-from .basis import Basis, whole_of
+from .basis import Basis, present, whole_of
 from .total import AdditiveRelease, KeyValues
 
 MAX_JOINT = 1 << 42
@@ -109,11 +116,14 @@ def rows_name(of: Expression | None, basis: Basis) -> str:
 class Partition:
     """Products of the bases of some columns; the index of the last column runs fastest.
 
-    Guarantee: every row adds the same amount to all totals together.
+    `replaced` says that rows are replaced: the totals are then those of centred values and of rows.
+
+    Guarantee: every row adds the same amount to all totals together, unless rows are replaced.
     Law: tests/statistics/test_partition.py::TestUnity
     """
 
     columns: tuple[PartitionColumn, ...]
+    replaced: bool = False
 
     @property
     def places(self) -> Iterator[tuple[int, ...]]:
@@ -136,11 +146,18 @@ class Partition:
 
         A power None includes rows without a value in that column.
         """
+        if self.replaced:
+            [power] = powers
+            return _PAIR_FORMS[power or 0]
         return _form(self._shape, tuple(powers))
 
     @property
     def _shape(self) -> _Shape:
         return tuple([(column.degree, column.null) for column in self.columns])
+
+
+_PAIR_FORMS = (Fraction(0), Fraction(1)), (Fraction(1, 2), Fraction(1, 2))
+"""The number of rows, and Σt, as weights of the totals of centred values and of rows."""
 
 
 def _places(shape: _Shape) -> Iterator[tuple[int, ...]]:
@@ -231,6 +248,8 @@ def partition_need(partition: Partition, basis: Basis) -> PartitionNeed:
             "products of these columns have too many steps, or none; declare coarser ones"
         )
     weight = weight_of(partition.most, basis.share)
+    if partition.replaced:
+        return _pair_need(partition, weight, basis)
     terms = tuple(_term(partition, place, weight, basis.columns) for place in partition.places)
     tally = Tally(basis.rows, basis.keys, terms, basis.share)
     steps_per_row = partition.most * weight
@@ -246,6 +265,19 @@ def partition_need(partition: Partition, basis: Basis) -> PartitionNeed:
         sensitivity = Sensitivity(rounded_l1, rounded_l1**2, rounded_l1, ADD_REMOVE, rounded_l1)
     unit = Fraction(1 << shift, steps_per_row)
     return PartitionNeed(tally, unit, sensitivity, shift)
+
+
+def _pair_need(partition: Partition, weight: int, basis: Basis) -> PartitionNeed:
+    """State the totals of centred values and of rows that have one, where rows are replaced."""
+    [column] = partition.columns
+    [value] = _factors(column, 1, basis.columns)
+    [complement] = _factors(column, 0, basis.columns)
+    centred = Call(Function.SUBTRACT, (value, complement))
+    most = column.steps * weight
+    rows = present(column.expression, basis.rows)
+    terms = (Term(centred, weight, -most, most), Term(rows, most, 0, most))
+    tally = Tally(basis.rows, basis.keys, terms, basis.share)
+    return PartitionNeed(tally, Fraction(1, most), pair_influence(tally, most))
 
 
 def _term(
