@@ -218,7 +218,9 @@ class TestExports:
     def test_text(self):
         lines = str(self.ANSWER).splitlines()
         assert len(lines) == 5
-        assert lines[4] == "no interval of mode: it is picked, not measured"
+        assert lines[4] == "± is noise only, at 95 %"
+        told = self.ANSWER.details().splitlines()
+        assert "no interval of mode: it is picked, not measured" in told
         assert "●" in lines[1]
         assert "± 0" in lines[1]
         alone = str(sure({"n": Count()}))

@@ -53,9 +53,10 @@ class TestFaces:
         text, page, marked = str(answer), answer.to_html(), answer.to_markdown()
         count = text.splitlines()[1].split()[1]
         assert count in page and count in marked and "," in count and "." not in count
-        assert "○" in text and "1 row drawn hollow says nothing" in text
-        assert page.count("opacity:.45") == 1 and "1 row in grey says nothing" in page
-        assert "| *m* |" in marked and "1 row in italics says nothing" in marked
+        told = "rows drawn hollow, in grey or in italics say nothing"
+        assert "○" in text and told in answer.details() and answer.caption in text
+        assert page.count("opacity:.45") == 1 and told in page and answer.caption in page
+        assert "| *m* |" in marked and answer.caption in marked
         assert answer.to_csv(level=0.95).splitlines()[1].split(",")[1] == repr(
             answer.column("n")[0]
         )
@@ -88,13 +89,12 @@ class TestAgain:
         first, again = curator.sql(sql, spend=1), curator.sql(sql, epsilon=1)
         other = curator.named("bob").sql(sql, spend=dp.PureDP(1))
         assert first == again and first.rows == other.rows
-        assert (
-            again.caption
-            == f"answered before, data version 1, nothing spent; it cost {first.caption}"
-        )
-        assert re.sub("entry [0-9]+", "", other.caption) == re.sub(
-            "entry [0-9]+", "", first.caption
-        )
+        assert again.caption == first.caption.replace("cost", "answered before for")
+        told = first.details()
+        assert again.details() == f"answered before, data version 1, nothing spent; it {told}"
+        entry = re.compile("entry [0-9]+")
+        assert entry.sub("", other.details()) == entry.sub("", told)
+        assert other.caption == first.caption
 
     def test_a_number_is_an_epsilon_of_a_pure_ledger_only(self):
         visits = dp.Schema("visits", dp.Rows(), COLUMNS)

@@ -108,7 +108,7 @@ def test_the_same_question_goes_on_under_its_charge(tmp_path):
     )
     assert "Traceback" not in shown and charges(tmp_path) == ["open", "charge"]
     code, out, shown = run_until(tmp_path)
-    assert code == 0 and "ε = 1 of ε = 3, entry 2 of the ledger" in out
+    assert code == 0 and "cost ε = 1; ± is noise only, at 95 %" in out
     assert charges(tmp_path) == ["open", "charge", "answer"]
 
 

@@ -109,7 +109,7 @@ class TestAsking:
             dp.PureDP(10),
         )
         assert dp.verify_receipt(answer.receipt, answer=answer) == answer.receipt
-        assert "entry" in str(answer)
+        assert "cost ε = 10; ±" in str(answer) and "entry" in answer.details()
         assert answer.to_polars().shape == (4, 3)
 
     def test_the_same_question_is_the_same_answer_and_free(self, ana):

@@ -152,7 +152,7 @@ class TestAStoredAnswer:
         asked = curator()
         first, second = (asked.sql(MEAN, spend=dp.PureDP(1), level=level) for level in (0.95, 0.5))
         assert asked.spent() == dp.PureDP(1) and first.interval(0.5) == second.interval(0.5)
-        assert "intervals at level 0.5" in str(second) and first.receipt == second.receipt
+        assert "at 50 %" in str(second) and first.receipt == second.receipt
 
     def test_is_given_after_the_planner_has_changed(self, monkeypatch):
         asked = curator()

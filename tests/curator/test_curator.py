@@ -50,9 +50,9 @@ class TestAnAnswer:
         answer = curator(who="ana").sql(MEAN, spend=dp.PureDP(9), why="report")
         assert answer.column("region") == ["N", "S", "E"]
         assert abs(answer.column("n")[0] - 200) < 40 and abs(answer.column("n")[2]) < 40
-        assert answer.caption == "ε = 9 of ε = 10, entry 2 of the ledger" and answer.caption in str(
-            answer
-        )
+        assert answer.caption == "cost ε = 9; ± is noise only, at 95 %"
+        assert answer.caption in str(answer)
+        assert answer.details().startswith("cost ε = 9 of ε = 10, entry 2 of the ledger\n")
         assert answer.caption in answer._repr_html_()
         assert (answer.receipt.who, answer.receipt.why, answer.receipt.number) == (
             "ana",
@@ -90,11 +90,9 @@ class TestAnAnswer:
         with dp.open_ledger(tmp_path / "a.ledger") as ledger:
             again = curator(ledger).sql(MEAN, spend=dp.PureDP(1))
             assert again == first and ledger.spent() == dp.PureDP(1)
-            old = "answered before, data version 1, nothing spent; it cost "
-            assert (again.caption, str(again)) == (
-                old + first.caption,
-                str(first).replace("ε = 1 of", f"{old}ε = 1 of"),
-            )
+            old = "answered before, data version 1, nothing spent; it "
+            assert again.details() == old + first.details()
+            assert str(again) == str(first).replace("cost", "answered before for")
             assert again.receipt.to_json() == first.receipt.to_json()
 
     def test_by_error_spends_just_enough(self):

@@ -43,7 +43,7 @@ class TestAPlan:
         asked = curator(opened(budget))
         answer = asked.sql(MEAN, error={"n": 60, "income": 300})
         said = "(ε, δ) = (" if isinstance(budget, dp.ApproxDP) else str(answer.receipt.price)
-        assert answer.receipt.promise == budget and answer.caption.startswith(said)
+        assert answer.receipt.promise == budget and answer.caption.startswith(f"cost {said}")
         asked.ledger.verify()
 
     def test_a_release_by_errors(self):

@@ -28,8 +28,8 @@ def blurred(reply):
     """Leave out of a reply what differs between any two answers: released numbers, entry, times and hashes."""
     receipt = json.loads(reply["receipt"])
     facts = {name: "…" if name in DIFFER else fact for name, fact in receipt.items()}
-    caption = re.sub(r"entry \d+", "entry …", reply["caption"])
-    return {**reply, "rows": 0, "intervals": 0, "exact": 0, "caption": caption, "receipt": facts}
+    details = re.sub(r"entry \d+", "entry …", reply["details"])
+    return {**reply, "rows": 0, "intervals": 0, "exact": 0, "details": details, "receipt": facts}
 
 
 def test_a_question_asked_before_is_answered_like_a_new_one(as_who, ask):

@@ -56,6 +56,7 @@ OTHER_ARGUMENTS = {
 # Where the data, the schema and the ledger are, who asks, and the parts of a spend and of its terms.
 COMMAND_ONLY = {"source", "schema", "ledger", "table", "budget", "who", "as_json"}
 COMMAND_ONLY |= {"epsilon", "delta", "rho", "mu", "error", "weight", "size", "level"}
+COMMAND_ONLY |= {"details"}
 COMMAND_ONLY_OF = {
     "sql": {"out", "receipt", "plot"},
     "explain": {"store"},

@@ -75,6 +75,8 @@ class Answer:
     candidates: int = 0
     every: tuple[tuple[KeyValues, ...], tuple[dict[str, NoisyValue], ...]] | None = None
     """All keys and estimates, if a window or OFFSET reads more than the rows that are shown."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """Sentences of the maker of the answer, which `details` has first: price, ledger entry, caps."""
 
     @classmethod
     def of(
@@ -134,8 +136,16 @@ class Answer:
             every=every,
         )
 
-    def with_receipt(self, receipt: object, caption: str | Late[str] = "") -> Answer:
-        """Return the same answer with the ledger's receipt; the caption is shown below the table."""
+    def with_receipt(
+        self,
+        receipt: object,
+        caption: str | Late[str] = "",
+        notes: tuple[str, ...] | Late[tuple[str, ...]] = (),
+    ) -> Answer:
+        """Return the same answer with the ledger's receipt.
+
+        The caption is shown below the table; `details` begins with the notes.
+        """
         # Not `replace`, which reads every field: a plan that is made later must not be made here.
         return Answer(
             self.columns,
@@ -148,6 +158,7 @@ class Answer:
             cast("str", caption),
             self.candidates,
             self.every,
+            cast("tuple[str, ...]", notes),
         )
 
     @property
@@ -296,6 +307,21 @@ class Answer:
             shown_by = keys_shown_by(self.plan)
         return TableLaw(self.question, keys, rows, shown_by)
 
+    def details(self) -> str:
+        """Return what the numbers mean, a sentence a line: all that the caption's one line leaves out.
+
+        >>> import discreet as dp
+        >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120)})
+        >>> store = dp.Memory({"people": [{"age": 40}] * 900})
+        >>> curator = dp.Curator(store, [people], dp.open_ledger(":memory:", dp.PureDP(3)))
+        >>> answer = curator.sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(1))
+        >>> answer.caption, answer.details().splitlines()[0]
+        ('cost ε = 1; ± is noise only, at 95 %', 'cost ε = 1 of ε = 3, entry 2 of the ledger')
+
+        Law: tests/answer/test_captions.py::TestCaptions
+        """
+        return text.caption.details_of(self)
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -352,6 +378,7 @@ class Answer:
 
 _PLAN: Any = Answer.plan
 _CAPTION: Any = Answer.caption
+_NOTES: Any = Answer.notes
 
 
 def _late_property(slot: Any, text: str) -> property:  # noqa: ANN401 a slot has no public type
@@ -369,10 +396,11 @@ def _late_property(slot: Any, text: str) -> property:  # noqa: ANN401 a slot has
     return property(read, slot.__set__, doc=text)
 
 
-# A stored answer is found without a plan. So these two fields may hold a `Late` value, which is made when
+# A stored answer is found without a plan. So these fields may hold a `Late` value, which is made when
 # somebody reads the field; comparing and pickling answers read it too.
 Answer.plan = _late_property(_PLAN, "The plan that made the answer, or its provenance.")  # type: ignore[assignment]
-Answer.caption = _late_property(_CAPTION, "The text below the table.")  # type: ignore[assignment]
+Answer.caption = _late_property(_CAPTION, "The line below the table, of at most 20 words.")  # type: ignore[assignment]
+Answer.notes = _late_property(_NOTES, "The sentences of the maker of the answer.")  # type: ignore[assignment]
 
 
 def picks_by_noise(question: Question) -> bool:

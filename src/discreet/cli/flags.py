@@ -77,4 +77,7 @@ WhyFlag: TypeAlias = Annotated[
 WhoFlag: TypeAlias = Annotated[
     str, typer.Option("--who", help="Who asks; the ledger keeps it.", envvar="DISCREET_WHO")
 ]
+DetailsFlag: TypeAlias = Annotated[
+    bool, typer.Option("--details", help="Also print what the numbers mean, a sentence a line.")
+]
 JsonFlag: TypeAlias = Annotated[bool, typer.Option("--json", help="As JSON.")]

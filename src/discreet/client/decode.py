@@ -60,7 +60,12 @@ def make_answer(reply: Mapping[str, Any], plan: Plan, plans: Mapping[str, Plan])
         source = Provenance(plan.question, plan.level, charged)
     with _known_form():
         answer = answer_from_json(reply["exact"], source)
-        return answer.with_receipt(receipt, reply["caption"])
+        return answer.with_receipt(receipt, reply["caption"], details_notes(reply))
+
+
+def details_notes(reply: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the sentences on an answer that the service sent; services of older versions send none."""
+    return tuple(reply.get("details", "").splitlines())
 
 
 def sent_model(model: Model) -> Model:

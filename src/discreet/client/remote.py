@@ -53,6 +53,7 @@ from ..wire.verbs.question import Ask, ReleaseRequest
 from ..wire.verbs.synthesis import SynthesisRequest
 from ..wire.verbs.training import LearnRequest
 from .decode import (
+    details_notes,
     make_answer,
     make_bounds,
     make_caps,
@@ -182,7 +183,7 @@ class Remote:
         body = Ask(text, checked_terms, rows=rows).to_json()
         reply = self.line.post(self._at("rehearse"), body)
         answer = answer_from_json(reply["exact"], plan)
-        return answer.with_receipt(None, reply["caption"])
+        return answer.with_receipt(None, reply["caption"], details_notes(reply))
 
     def learn(
         self, sql: str, model: Model, spend: Measure | None = None, *, why: str = "", key: str = ""

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
+from ..answer import text
 from ..answer.answer import Answer
 from ..answer.ask import run_plan, run_plans, store_texts
 from ..answer.stored import answer_to_json
@@ -250,8 +251,8 @@ class Curator:
         answer = run_plan(
             plan, store, level=read.level, nonnegative=read.nonnegative, whole=read.whole
         )
-        caption = f"rehearsal: made-up data, {count} rows a table; nothing was spent"
-        return answer.with_receipt(None, caption)
+        made_up = f"rehearsal: made-up data, {count} rows a table; nothing was spent"
+        return answer.with_receipt(None, text.caption.caption_line(answer, made_up), (made_up,))
 
     def learn(
         self, sql: str, model: Model, spend: Measure | None = None, *, why: str = ""

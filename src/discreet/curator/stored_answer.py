@@ -31,10 +31,11 @@ Law: tests/ledger/test_before_0_2_0.py, tests/ledger/test_0_1_0.py, tests/curato
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cache
 
+from ..answer import text
 from ..answer.answer import Answer
 from ..answer.provenance import Late, LatePlan, Provenance
 from ..answer.stored import answer_from_json, read_object
@@ -47,7 +48,7 @@ from ..ledger.charge_order import Fits
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
-from ..plan.text.plan import share_text, truncation_text
+from ..plan.text.plan import share_text, truncation_sentence, truncation_text
 from ..privacy.events import Event
 from ..privacy.events.json import (
     Json,
@@ -245,9 +246,8 @@ def read_answers(
     price = body.price
     if opened.adds:
         price = opened.stated(from_json(charge.event))
-    caption = f"{price_of_promise(price, promise)}, entry {charge.number} of the ledger"
-    if paid.again:
-        caption = f"{again_words(dict(receipt.tables))}; it cost {caption}"
+    again = again_words(dict(receipt.tables)) if paid.again else ""
+    caption = _Caption(price_of_promise(price, promise), charge.number, again)
 
     @cache
     def made() -> Mapping[str, Plan | Provenance]:
@@ -258,11 +258,11 @@ def read_answers(
     for name, question in questions.items():
         known = (fresh or {}).get(name)
         if known is not None:
-            told[name] = known.with_receipt(receipt, _caption(caption, known.plan))
+            told[name] = caption.below(known, receipt, facts.asked[name].shares)
             continue
         late = LatePlan(question, _level(terms), _made_of(made, name))
         answer = answer_from_json(body.answers[name], late)
-        told[name] = answer.with_receipt(receipt, _late_caption(caption, late, facts.asked[name]))
+        told[name] = caption.below(answer, receipt, facts.asked[name].shares)
     return told
 
 
@@ -295,22 +295,39 @@ def again_words(versions: Mapping[str, str]) -> str:
     return f"answered before, {data}, nothing spent"
 
 
-def _caption(caption: str, made: Plan | Provenance) -> str:
-    """Return the caption, with a note on rows that a person's cap may have truncated."""
-    if not isinstance(made, Plan):
-        return caption
-    cut = truncation_text(made)
-    if not cut:
-        return caption
-    return f"{caption}; {cut}"
+@frozen
+class _Caption:
+    """Caption of the answers of one charge: its price of the budget, its entry, words if it was free."""
 
+    price: str
+    entry: int
+    again: str
 
-def _late_caption(caption: str, late: LatePlan, said: Said) -> str | Late[str]:
-    """Return the same caption, made when it is read if it depends on the plan."""
-    # Where every row counts nothing is truncated, whichever plan it is.
-    if all(share == _EVERY_ROW for share in said.shares):
-        return caption
-    return Late(lambda: _caption(caption, late.read()))
+    def below(self, answer: Answer, receipt: Receipt, shares: Iterable[str]) -> Answer:
+        """Return an answer with its receipt; its caption and notes are made when somebody reads them.
+
+        `shares` are the stored contribution bounds. Where every row counts, no plan is made for them.
+        """
+        caps = [share for share in dict.fromkeys(shares) if share != _EVERY_ROW]
+
+        def truncation() -> str:
+            if caps and isinstance(answer.plan, Plan):
+                return truncation_text(answer.plan)
+            # Today's plan is another one, or there is none: the bounds of then hold.
+            return truncation_sentence(caps)
+
+        def line() -> str:
+            paid = "answered before for" if self.again else "cost"
+            # "ε = 1 of ε = 3": the line has the price alone.
+            price, _, _ = self.price.partition(" of ")
+            return text.caption.caption_line(answer, paid, price, truncation())
+
+        def notes() -> tuple[str, ...]:
+            paid = f"{self.again}; it cost" if self.again else "cost"
+            told = (f"{paid} {self.price}, entry {self.entry} of the ledger", truncation())
+            return tuple(note for note in told if note)
+
+        return answer.with_receipt(receipt, Late(line), Late(notes))
 
 
 def _how_made(

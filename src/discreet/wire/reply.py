@@ -39,7 +39,7 @@ from ..errors import (
     UnboundedSensitivity,
     UnsupportedQuery,
 )
-from ..json_shape import FLAG, Record, anything, choice, listing, nullable, refer, text
+from ..json_shape import FLAG, JsonField, Record, anything, choice, listing, nullable, refer, text
 from ..ledger.entry import Entry, read_line, write_line
 from ..plan.asked.terms import DEFAULT_LEVEL
 from ..privacy.budget_text import budget_to_table, parse_budget
@@ -182,19 +182,22 @@ _COLUMN = Record.of(
     ordered=FLAG,
 )
 _ENDS = listing(CELL, "two ends")
+_ANSWER = Record.of(
+    "A table with its error bars, its receipt as one canonical text, and the exact parts of it.",
+    columns=listing(refer("Column", _COLUMN.shape), "columns"),
+    rows=listing(listing(CELL, "values"), "rows"),
+    level=_TEXT,
+    intervals=listing(listing(nullable(_ENDS), "intervals"), "rows"),
+    faint=listing(anything("The place of a row that says nothing.", type="integer"), "places"),
+    caption=_TEXT,
+    receipt=nullable(_TEXT),
+    exact=FACTS,
+)
+# Services of older versions send no details.
+_DETAILS = JsonField("details", _TEXT, required=False)
 ANSWER = ReplyFormat(
     "Answer",
-    Record.of(
-        "A table with its error bars, its receipt as one canonical text, and the exact parts of it.",
-        columns=listing(refer("Column", _COLUMN.shape), "columns"),
-        rows=listing(listing(CELL, "values"), "rows"),
-        level=_TEXT,
-        intervals=listing(listing(nullable(_ENDS), "intervals"), "rows"),
-        faint=listing(anything("The place of a row that says nothing.", type="integer"), "places"),
-        caption=_TEXT,
-        receipt=nullable(_TEXT),
-        exact=FACTS,
-    ),
+    replace(_ANSWER, fields=(*_ANSWER.fields, _DETAILS)),
     {"Column": _COLUMN.schema},
 )
 """Reply with one answer, which several verbs give."""
@@ -228,6 +231,7 @@ def answer_reply(answer: Answer, level: float = DEFAULT_LEVEL) -> dict[str, obje
         "intervals": intervals,
         "faint": sorted(seen.faint),
         "caption": answer.caption,
+        "details": answer.details(),
         "exact": answer_to_json(answer),
     }
 

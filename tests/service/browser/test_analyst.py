@@ -46,7 +46,11 @@ class TestDay:
         expect(answer.get_by_role("row")).to_have_count(7)
         expect(page.locator("#answer svg.chart")).to_have_count(2)
         expect(page.locator("#answer svg.chart .dot")).to_have_count(12)
-        expect(page.locator("#answer")).to_contain_text("It cost ε = 0.5")
+        expect(page.locator("#answer caption")).to_have_text(
+            "cost ε = 0.5; ± is noise only, at 95 %"
+        )
+        page.locator("#answer").get_by_text("Details").click()
+        expect(page.get_by_text("entry 2 of the ledger")).to_be_visible()
         expect(page.locator("#explained")).to_contain_text("free: answered before")
         screen(page, "analyst-answer")
 
@@ -61,7 +65,7 @@ class TestDay:
             "**/run"
         ):  # the same question again has the same answer and is free
             page.get_by_role("button", name="Run").click()
-        expect(page.locator("#answer")).to_contain_text("It cost ε = 0.5")
+        expect(page.locator("#answer caption")).to_contain_text("answered before for ε = 0.5")
         page.get_by_role("link", name="History").click()
         expect(page.get_by_role("row")).to_have_count(3)
         assert float(town.state.datasets.ledger("town").spent().epsilon) == 0.5

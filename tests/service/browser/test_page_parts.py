@@ -216,6 +216,7 @@ class TestAnswers:
         "rows": [["=1+1", 5.0, None, "mode", 1.0, 2.0, 3.0]] * 250,
         "intervals": [[None, [4.0, 7.0], [0.0, 9.0], ["a", "b"], [0.0, 2.0], [1.0, 3.0], None]]
         * 250,
+        "caption": "ε = 1 of ε = 3, entry 2 of the ledger",
         "receipt": None,
     }
 
@@ -230,7 +231,9 @@ class TestAnswers:
             ("2", "± 1"),
             ("3", ""),
         ]
-        assert (len(view.tables[0].rows), view.more, view.cost) == (200, 50, "")
+        assert (len(view.tables[0].rows), view.more) == (200, 50)
+        # A reply that an older release stored.
+        assert (view.caption, view.details) == (self.REPLY["caption"], ())
         assert [chart.name for chart in view.charts] == ["c0 by k", "c3 by k", "c4 by k"]
         assert {chart.note for chart in view.charts} == {
             "40 of 250 groups are drawn; the table has all of them"

@@ -1,2 +1,3 @@
 from . import answer as answer
+from . import caption as caption
 from . import plot as plot

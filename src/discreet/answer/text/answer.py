@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from ...plan.plan import Plan
 from ...query.domains.type_of import ValueType
 from ...show.bar import error_bar
 from ...show.markup import Html, element, join
 from ...show.number import Digits, NumberText, number_text, plain_number
 from ...show.scale import ChartScale
 from ...show.table import fitted_table, html_rows, text_table
-from ..computed.window_intervals import why_unbounded
 from ..export import plain
+from .caption import caption_line, details_of
 from .display_facts import DisplayFacts, display_facts_of
 
 if TYPE_CHECKING:
@@ -77,78 +75,9 @@ def _columns(seen: DisplayFacts) -> Iterator[tuple[str, list[NumberText]]]:
         yield name, cells
 
 
-def _below(seen: DisplayFacts, faint: str) -> str:
-    """Return the notes below the table.
-
-    They are the caption, an unusual level, how rows were picked, and which rows and columns tell nothing.
-    """
-    answer = seen.answer
-    level = answer.level
-    unusual_level = ""
-    if level != Fraction(95, 100) and answer.noisy:
-        unusual_level = f"intervals at level {float(level):g}"
-    picked = ""
-    if answer.candidates:
-        keys = "1 key" if answer.candidates == 1 else f"{answer.candidates:,} keys"
-        picked = (
-            "rows were picked by noisy values: "
-            f"intervals hold at once for all {keys} they were picked from"
-        )
-    notes = [
-        answer.caption,
-        unusual_level,
-        picked,
-        _beyond_plan(seen),
-        _faint_note(seen, faint),
-        *_unbounded(seen),
-    ]
-    return "; ".join(note for note in notes if note)
-
-
-def _unbounded(seen: DisplayFacts) -> Iterator[str]:
-    """Yield the columns that have no interval in any row, and why."""
-    answer = seen.answer
-    question = answer.question
-    if not seen.intervals:
-        return
-    for name, expression in question.finish.columns:
-        bounded = any(row.get(name) for row in seen.intervals)
-        if name in answer.noisy and not bounded:
-            yield f"no interval of {name}: {why_unbounded(expression, question)}"
-
-
-def _faint_note(seen: DisplayFacts, look: str) -> str:
-    count = len(seen.faint)
-    if not count:
-        return ""
-    subject = f"1 row{look} says" if count == 1 else f"{count:,} rows{look} say"
-    return f"{subject} nothing: the noise is as large as what it hides"
-
-
-def _beyond_plan(seen: DisplayFacts) -> str:
-    """Return a note on intervals wider than predicted, if somebody vouched for the number of rows."""
-    answer = seen.answer
-    plan = answer.plan
-    if not isinstance(plan, Plan) or answer.candidates or plan.size_from == "assumed":
-        return ""
-    errors = plan.statistic_errors()
-    wide = []
-    for name in plan.supposing:
-        # Half as much again as predicted: less is within the usual variation.
-        limit = 1.5 * errors[name]
-        if any(_half(row.get(name)) > limit for row in seen.intervals):
-            wide.append(name)
-    if not wide:
-        return ""
-    return f"{', '.join(wide)} wider than planned, which supposed {plan.supposed}"
-
-
-def _half(ends: Interval) -> float:
-    """Return half the width of an interval of floats; 0 where there is none."""
-    low, high = ends or (None, None)
-    if isinstance(low, float) and isinstance(high, float):
-        return (high - low) / 2
-    return 0.0
+def _line(seen: DisplayFacts) -> str:
+    """Return the line below the table; an answer without a ledger says what ± is."""
+    return seen.answer.caption or caption_line(seen.answer, "")
 
 
 def _bars(
@@ -190,11 +119,9 @@ def answer_text(answer: Answer, width: int | None = None) -> str:
             bars = _bars(seen, name, _characters)
             bars_after = len(columns)
     drawn = columns
-    look = ""
     if any(bars):
         drawn = [*columns[:bars_after], ["", *bars], *columns[bars_after:]]
-        look = " drawn hollow"
-    below = _below(seen, look)
+    below = _line(seen)
     table = text_table(list(zip(*drawn, strict=True)))
     if width is not None:
         if max(map(len, table.splitlines())) > width:
@@ -218,7 +145,7 @@ def _characters(bar: Sequence[float], span: Ends, faint: bool) -> str:
 
 
 def answer_html(answer: Answer) -> Html:
-    """Write the table for a notebook: numbers with an error bar each, faint rows in grey."""
+    """Write the table for a notebook: numbers with an error bar each, faint rows in grey, a fold."""
     seen = display_facts_of(answer)
     columns: list[list[str]] = []
     for name, words in _columns(seen):
@@ -232,7 +159,9 @@ def answer_html(answer: Answer) -> Html:
     for place in range(len(answer)):
         looks.append("opacity:.45" if place in seen.faint else "")
     rows = zip(looks, zip(*columns, strict=True), strict=True)
-    return html_rows(answer.columns, rows, caption=_below(seen, " in grey"), side="bottom")
+    table = html_rows(answer.columns, rows, caption=_line(seen), side="bottom")
+    sentences = [element("p", sentence) for sentence in details_of(answer).splitlines()]
+    return join([table, element("details", element("summary", "Details"), *sentences)])
 
 
 def _svg(bar: Sequence[float], span: Ends, _faint: bool) -> Html:
@@ -261,7 +190,7 @@ def answer_markdown(answer: Answer) -> str:
         rule.append("---:" if name in answer.noisy else "---")
     lines = [f"| {' | '.join(row)} |" for row in (heads, rule, *rows)]
     lines.append("")
-    below = _below(seen, " in italics")
+    below = _line(seen)
     if below:
         lines += [below, ""]
     return "\n".join(lines)

@@ -7,12 +7,21 @@ from typing import Annotated
 
 import typer
 
+from ...answer.answer import Answer
 from ...curator import Curator
 from ...curator.verbs.bounds import truncation_question_of
 from ...plan.asked.terms import SpendOptions
 from ...wire.reply import answer_reply
 from ...wire.verbs.question import explanation_reply, plan_reply
-from ..flags import IntervalsFlag, JsonFlag, NonnegativeFlag, SourceArgument, SqlArgument, WhyFlag
+from ..flags import (
+    DetailsFlag,
+    IntervalsFlag,
+    JsonFlag,
+    NonnegativeFlag,
+    SourceArgument,
+    SqlArgument,
+    WhyFlag,
+)
 from ..option_group import spread_flags
 from ..output import (
     STANDARD,
@@ -51,6 +60,7 @@ def query(
     plot: Annotated[
         Path | None, typer.Option(help="Also draw the first statistic: .png, .svg or .pdf.")
     ] = None,
+    details: DetailsFlag = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Answer a question privately: charge the ledger, ask the store, add noise, show the table with its error bars.
@@ -75,15 +85,22 @@ def query(
             answer = curator.sql(asked, **words, why=why)
         if out == STANDARD:
             # Standard output is for the CSV alone.
-            typer.echo(answer.caption, err=True)
+            typer.echo(answer.details() if details else answer.caption, err=True)
         else:
-            echo(answer, answer_reply(answer, price.level), as_json=as_json)
+            _echo_answer(answer, price.level, details=details, as_json=as_json)
         if out is not None:
             write_answer(answer, out, price.level)
         if receipt is not None:
             write_text(receipt, answer.receipt.to_json())  # type: ignore[attr-defined]
         if plot is not None:
             write_picture(answer, plot, level=price.level)
+
+
+def _echo_answer(answer: Answer, level: float, *, details: bool, as_json: bool) -> None:
+    """Print an answer; below it the details if they are wanted, which JSON always has."""
+    echo(answer, answer_reply(answer, level), as_json=as_json)
+    if details and not as_json:
+        typer.echo(f"\n{answer.details()}")
 
 
 def _warn(curator: Curator, sql: str, words: SpendOptions, *, quiet: bool) -> None:
@@ -164,6 +181,7 @@ def rehearse(
     nonnegative: NonnegativeFlag = False,
     intervals: IntervalsFlag = True,
     rows: Annotated[int, typer.Option(help="How many rows to make up for each table.")] = 1000,
+    details: DetailsFlag = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Answer a question from made-up data of the schema's shape, free: to see whether it is the question you mean.
@@ -176,7 +194,7 @@ def rehearse(
     ):
         words = price.words(nonnegative=nonnegative, intervals=intervals)
         answer = curator.rehearse(read_text(sql, "the question"), **words, rows=rows)
-        echo(answer, answer_reply(answer, price.level), as_json=as_json)
+        _echo_answer(answer, price.level, details=details, as_json=as_json)
 
 
 @spread_flags
@@ -193,6 +211,7 @@ def estimate_truncation(
     place: LocationFlags,
     price: TermFlags,
     why: WhyFlag = "estimate truncation",
+    details: DetailsFlag = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Estimate privately how many rows of people the declared max_rows cuts off, and which share that is.
@@ -210,4 +229,4 @@ def estimate_truncation(
         with open_curator(source, place, price, spends=True, quiet=as_json, first=check) as curator:
             question = truncation_question_of(curator.context.planner, name, up_to, of)
             answer = curator.ask(question, **words, why=why)
-        echo(answer, answer_reply(answer, price.level), as_json=as_json)
+        _echo_answer(answer, price.level, details=details, as_json=as_json)

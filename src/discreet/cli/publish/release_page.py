@@ -67,6 +67,7 @@ def _table(name: str, file: ReleaseFile, answer: Answer, *, drawn: bool) -> list
         f"## {asked.title}",
         f"`{name}.csv`, {len(answer)} rows",
         _rows(name, answer),
+        _details(answer),
         f"```sql\n{describe(answer.question)}\n```",
         "How each column was made, and how far off it was expected to be before anything was "
         f"spent:\n\n```text\n{answer.plan}\n```",
@@ -86,6 +87,12 @@ def _rows(name: str, answer: Answer) -> str:
     if len(answer) > MAX_ROWS:
         return f"Too long for this page: see `{name}.csv`, or the picture."
     return answer.to_markdown().strip()
+
+
+def _details(answer: Answer) -> str:
+    """Return a fold with the sentences that the line below the table leaves out."""
+    sentences = [f"- {sentence}" for sentence in answer.details().splitlines()]
+    return "\n".join(["<details><summary>Details</summary>", "", *sentences, "", "</details>"])
 
 
 def _how_to_check(file: ReleaseFile) -> str:

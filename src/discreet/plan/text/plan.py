@@ -6,6 +6,7 @@ Of a workload strategy: its name, the RMSE of every set, the alternatives, and t
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Collection
 from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
@@ -76,9 +77,19 @@ def truncation_text(plan: Plan) -> str:
         tally = release.need.tally
         if not isinstance(tally.share, Free) and not _one_row(tally.rows):
             texts[share_text(tally.share)] = None
-    if not texts:
+    return truncation_sentence(texts)
+
+
+def truncation_sentence(shares: Collection[str]) -> str:
+    """Return the sentence on truncation by contribution bounds as text; empty without any.
+
+    >>> from discreet.plan.text.plan import truncation_sentence
+    >>> truncation_sentence(["3 rows a person"]).partition(":")[0]
+    'at most 3 rows a person counted'
+    """
+    if not shares:
         return ""
-    bounds = " and ".join(texts)
+    bounds = " and ".join(shares)
     return (
         f"at most {bounds} counted: "
         "what people have beyond that is in no number and no interval here"

@@ -12,7 +12,7 @@ from ...show.number import Digits, number_text
 from ...show.spreadsheet import safe_csv
 from .charts.grouping_tables import AnswerPart, answer_charts, parts_of
 from .charts.series import Chart, is_number
-from .number_text import key_words, percent, value_words
+from .number_text import key_words, value_words
 
 MAX_ROWS = 200
 MAX_TABLES = 16
@@ -68,10 +68,9 @@ class AnswerView:
     remark: str
     tables: tuple[AnswerSet, ...]
     more: int
-    faint: int
     charts: tuple[Chart, ...]
-    level: str
-    cost: str
+    caption: str
+    details: tuple[str, ...]
     sql: str
     links: bool
     every: bool = False
@@ -80,16 +79,6 @@ class AnswerView:
     def files(self) -> tuple[tuple[str, str], ...]:
         """Files to download beside the charts, and the words of their links."""
         return FILES
-
-    @property
-    def note(self) -> str:
-        """Note of the first table, beside its level."""
-        notes = []
-        if self.cost:
-            notes.append(f"It cost {self.cost}.")
-        if self.faint:
-            notes.append("Rows in grey say nothing: their noise is as large as what it hides.")
-        return " ".join(notes)
 
     @property
     def query(self) -> str:
@@ -101,17 +90,16 @@ def answer_view(
     reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False, every: bool = False
 ) -> AnswerView:
     """Lay out a reply of the verbs `sql` and `rehearse`; charts draw the first groups, or `every` one."""
-    level = float(reply["level"])
     tables = tuple(map(set_of, parts_of(reply, sql)[:MAX_TABLES]))
     return AnswerView(
         title="Rehearsal" if rehearsal else "Answer",
         remark="made-up data, nothing was spent" if rehearsal else "",
         tables=tables,
         more=len(reply["rows"]) - sum(len(one.rows) for one in tables),
-        faint=len(reply.get("faint", ())),
         charts=tuple(answer_charts(reply, sql, every=every)),
-        level=percent(level),
-        cost="" if rehearsal else cost_of(reply),
+        caption=reply["caption"],
+        # Replies that older releases stored have no details.
+        details=tuple(reply.get("details", "").splitlines()),
         sql=sql,
         links=not rehearsal,
         every=every,
