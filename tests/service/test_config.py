@@ -84,7 +84,7 @@ def test_little_needs_to_be_said(read):
 @pytest.mark.parametrize(
     ("old", "new", "word"),
     [
-        ("[service]", "[servce]", "servce is not known"),
+        ("[service]", "[servce]", "'servce' is not known"),
         ("grid =", "gird =", "service.gird is not known"),
         ('grid = "0.5"', 'grid = "0"', "service.grid must be greater than 0"),
         ('grid = "0.5"', 'grid = "soon"', "service.grid"),

@@ -278,7 +278,7 @@ def processing_lesson(epsilon: Slide, step: Slide) -> Shown:
     facts = (
         Fact(
             f"ε = {epsilon.value:g}",
-            "before, and ε is the same after: whoever sees only the answer can do no harm",
+            "before, and the same after: whatever is done to an answer alone costs no more",
         ),
         Fact(f"± {np.abs(told - TABLE).mean():.1f}", "mean error of a count as it is told"),
         Fact(

@@ -6,7 +6,7 @@ Unknown keys are refused by their path, so a misspelt limit cannot pass for a de
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,6 +15,7 @@ from ..arithmetic.rational import positive, whole
 from ..connection import is_server
 from ..errors import InvalidArgument
 from ..frozen import field, frozen, replace
+from ..json_shape import check_known
 from ..privacy.budget_text import parse_budget
 from ..privacy.measures import Measure
 
@@ -140,9 +141,9 @@ def read_config(path: str | Path) -> Config:
 
 
 def _config(facts: Mapping[str, object], folder: Path) -> Config:
-    _check_known(facts, ("service", "limits", "datasets"), "")
+    check_known(facts, ("service", "limits", "datasets"))
     service = _table(facts.get("service", {}), "service")
-    _check_known(service, _SERVICE, "service")
+    check_known(service, _SERVICE, "service")
     tables = _table(facts.get("datasets", {}), "datasets")
     if not tables:
         raise InvalidArgument(
@@ -184,7 +185,7 @@ def _documents(value: object) -> str:
 
 
 def _bounds(facts: Mapping[str, object]) -> RequestBounds:
-    _check_known(facts, RequestBounds.__match_args__, "limits")
+    check_known(facts, RequestBounds.__match_args__, "limits")
     bounds = {name: whole(value, f"limits.{name}", least=1) for name, value in facts.items()}
     return RequestBounds(**bounds)
 
@@ -197,7 +198,7 @@ def _dataset(name: str, value: object, folder: Path) -> DataSet:
             f"{where}: a data set's name must be an identifier of at most 63 letters"
         )
     facts = _table(value, where)
-    _check_known(facts, _DATASET, where)
+    check_known(facts, _DATASET, where)
     source = _source(facts, where, folder)
     trusted = _texts(facts.get("trusted", []), f"{where}.trusted")
     reads_files = source.engine == "duckdb" and not isinstance(source.tables, str)
@@ -318,12 +319,3 @@ def _text(value: object, where: str) -> str:
     if not isinstance(value, str) or not value:
         raise InvalidArgument(f"{where} is missing or no text; write it in quotes")
     return value
-
-
-def _check_known(facts: Mapping[str, object], names: Iterable[str], where: str) -> None:
-    for key in facts:
-        if key in names:
-            continue
-        path = f"{where}.{key}" if where else key
-        known = ", ".join(names)
-        raise InvalidArgument(f"{path} is not known here; what may stand here: {known}")

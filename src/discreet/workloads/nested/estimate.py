@@ -55,7 +55,7 @@ class NestedEstimate:
         """Return the variance of a cell by node: all cells of one node have the same."""
         return node_variance(self.workload, self.variances, depth, keys)
 
-    def wanted(self) -> list[Floats]:
+    def target_levels(self) -> list[Floats]:
         """Return every level by all keys at once, the root first.
 
         Unknown levels are spread evenly over the children.
@@ -117,7 +117,7 @@ def tidy(estimate: NestedEstimate, step: int) -> list[Integers]:
 
     Law: tests/workloads/test_nested.py::TestStrategies
     """
-    levels = [level * (STEP / step) for level in estimate.wanted()]
+    levels = [level * (STEP / step) for level in estimate.target_levels()]
     root = levels[0][0]
     total = np.array([max(0, round(float(root.sum())))])
     one_group = np.zeros(len(root), dtype=np.int64)
