@@ -57,6 +57,7 @@ from ..privacy.pricing.zcdp import price_zcdp
 from ..query.algebra.tally import KeptKeys
 from ..query.algebra.tree import Question
 from ..query.bounds.contribution_bounds import row_share
+from ..query.bounds.fanout import person_group_rows
 from ..query.bounds.grouping_sets import MAX_FINEST_CELLS, is_wide
 from ..query.bounds.keys import PublicValues
 from ..query.bounds.missing_keys import absent_keys, marked_question, table_parts
@@ -423,6 +424,11 @@ def _check_post_processing(checked: CheckedQuestion, terms: Terms) -> None:
     if marked is None:
         counted = [part.question for part in table_parts(question, checked.public_values)]
     if terms.whole and marked is None:
+        if person_group_rows(question.rows) is not None:
+            raise UnsupportedQuery(
+                "whole: max_rows_per_group caps a person's rows by the groups of each set, so its "
+                "tables do not add up; ask for one set, or leave whole out"
+            )
         names = absent_keys(question, checked.public_values)
         raise UnsupportedQuery(
             "whole: its tables count different rows, "

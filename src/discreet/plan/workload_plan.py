@@ -23,6 +23,7 @@ from ..frozen import replace
 from ..privacy.measures import ZCDP, PureDP
 from ..query.algebra.tree import Nest, Question
 from ..query.bounds.contribution_bounds import row_share
+from ..query.bounds.fanout import person_group_rows
 from ..query.bounds.grouping_sets import cover_of, is_wide, table_cells, table_question
 from ..query.bounds.missing_keys import TablePart, absent_keys, marked_question, table_parts
 from ..query.bounds.nested import leaf_question
@@ -177,6 +178,11 @@ def _joined(
 
 def _why_apart(question: Question, asked: QuestionOptions) -> str:
     """Return why tables are measured apart, and the change that would make them one."""
+    if person_group_rows(question.rows) is not None:
+        return (
+            "max_rows_per_group caps a person's rows by the groups of each set, "
+            "so tables are measured apart"
+        )
     names = absent_keys(question, asked.public_values)
     listed = names[0] if len(names) == 1 else f"any of {', '.join(names)}"
     return (

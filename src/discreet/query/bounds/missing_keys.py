@@ -17,8 +17,11 @@ Tables of several sets are made from the same finest cells. Where their causes d
 more value there, "none of the public keys" (`marked_question`). Sets that do not name this key sum
 over it, so no row is lost.
 
-Guarantee: two sets of keys with the same causes count exactly the same rows, whatever the data are.
-A row counts in a set if and only if none of the set's causes applies to it.
+Where rows are capped by group (`People.max_rows_per_group`), each set of keys weighs them by its own
+groups. No table is then a sum of another's cells: the set itself is one more cause.
+
+Guarantee: two sets of keys with the same causes count exactly the same rows with the same weights,
+whatever the data are. A row counts in a set if and only if none of the set's causes applies to it.
 
 Law: tests/end_to_end/test_one_meaning.py::test_alone_in_a_release_and_in_grouping_sets
 """
@@ -34,6 +37,7 @@ from ..algebra.expression import Constant, Expression, Function, call_of, fields
 from ..algebra.tree import Key, KeySets, Nest, Question
 from ..domains.domain import Day, Scalar, Second, Values
 from ..domains.domain_of import domain_of
+from .fanout import person_group_rows
 from .grouping_sets import is_wide
 from .keys import MAX_KEYS, PublicValues, public_keys
 from .nested import (
@@ -48,7 +52,7 @@ from .nested import (
 from .not_null import null_columns
 from .relation_facts import columns_of
 
-Cause: TypeAlias = str | Key | Nest
+Cause: TypeAlias = str | Key | Nest | frozenset[Expression]
 Causes: TypeAlias = frozenset[Cause]
 
 
@@ -68,8 +72,8 @@ def marked_question(question: Question, public_values: PublicValues | None) -> Q
     mark is unambiguous. Keys that no row can be without have no mark, nor keys without which a row
     is in no set at all.
 
-    The result is None where one table cannot hold all sets: levels of a hierarchy of which a row
-    may be in some and not in others.
+    The result is None where one table cannot hold all sets: rows that are capped by the groups of
+    each set, and levels of a hierarchy of which a row may be in some and not in others.
 
     >>> import discreet as dp
     >>> from discreet.query.bounds.missing_keys import marked_question
@@ -90,6 +94,8 @@ def marked_question(question: Question, public_values: PublicValues | None) -> Q
     common = frozenset[Cause].intersection(*causes_of_sets)
     if all(causes == common for causes in causes_of_sets):
         return question
+    if person_group_rows(question.rows) is not None:
+        return None
     marked_places = [place for place, causes in enumerate(causes_of_keys) if causes - common]
     nest = question.nested
     if nest is None:
@@ -156,6 +162,8 @@ def table_parts(question: Question, public_values: PublicValues | None) -> tuple
     positions_of_causes: dict[Causes, list[int]] = {}
     for position, causes in enumerate(causes_of_sets):
         positions_of_causes.setdefault(causes, []).append(position)
+    # Each set by groups of its own means what GROUP BY of that set alone does: no list nests it.
+    listed = listed and person_group_rows(question.rows) is None
     if len(positions_of_causes) == 1:
         return (TablePart(tuple(range(len(sets))), question),)
     parts = []
@@ -201,10 +209,15 @@ def _causes_of_keys(question: Question, known: ColumnValues) -> tuple[list[Cause
 
 def _causes_of_sets(question: Question, causes_of_keys: Sequence[Causes]) -> list[Causes]:
     """Return the causes by which a row is absent from the table of each set of keys."""
+    by_group = person_group_rows(question.rows) is not None
     causes_of_sets: list[Causes] = []
     for one_set in _sets_of(question):
         of_keys = pick(causes_of_keys, one_set)
-        causes_of_sets.append(frozenset[Cause]().union(*of_keys))
+        causes = frozenset[Cause]().union(*of_keys)
+        if by_group:
+            set_of_keys = frozenset(key.expression for key in pick(question.keys, one_set))
+            causes |= {set_of_keys}
+        causes_of_sets.append(causes)
     return causes_of_sets
 
 
