@@ -63,7 +63,12 @@ class QuestionOptions:
 def databases(draw):
     """Two private tables of one unit and one neighbour relation, and a public one."""
     people = st.sampled_from(
-        [People("id", max_rows=3), People("id", max_rows=6, max_groups=2), People("id", max_rows=1)]
+        [
+            People("id", max_rows=3),
+            People("id", max_rows=6, max_groups=2),
+            People("id", max_rows=1),
+            People("id", max_rows=5, max_groups=4, max_rows_per_group=2),
+        ]
     )
     unit = draw(st.one_of(people, people, people, st.just(Rows())))
     ids, near = draw(IDS), draw(st.sampled_from(["add-remove", "replace"]))

@@ -2,7 +2,8 @@
 
 Tables are random, with NULL, unlisted and unreadable cells in every key column. What is expected is worked out here in
 plain Python, without a word of discreet: a row counts in a table if it passes WHERE and has a public value of each of
-its keys; of a person with n rows that pass WHERE, whatever their keys, each counts min(1, k/n).
+its keys; of a person with n rows that pass WHERE, whatever their keys, each counts min(1, k/n). With `max_rows_per_group`
+r declared, a row of n_j in its group of a table weighs min(1, r/n_j), and K/T of that if these add up to T > K.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ KEYS = {
 }
 WHERE = {"": lambda _: True, " WHERE b >= 1": lambda row: (READ["b"](row) or 0) >= 1,
          " WHERE c IS NOT NULL": lambda row: READ["c"](row) is not None}  # fmt: skip
-UNITS = {"rows": dp.Rows(), "people": dp.People("id", max_rows=2)}
+UNITS = {"rows": dp.Rows(), "people": dp.People("id", max_rows=2),
+         "groups": dp.People("id", max_rows=5, max_groups=3, max_rows_per_group=1)}  # fmt: skip
 
 BINS = ({"half", "high"}, {"b", "half"}, {"b", "high"})
 """Bins of one column that overlap, or that say the same as the column beside them: refused, or no set of their own."""
@@ -120,13 +122,27 @@ def expected(rows, names, where, unit):
     """Count rows by some keys in plain Python, people's rows in parts."""
     kept = [row for row in rows if WHERE[where](row)]
     keyed = [(row["id"], tuple(KEYS[name][1](row) for name in names)) for row in kept]
-    own = Counter(who for who, _ in keyed)
-    keyed = [(who, key) for who, key in keyed if None not in key]
+    weigh = weights_in_groups if unit == "groups" and names else weights
     totals = Counter()
-    for who, key in keyed:
+    for (_, key), weight in zip(keyed, weigh(keyed, unit), strict=True):
         if None not in key:
-            totals[key] += 1 if unit == "rows" else min(1, 2 / own[who])
+            totals[key] += weight
     return totals
+
+
+def weights(keyed, unit):
+    """Weigh each row by all rows of its person; where a row is the unit it weighs 1."""
+    most = {"rows": None, "people": 2, "groups": 5}[unit]
+    own = Counter(who for who, _ in keyed)
+    return [1 if most is None else min(1, most / own[who]) for who, _ in keyed]
+
+
+def weights_in_groups(keyed, _unit):
+    """Weigh each row by the rows of its person in its group, 1 of which counts, and in all groups: 3 groups of 1."""
+    grouped = [(who, None if None in key else key) for who, key in keyed]
+    in_group = Counter(grouped)
+    groups = Counter(who for who, _ in in_group)
+    return [min(1, 3 / groups[who]) / in_group[who, key] for who, key in grouped]
 
 
 def asked(names, where, groups=None):
@@ -175,7 +191,7 @@ def test_counts_under_filter_and_running_totals(kind, rows, where, unit):
     """A condition that is NULL does not hold, and the row is still one of its person's; a running total is of cells."""
     curator = curator_of(kind, rows, unit, "add-remove")
     kept = [row for row in rows if WHERE[where](row)]
-    own = Counter(row["id"] for row in kept)
+    own = weights([(row["id"], ()) for row in kept], unit)
     conditions = {"b >= 1": lambda row: (READ["b"](row) or 0) >= 1, "b >= 2": lambda row: READ["b"](row) == 2,
                   "a = 'x'": lambda row: READ["a"](row) == "x", "c": lambda row: READ["c"](row) is True,
                   "d = 'q'": lambda row: READ["d"](row) == "q"}  # fmt: skip
@@ -184,8 +200,8 @@ def test_counts_under_filter_and_running_totals(kind, rows, where, unit):
     )
     found = curator.sql(f"SELECT {counts} FROM v{where}", spend=SPEND)
     for n, rule in zip(found.rows[0], conditions.values(), strict=True):
-        weights = [1 if unit == "rows" else min(1, 2 / own[row["id"]]) for row in kept if rule(row)]
-        assert n == pytest.approx(sum(weights), abs=0.02)
+        held = [weight for row, weight in zip(kept, own, strict=True) if rule(row)]
+        assert n == pytest.approx(sum(held), abs=0.02)
     running = curator.sql(
         f"SELECT b, SUM(COUNT(*)) OVER (ORDER BY b) AS n FROM v{where} GROUP BY b", spend=SPEND
     )

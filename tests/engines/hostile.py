@@ -24,7 +24,7 @@ from discreet.data import (
 from discreet.engines.tally_analysis import understand
 from discreet.errors import UnsupportedQuery
 from discreet.query.algebra.expression import Call, Constant, Expression, Field, Function
-from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
+from discreet.query.algebra.tally import Free, GroupRowShare, GroupShare, RowShare, Tally, Term
 from discreet.query.algebra.tree import (
     JoinPeople,
     JoinPublic,
@@ -411,7 +411,15 @@ def tally(draw, schemas):
         terms = tuple(draw(_term(columns)) for _ in range(draw(st.integers(1, 3))))
         people = isinstance(schemas[0].unit, People)
         shares = (
-            [RowShare(2), RowShare(1), GroupShare(1, 1), GroupShare(2, 3), RowShare(2**22)]
+            [
+                RowShare(2),
+                RowShare(1),
+                GroupShare(1, 1),
+                GroupShare(2, 3),
+                RowShare(2**22),
+                GroupRowShare(3, 2, len(keys)),
+                GroupRowShare(2, 1, min(1, len(keys))),
+            ]
             if people
             else []
         )

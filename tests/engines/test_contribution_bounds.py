@@ -12,11 +12,20 @@ from discreet.data import Category, Integer, People, Real, Schema, Timestamp
 from discreet.engines import DuckDB, Memory
 from discreet.frozen import replace
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.algebra.tally import Free, GroupShare, KeptKeys, RowShare, Tally, Term
+from discreet.query.algebra.tally import (
+    Free,
+    GroupRowShare,
+    GroupShare,
+    KeptKeys,
+    RowShare,
+    Tally,
+    Term,
+)
 from discreet.query.algebra.tree import Scan, Where
 from discreet.query.bounds.quantile_grid import quantile_grid_of
 from discreet.query.bounds.relation_facts import columns_of
 from engines.tables import Table, arrow, in_memory, same_totals
+from oracles.tally import totals
 from support.profile import DEEP
 
 VISITS = Schema(
@@ -57,6 +66,8 @@ SHARES = [
     GroupShare(9, 40),
     KeptKeys(2, 5, "it's"),
     KeptKeys(1, 1),
+    GroupRowShare(10, 3, 0),
+    GroupRowShare(5, 5, 0),
 ]
 TALLIES = [
     Tally(Scan(VISITS), keys, TERMS, share, only, people)
@@ -64,6 +75,16 @@ TALLIES = [
     for keys, only in [((), None), (CITY, None), (CITY, ONLY), ((), ())]
     for people in (False, True)
 ]
+
+
+def by_group(tally):
+    """Let a share of groups go by all keys that are listed."""
+    if isinstance(tally.share, GroupRowShare):
+        return replace(tally, share=replace(tally.share, keys=tally.listed))
+    return tally
+
+
+TALLIES = list(map(by_group, TALLIES))
 
 
 class TestEveryEngineSharesAlike:
@@ -176,6 +197,36 @@ class TestEveryEngineSharesAlike:
             assert set(wanted) == set(listed)
             same_totals(engine.tally(tally), wanted)
 
+    def test_rows_in_groups_of_all_small_people(self, load):
+        """All people of up to 4 rows in three cities and in none: each row's weight is that of the definition."""
+        held = [one for one in product(range(5), repeat=4) if 0 < sum(one) <= (5 if DEEP else 4)]
+        cities = ["Oslo", "Rome", None, "Bonn"]
+        rows = []
+        for who, counts in enumerate(held):
+            for city, count in zip(cities, counts, strict=True):
+                rows += [(who, who % 90, city, 1.0)] * count
+        table = Table(TYPES, rows)
+        engine, oracle = load({"visits": table}), {"visits": [
+            {"id": who, "paid": paid, "city": city, "much": much} for who, paid, city, much in rows
+        ]}  # fmt: skip
+        of_oracle = Schema("visits", People("id", max_rows=10), VISITS.columns)
+        keys, fine = (*CITY, Field("paid")), Term(Constant(True), 1 << 20, 0, 1 << 20)
+        listed = [(("Oslo",), ("Rome",), (None,)), (("Oslo",), ("Rome",)), None]
+        for (k, r), only in load.few(list(product([(2, 1), (3, 2), (4, 3), (4, 4)], listed)), 3):
+            share = GroupRowShare(k, r, 1)
+            tally = Tally(Scan(VISITS), keys, (fine,), share, only)
+            every = Tally(Scan(of_oracle), keys, (fine,), share)
+            first = None if only is None else {city for (city,) in only}
+            whole = totals(
+                replace(every, only=only and tuple((c, p) for (c,) in only for p in range(90))),
+                oracle,
+            )
+            assert whole
+            same_totals(
+                engine.tally(tally),
+                {k: v for k, v in whole.items() if first is None or k[0] in first},
+            )
+
     def test_a_row_weighs_the_same_under_every_list_of_keys(self, load):
         """n are all rows of a person: a list picks totals, and changes none, on stored rows and behind WHERE."""
         engine = load({"visits": ROWS})
@@ -240,6 +291,15 @@ class TestTheDefinitionByHand:
         # The rows in Oslo and Bonn are among the four, though they add nothing.
         assert self.total(RowShare(3), only=(("Rome",),)) == {("Rome",): (3,)}
 
+    def test_rows_in_groups(self):
+        # 2, 1, 1 rows in keys, one of which counts in each; of these 3 two: 2^20/2 · ⌊2^21/3⌋ is a little less than
+        # 1/3 of 10 and −7, and 2/3 of 5 and 100.
+        share = GroupRowShare(2, 1, 1)
+        assert self.total(share) == {("Oslo",): (1,), ("Rome",): (3,), ("Bonn",): (66,)}
+        # Rows in Oslo and Bonn are one group now: 3 of 4 rows in none, 1 in Rome; one of each counts.
+        assert self.total(share, only=(("Rome",),)) == {("Rome",): (5,)}
+        assert self.total(GroupRowShare(3, 3, 0), keys=()) == {(): (80,)}
+
     def test_groups(self):
         # sums 3, 5, 100 in 3 keys, 2 count: s = ⌊2^21/3⌋ is a little less than 2/3, so 3·s is less than 2
         assert self.total(GroupShare(2, 1)) == {("Oslo",): (1,), ("Rome",): (3,), ("Bonn",): (66,)}
@@ -296,6 +356,10 @@ def check_bounds(moves, tally):
         match tally.share:
             case RowShare(rows=k):
                 assert sum(move) <= k * c
+            case GroupRowShare(rows=k, group_rows=r):
+                assert max(move, default=0) <= r * c
+                assert sum(move) <= k * c
+                assert sum(m * m for m in move) <= (k // r * r * r + (k % r) ** 2) * c * c
             case GroupShare(groups=g, rows=r):
                 assert max(move, default=0) <= r * c
                 assert sum(move) <= g * r * c
@@ -303,7 +367,14 @@ def check_bounds(moves, tally):
 
 
 LAW_TERMS = (PAID, COUNT, DEAR, CLIPPED)
-LAW_SHARES = (RowShare(1), RowShare(3), GroupShare(1, 1), GroupShare(2, 3))
+LAW_SHARES = (
+    RowShare(1),
+    RowShare(3),
+    GroupShare(1, 1),
+    GroupShare(2, 3),
+    GroupRowShare(5, 2, 0),
+    GroupRowShare(3, 1, 0),
+)
 
 
 class TestOnePersonsInfluence:
@@ -315,7 +386,7 @@ class TestOnePersonsInfluence:
             rows = random_rows(random, 3, 40 if seed % 5 == 0 else 6)
             keys, only = random.choice([((), None), (CITY, None), (CITY, ONLY)])
             people, share = random.random() < 0.3, random.choice(LAW_SHARES)
-            tally = Tally(Scan(VISITS), keys, LAW_TERMS, share, only, people)
+            tally = by_group(Tally(Scan(VISITS), keys, LAW_TERMS, share, only, people))
             check_bounds(moved(lambda held: Memory({"visits": held}), rows, 0, tally), tally)
 
     def test_on_dozens_in_duckdb(self):
@@ -326,7 +397,8 @@ class TestOnePersonsInfluence:
         for seed in range(40 if DEEP else 12):
             random = Random(seed)
             rows = random_rows(random, 3, 40)
-            tally = Tally(Scan(VISITS), CITY, LAW_TERMS, LAW_SHARES[seed % 4], people=seed % 3 == 0)
+            share = LAW_SHARES[seed % len(LAW_SHARES)]
+            tally = by_group(Tally(Scan(VISITS), CITY, LAW_TERMS, share, people=seed % 3 == 0))
             check_bounds(moved(engine, rows, 0, tally), tally)
 
     def test_a_person_can_reach_the_bound(self):

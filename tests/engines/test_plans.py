@@ -20,7 +20,12 @@ QUESTIONS = [
     "SELECT COUNT(*) AS n FROM t WHERE income IS NULL",
     "SELECT MEDIAN(income) AS q FROM t",
 ]
-UNITS = [dp.Rows(), dp.People("id", max_rows=3), dp.People("id", max_rows=2, max_groups=2)]
+UNITS = [
+    dp.Rows(),
+    dp.People("id", max_rows=3),
+    dp.People("id", max_rows=2, max_groups=2),
+    dp.People("id", max_rows=3, max_rows_per_group=2),
+]
 ROWS = pd.DataFrame({
     "id": np.arange(3000) % 700, "state": np.arange(3000) % 5, "income": pd.array(np.arange(3000) % 1001, dtype="Int64"),
     "word": ["a", "b"] * 1500, "yes": pd.array([True, False] * 1500, dtype="boolean"),
@@ -46,7 +51,7 @@ def plans(store, schema, monkeypatch) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("unit", UNITS, ids=["rows", "people", "groups"])
+@pytest.mark.parametrize("unit", UNITS, ids=["rows", "people", "groups", "rows in groups"])
 @pytest.mark.parametrize(
     "cells", [["income", "word", "yes", "day"], ["state"]], ids=["values", "key"]
 )

@@ -1,10 +1,10 @@
 """A store of a few lines: the meaning of a tally, read straight off its definition. People have the column "id"."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from fractions import Fraction
 
 from discreet.data.unit import People
-from discreet.query.algebra.tally import Free, GroupShare, RowShare
+from discreet.query.algebra.tally import Free, GroupRowShare, GroupShare, RowShare
 from discreet.query.algebra.tree import Scan, Select, Union, Where
 from discreet.query.bounds.relation_facts import columns_of, unit_of
 from discreet.query.domains.domain import Whole
@@ -86,7 +86,7 @@ def totals(tally, tables):
     for owner, row in rows_of(tally.rows, tables):
         key = tuple(meaning(row) for meaning in keys)
         # Of a person's rows those without a wanted key are counted, and nothing else.
-        if only is None or key in only or isinstance(tally.share, RowShare):
+        if only is None or key in only or isinstance(tally.share, RowShare | GroupRowShare):
             items.append(
                 (owner, key, [added(term, meaning(row), kind) for term, meaning, kind in terms])
             )
@@ -122,6 +122,8 @@ def shared(tally, items):
             found += [
                 (owner, key, v if n <= k else [shrink(x, k, n) for x in v]) for key, v in theirs
             ]
+        if isinstance(tally.share, GroupRowShare):
+            found += [(owner, key, v) for key, v in weighed(tally, theirs)]
         if isinstance(tally.share, GroupShare):
             g, r = tally.share.groups, tally.share.rows
             sums = defaultdict(lambda: [0] * len(tally.terms))
@@ -136,3 +138,17 @@ def shared(tally, items):
                     (owner, key, clipped if m <= g else [shrink(x, g, m) for x in clipped])
                 )
     return found
+
+
+def weighed(tally, theirs):
+    """Weigh one person's rows: at most r in a group, then at most K in all; rows in no listed group are a group."""
+    share, part = tally.share, 1 << 20
+    listed = None if tally.only is None else {key[: share.keys] for key in tally.only}
+    groups = [key[: share.keys] for key, _ in theirs]
+    groups = ["none" if listed is not None and j not in listed else j for j in groups]
+    rows = Counter(groups)
+    counted = sum(min(n, share.group_rows) for n in rows.values())
+    for (key, values), j in zip(theirs, groups, strict=True):
+        in_group = min(rows[j], share.group_rows) * part // rows[j]
+        in_all = min(counted, share.rows) * part // counted
+        yield key, [shrink(x, in_group * in_all // part, part) for x in values]

@@ -20,6 +20,9 @@ UNITS = {
     "people": dp.People("id", max_rows=3),
     "people in few groups": dp.People("id", max_rows=6, max_groups=2),
     "people in as many groups as rows": dp.People("id", max_rows=4, max_groups=4),
+    "people with few rows in a group": dp.People(
+        "id", max_rows=7, max_groups=3, max_rows_per_group=2
+    ),
 }
 COLUMNS = {
     "shop": dp.Category(["a", "b", "c"]),
@@ -69,17 +72,31 @@ def read(row):
     return {**row, "shop": row["shop"] if row["shop"] in ("a", "b", "c") else None, "day": day}
 
 
-def expected(keys, value, most, *, where=lambda _: True):
-    """Add up each person's rows in parts of k/n, n of all rows that pass WHERE; shares are rounded down to 2^-20."""
-    kept = [row for row in map(read, STORE) if where(row)]
-    counts = Counter(row["id"] for row in kept)
+def capped(n, most):
+    """The part of n rows of which at most so many count, rounded down to 2^-20."""
+    return SHARE_FINENESS if most is None or n <= most else SHARE_FINENESS * most // n
+
+
+def expected(keys, value, unit, *, where=lambda _: True):
+    """Add up each person's rows in parts of k/n, n of all rows that pass WHERE; with rows capped by group, in parts
+    of r/n of a group, rows without a key being one, and of K over what counts then."""
+    kept = [(row, tuple(row[key] for key in keys)) for row in map(read, STORE) if where(row)]
+    kept = [(row, None if None in key else key) for row, key in kept]
+    most, in_group = (getattr(unit, cap, None) for cap in ("max_rows", "max_rows_per_group"))
+    if not keys:
+        in_group = None
+    if in_group is not None:
+        most = min(most, (unit.max_groups or most) * in_group)
+    counts = Counter((row["id"], key) for row, key in kept)
+    counted = Counter()
+    for (who, _), n in counts.items():
+        counted[who] += n if in_group is None else min(n, in_group)
     totals = defaultdict(Fraction)
-    for row in kept:
-        if any(row[key] is None for key in keys):
-            continue
-        n = counts[row["id"]]
-        share = SHARE_FINENESS if most is None or n <= most else SHARE_FINENESS * most // n
-        totals[tuple(row[key] for key in keys)] += Fraction(value(row) * share, SHARE_FINENESS)
+    for row, key in kept:
+        if key is not None:
+            share = capped(counts[row["id"], key], in_group) * capped(counted[row["id"]], most)
+            share //= SHARE_FINENESS
+            totals[key] += Fraction(value(row) * share, SHARE_FINENESS)
     return totals
 
 
@@ -99,14 +116,14 @@ class TestOneTarget:
     @pytest.mark.parametrize("spend", [BUDGETS[0], BUDGETS[8], BUDGETS[-3]], ids=str)
     def test_exact_totals_are_those_of_a_plain_evaluation(self, unit, spend):
         """COUNT(*) and SUM by shop, as the engine returns them before any noise."""
-        store, most = dp.Memory({"visits": STORE}), getattr(UNITS[unit], "max_rows", None)
+        store = dp.Memory({"visits": STORE})
         sql = "SELECT shop, COUNT(*) AS n FROM visits GROUP BY shop"
         for where, rule in (("", lambda _: True), ("WHERE x >= 2 ", lambda row: row["x"] >= 2)):
             plan = planned(sql.replace("GROUP", f"{where}GROUP"), unit, spend)
             [need] = [release.need for release in plan.releases]
             [counts] = gather([need], plan.keys, store)
             exact = {key: need.exact(counts, key) * need.unit for key in plan.keys}
-            wanted = expected(["shop"], lambda _: 1, most, where=rule)
+            wanted = expected(["shop"], lambda _: 1, UNITS[unit], where=rule)
             assert exact == {key: wanted[key] for key in plan.keys}
             assert sum(exact.values()) > 5
 
@@ -120,7 +137,9 @@ class TestOneTarget:
         [totals] = exact_totals([release], plan.keys, dp.Memory({"visits": STORE}))
         found = release.plan.workload.matrix @ totals
         for day, n in zip(days, found.tolist(), strict=True):
-            wanted = expected([], lambda row, day=day: int((row["day"] or 0) >= day), 3)
+            wanted = expected(
+                [], lambda row, day=day: int((row["day"] or 0) >= day), UNITS["people"]
+            )
             assert n * release.need.unit == wanted[()]
 
     @pytest.mark.parametrize("unit", UNITS)
@@ -141,6 +160,8 @@ class TestOneTarget:
         plan = dp.plan_question(dp.parse_sql(sql, {"visits": schema}), dp.PureDP(2))
         price = price_pure(plan.event)
         assert 1.99 < price <= 2
+        # Where rows are capped by group, each set weighs them by its own groups.
+        assert not plan.tables or "rows in" in unit or "half" in form
         leaves = (lambda row: row is STORE[8]) if unit == "rows" else (lambda row: row["id"] == 1)
         other = {"shop": "c", "day": 4, "kind": "p"}
         near = [other | {"id": row["id"]} if leaves(row) else row for row in STORE]

@@ -1,7 +1,9 @@
 """Record and replay: no total, score or number of values moves by more than its declared sensitivity."""
 
 from fractions import Fraction
+from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,16 +11,17 @@ from hypothesis import strategies as st
 from discreet.data import Category, Integer, People, Rows, Schema
 from discreet.errors import UnboundedSensitivity
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
+from discreet.query.algebra.tally import Free, GroupRowShare, GroupShare, RowShare, Tally, Term
 from discreet.query.algebra.tree import Scan, Union, Where
 from discreet.query.bounds.sensitivity import (
     distinct_influence,
     influence,
+    joint_influence,
     rank_influence,
     vote_influence,
 )
 from oracles.tally import totals
-from support.profile import examples
+from support.profile import DEEP, examples
 
 RELATIONS = ("add-remove", "replace")
 REGIONS = ("N", "S", "E", "W")
@@ -47,6 +50,8 @@ SHARES = (
     GroupShare(2, 3),
     GroupShare(3, 1),
     GroupShare(4, 10),
+    GroupRowShare(5, 2, 1),
+    GroupRowShare(3, 3, 1),
 )
 COUNTED_ONCE = (GroupShare(1, 1), GroupShare(2, 1), RowShare(2))
 few = st.lists(rows, max_size=5)
@@ -119,7 +124,7 @@ class TestTotalsOfPeople:
         assert within(norms(before, after, 0, keys), influence(tally, 0, len(keys)))
 
     @pytest.mark.parametrize("neighbours", RELATIONS)
-    @pytest.mark.parametrize("share", SHARES)
+    @pytest.mark.parametrize("share", SHARES[:7])
     def test_every_norm_is_reached(self, share, neighbours):
         """Two heavy people at the ends of the range, in the same keys or in different ones."""
         groups, heavy = (
@@ -159,6 +164,78 @@ class TestTotalsOfPeople:
         assert max(f[0] for f in found) == stated.l1
         assert max(f[1] for f in found) == stated.squared_l2
         assert max(f[2] for f in found) == stated.linf
+
+
+def effective_rows(keys, most, share):
+    """List how many rows count in each key, in parts of 1/60, of all people of up to `most` rows in keys and in none."""
+    found = set()
+    for held in product(range(most + 1), repeat=keys + 1):
+        if sum(held) <= most:
+            counted = sum(min(n, share.group_rows) for n in held)
+            part = Fraction(60 * min(counted, share.rows), counted or 1)
+            rows = [min(n, share.group_rows) * part for n in held[:keys]]
+            assert all(row.denominator == 1 for row in rows)
+            found.add(tuple(map(int, rows)))
+    return found
+
+
+class TestRowsInGroups:
+    """GroupRowShare(K, r): over all people of up to 5 rows in up to 3 keys and in none, every norm is reached, none exceeded."""
+
+    @pytest.mark.parametrize("neighbours", RELATIONS)
+    @pytest.mark.parametrize("ends", [(0, 1), (-1, 2), (-3, 1)], ids=str)
+    def test_all_people(self, ends, neighbours):
+        low, high = ends
+        most = 5 if DEEP else 4
+        for keys, k in product((1, 2, 3), range(1, most + 1)):
+            for r in range(1, k + 1):
+                share = GroupRowShare(k, r, 1)
+                units = set()
+                for rows in effective_rows(keys, most, share):
+                    for signs in product(ends, repeat=keys):
+                        units.add(tuple(n * end for n, end in zip(rows, signs, strict=True)))
+                mine = np.array(sorted(units))
+                yours = mine if neighbours == "replace" else np.zeros((1, keys), dtype=np.int64)
+                moves = abs(mine[:, None, :] - yours[None, :, :])
+                tally = Tally(
+                    scan(People("id", max_rows=40), neighbours),
+                    (Field("region"),),
+                    (Term(Field("x"), 1, low, high),),
+                    share,
+                )
+                stated = influence(tally, 0, keys)
+                found = (moves.sum(axis=2).max(), (moves**2).sum(axis=2).max(), moves.max())
+                wanted = (60 * stated.l1, 3600 * stated.squared_l2, 60 * stated.linf)
+                assert found == wanted, (keys, share)
+                if neighbours == "replace":
+                    both = 2 * (k // r * r**2 + (k % r) ** 2) * (low**2 + high**2)
+                    assert stated.squared_l2 <= influence(tally, 0).squared_l2 <= both
+
+    def test_the_worst_pair_of_unequal_people(self):
+        """K = 3, r = 2, ends −1 and 2: two rows of one meet one row of the other, twice: 5² + 5², not 6² + 3²."""
+        relation = scan(People("id", max_rows=3), "replace")
+        tally = Tally(
+            relation, (Field("region"),), (Term(Field("x"), 1, -1, 2),), GroupRowShare(3, 2, 1)
+        )
+        assert influence(tally, 0).squared_l2 == 50
+        mine = [{"x": 2, "region": "N"}] * 2 + [{"x": -1, "region": "S"}]
+        yours = [{"x": -1, "region": "N"}] + [{"x": 2, "region": "S"}] * 2
+        both = (totals(tally, {"visits": owned(1, rows)}) for rows in (mine, yours))
+        assert norms(*both, 0, (("N",), ("S",)))[1] == 50
+
+    def test_terms_are_bounded_together(self):
+        """x and 9 − x add 9 a row: over all groups 5 rows count, 2 in one of them."""
+        rest = Call(Function.SUBTRACT, (Constant(9), Field("z")))
+        terms = (Term(Field("z"), 1, 0, 9), Term(rest, 1, 0, 9))
+        schema = Schema(
+            "visits", People("id", max_rows=5), {"z": Integer(0, 9), "region": COLUMNS["region"]}
+        )
+        tally = Tally(Scan(schema), (Field("region"),), terms, GroupRowShare(5, 2, 1))
+        stated = joint_influence(tally, 9)
+        assert (stated.l1, stated.squared_l2, stated.linf) == (45, (4 + 4 + 1) * 81, 18)
+        heavy = [{"z": z, "region": r} for r, n in (("N", 2), ("S", 2), ("E", 1)) for z in [9] * n]
+        flat = [x for sums in totals(tally, {"visits": owned(1, heavy)}).values() for x in sums]
+        assert (sum(flat), sum(x * x for x in flat), max(flat)) == (45, 729, 18)
 
 
 class TestTotalsOfRows:

@@ -19,7 +19,7 @@ from ..errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
 from ..frozen import frozen
 from ..query.algebra import tree
 from ..query.algebra.expression import Call, Constant, Expression, Function
-from ..query.algebra.tally import GroupShare, KeptKeys, RowShare, Tally, Term
+from ..query.algebra.tally import Free, GroupRowShare, GroupShare, KeptKeys, RowShare, Tally, Term
 from ..query.algebra.tree import Relation
 from ..query.bounds.fanout import check_joins
 from ..query.bounds.relation_facts import columns_of, unit_of
@@ -101,7 +101,7 @@ def understand(tally: Tally) -> TallyFacts:
 
 def _needs_people(tally: Tally) -> bool:
     """Return whether a tally bounds, counts, joins or groups by the person."""
-    if tally.people or isinstance(tally.share, RowShare | GroupShare | KeptKeys):
+    if tally.people or not isinstance(tally.share, Free):
         return True
     relations = relations_in(tally.rows)
     return any(isinstance(relation, tree.JoinPeople | tree.PerPerson) for relation in relations)
@@ -130,6 +130,11 @@ def _check_share(tally: Tally) -> None:
     match tally.share:
         case RowShare(rows=rows):
             sizes = [rows]
+        case GroupRowShare(rows=rows, group_rows=group_rows, keys=keys):
+            sizes = [rows, group_rows]
+            # Groups are listed by the keys that `only` lists.
+            if not 0 <= keys <= tally.listed:
+                raise InvalidArgument("a group has the first keys of its tally, and listed ones")
         case GroupShare(groups=groups, rows=rows) | KeptKeys(groups=groups, rows=rows):
             sizes = [groups, rows]
         case _:

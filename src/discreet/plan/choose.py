@@ -130,7 +130,9 @@ def _possible_plans(question: Question, asked: QuestionOptions, keys: Keys | Non
 
 def _layouts(question: Question, asked: QuestionOptions, keys: Keys | None) -> Iterator[Layout]:
     count = None if keys is None else len(keys)
-    share = row_share(question.rows)
+    # Rows are cut by group only where the groups are public: which are shown must not matter.
+    public = len(question.keys) if keys is not None else 0
+    share = row_share(question.rows, keys=public)
     return layouts_of(question, share, count, asked.public_values, intervals=asked.intervals)
 
 

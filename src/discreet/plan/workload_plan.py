@@ -28,7 +28,7 @@ from ..query.bounds.grouping_sets import cover_of, is_wide, table_cells, table_q
 from ..query.bounds.missing_keys import TablePart, absent_keys, marked_question, table_parts
 from ..query.bounds.nested import leaf_question
 from ..query.bounds.relation_facts import neighbours_of
-from ..query.bounds.sensitivity import corners
+from ..query.bounds.sensitivity import corner_of
 from ..statistics.recipe import PlannedRelease, Recipe
 from ..statistics.releases.set_totals import CellsNeed, CountedTable, SetsRelease
 from ..statistics.releases.total import TotalNeed
@@ -89,10 +89,9 @@ def _parents(nest: Nest, depth: int) -> list[int]:
 
 
 def change_of(need: TotalNeed | CellsNeed) -> workloads.StrategyNorms:
-    """Return the L1 change of the finest totals by one unit: at most g·r·c (see `query.bounds`)."""
-    groups, rows = corners(need.tally)
+    """Return the L1 change of the finest totals by one unit: rows·c at most (`query.bounds`)."""
     term = need.tally.terms[0]
-    size = groups * rows * max(1, -term.low, term.high)
+    size = corner_of(need.tally).all_rows * max(1, -term.low, term.high)
     signed = term.low < 0 < term.high
     return workloads.StrategyNorms(size, neighbours_of(need.tally.rows), signed=signed)
 
@@ -288,7 +287,8 @@ def _plan_table(
     """
     counted = _counted_question(marked)
     keys = public_tuples(marked) or ()
-    layout = layout_of(counted, row_share(question.rows), len(keys), asked.public_values)
+    share = row_share(question.rows, keys=len(counted.keys))
+    layout = layout_of(counted, share, len(keys), asked.public_values)
     shape = workload_shape(marked)
     needs = _total_needs(layout)
     users = [_users(layout, place) for place in range(len(needs))]

@@ -39,7 +39,7 @@ from ..frozen import frozen, replace
 from ..privacy.measures import ADD_REMOVE
 from ..query.algebra.expression import Expression
 from ..query.algebra.statistic import Count, Result, Statistic, expressions_of
-from ..query.algebra.tally import Free, GroupShare, RowShare
+from ..query.algebra.tally import Free, GroupRowShare, GroupShare, RowShare
 from ..query.bounds.not_null import always_present
 from ..query.bounds.relation_facts import multiplicity, neighbours_of
 from ..query.domains.domain import Whole
@@ -345,7 +345,7 @@ def _max_steps(degrees: Mapping[Expression, int], basis: Basis) -> dict[Expressi
     Columns with few steps come first and leave the remaining bits to the others.
     """
     rows = multiplicity(basis.rows)
-    if isinstance(basis.share, RowShare):
+    if isinstance(basis.share, RowShare | GroupRowShare):
         rows = basis.share.rows
     remaining_degrees = sum(degrees.values())
     limit = MAX_JOINT

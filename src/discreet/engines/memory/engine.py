@@ -13,6 +13,7 @@ from ...frozen import fill, frozen
 from ...query.algebra.tally import (
     SHARE_FINENESS,
     Free,
+    GroupRowShare,
     GroupShare,
     KeptKeys,
     RowShare,
@@ -215,6 +216,12 @@ def _bounded(
             for entry in listed:
                 values = _without_null(entry.values)
                 yield entry.key, _scaled(values, max_rows, rows[entry.owner])
+        case GroupRowShare() as share:
+            shares = _group_shares(facts.tally, share, entries)
+            for entry in listed:
+                values = _without_null(entry.values)
+                own_share = shares[entry.owner, entry.key[: share.keys]]
+                yield entry.key, _times(values, own_share)
         case GroupShare(groups=max_groups, rows=max_rows):
             sums = _clipped_sums(facts, listed, max_rows)
             groups = Counter(owner for owner, _ in sums)
@@ -226,6 +233,32 @@ def _bounded(
             for (owner, key), values in sums.items():
                 if key in kept[owner]:
                     yield key, values
+
+
+def _group_shares(
+    tally: Tally, share: GroupRowShare, entries: Iterable[Contribution]
+) -> dict[tuple[Hashable, GroupKey | None], int]:
+    """Return the share of a row of each person in each group, in parts of 2^20.
+
+    All rows of a person that are in no listed group are one more group, None.
+    """
+    groups = tally.groups
+    listed = None if groups is None else set(groups)
+    rows: Counter[tuple[Hashable, GroupKey | None]] = Counter()
+    for entry in entries:
+        group = entry.key[: share.keys]
+        in_list = listed is None or group in listed
+        rows[entry.owner, group if in_list else None] += 1
+    counted: Counter[Hashable] = Counter()
+    for (owner, _), count in rows.items():
+        counted[owner] += min(count, share.group_rows)
+    shares = {}
+    for (owner, any_group), count in rows.items():
+        in_group = SHARE_FINENESS * min(count, share.group_rows) // count
+        total = counted[owner]
+        in_all = SHARE_FINENESS * min(total, share.rows) // total
+        shares[owner, any_group] = in_group * in_all // SHARE_FINENESS
+    return shares
 
 
 def _without_null(values: Iterable[int | None]) -> tuple[int, ...]:
@@ -274,7 +307,11 @@ def _scaled(values: Iterable[int], max_count: int, count: int) -> tuple[int, ...
     """
     if count <= max_count:
         return tuple(values)
-    share = SHARE_FINENESS * max_count // count
+    return _times(values, SHARE_FINENESS * max_count // count)
+
+
+def _times(values: Iterable[int], share: int) -> tuple[int, ...]:
+    """Scale contributions by a share in parts of 2^20, rounded towards 0."""
     scaled = []
     for value in values:
         size = abs(value) * share // SHARE_FINENESS

@@ -11,7 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ...query.algebra.tally import SHARE_FINENESS, Free, GroupShare, KeptKeys, RowShare, Share
+from ...query.algebra.tally import (
+    SHARE_FINENESS,
+    Free,
+    GroupRowShare,
+    GroupShare,
+    KeptKeys,
+    RowShare,
+    Share,
+)
 from ...query.domains.domain import MAX_STEPS
 from ..tally_analysis import TermFacts
 from .contributions import Entries, EntryNumber
@@ -35,6 +43,8 @@ def bounded_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
             return _unbounded(rows, dialect)
         case RowShare(rows=max_rows):
             return _by_rows(rows, max_rows, dialect)
+        case GroupRowShare():
+            return _by_group_rows(rows, share, dialect)
         case GroupShare(groups=max_groups, rows=max_rows):
             return _by_groups(rows, max_groups, max_rows, dialect)
         case KeptKeys():
@@ -108,6 +118,34 @@ def _by_rows(rows: Entries, max_rows: int, dialect: Dialect) -> str:
     with_share = _with_heavy_share if dialect.heavy else _with_share
     source = with_share(rows, max_rows, dialect)
     return _totals(numbers, rows, source, dialect)
+
+
+def _by_group_rows(rows: Entries, share: GroupRowShare, dialect: Dialect) -> str:
+    """Write totals of rows that weigh by the rows of their person in their group and in all groups.
+
+    Windows count in place: no row is joined, so no side of a join can be left unread, and keys that
+    are NULL are one group. T = Σ_j min(n_j, r) is the number of rows whose number within their
+    group is at most r, whichever rows these are.
+    """
+    numbers = [(_row_share(value, dialect), _max_size(value.facts)) for value in rows.values]
+    owner = ", ".join(rows.owner)
+    group = list(rows.keys[: share.keys])
+    if rows.group_test:
+        # A test that is NULL is not true: all rows outside the list are one group.
+        group = [case_sql(rows.group_test, key) for key in group]
+        group.append(case_sql(rows.group_test, "1"))
+    groups = f"PARTITION BY {', '.join([owner, *group])}"
+    counted = f"count(*) OVER ({groups}) AS nj, row_number() OVER ({groups} ORDER BY 1) AS ij"
+    by_group = select_sql(["*", counted], nested(rows.sql))
+    group_rows = bigint(share.group_rows)
+    within = case_sql(f"ij <= {group_rows}", "1")
+    total = f"count({within}) OVER (PARTITION BY {owner}) AS nt"
+    by_person = select_sql(["*", total], nested(by_group))
+    in_group = dialect.divide(f"({bigint(SHARE_FINENESS)} * LEAST(nj, {group_rows}))", "nj")
+    in_all = _share_sql("nt", share.rows, dialect)
+    weight = dialect.divide(f"({in_group} * {in_all})", str(SHARE_FINENESS))
+    weighed = replace(rows, sql=select_sql(["*", f"{weight} AS s"], nested(by_person)))
+    return _totals(numbers, rows, nested(weighed.listed_sql, "r"), dialect)
 
 
 def _row_share(value: EntryNumber, dialect: Dialect) -> str:

@@ -18,7 +18,7 @@ from ...data.columns.declared import MAX_KEYS
 from ...data.schema import Schema
 from ...frozen import frozen, replace
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function, fields_of
-from ...query.algebra.tally import Free, RowShare, Tally
+from ...query.algebra.tally import Free, GroupRowShare, RowShare, Tally
 from ...query.algebra.tree import Relation, Scan, Where
 from ...query.bounds.relation_facts import tables_of
 from ...query.domains.domain import MAX_STEPS, Domain, Texts, Whole
@@ -32,7 +32,7 @@ from .keys import only_sql
 from .reading.number import clip_sql
 from .reading.value import prepare, read
 from .rows.relation import COUNT, Writer, frame_of, scope_of, stored_column
-from .select import group_by, named_cells, nested, select_sql
+from .select import group_by, named_cells, nested, none_null, select_sql
 
 
 @frozen
@@ -58,8 +58,9 @@ class Entries:
     text of a few public values. `deferred` has the SQL that reads the keys which are still as they
     are stored.
 
-    Under `RowShare` the SELECT has every row of the relation, and `listed_sql` those whose keys are
-    wanted: the others are among the rows of their person. Under other shares both are the same.
+    Under `RowShare` and `GroupRowShare` the SELECT has every row of the relation, and `listed_sql`
+    those whose keys are wanted: the others are among the rows of their person. Under other shares
+    both are the same.
     """
 
     sql: str
@@ -77,6 +78,8 @@ class Entries:
     """A number that no owner has, if the store has one."""
     test: str = ""
     """Test of the keys that is still to be made, if there is one."""
+    group_test: str = ""
+    """Test that a row is in a listed group of a `GroupRowShare`; "" if every row is."""
 
     @property
     def listed_sql(self) -> str:
@@ -110,9 +113,9 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     tested: tuple[str, ...] = ()
     if tally.only is not None:
         test, tested = _only_sql(facts, names, writer)
-    # A test of keys reads them, and so does grouping by person: then they cannot be deferred.
+    # A test of keys reads them, and so does grouping within a person: then they are not deferred.
     deferred = {}
-    if not test and not tally.people:
+    if not test and not tally.people and not isinstance(tally.share, GroupRowShare):
         deferred = deferred_keys(tally, names, writer)
     stored = _stored_count(tally, writer)
     unread = frozenset(key.column for key in deferred.values())
@@ -131,7 +134,7 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     cells += named_cells((name, sql) for sql, name in columns.items())
     sql = select_sql(cells, nested(frame.sql))
     # A person's number of rows is that of all rows, so there the test has to wait.
-    if not isinstance(tally.share, RowShare):
+    if not isinstance(tally.share, RowShare | GroupRowShare):
         sql = _tested_sql(sql, test)
         test = ""
     return Entries(
@@ -146,6 +149,7 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
         is_share=stored.is_share,
         nobody=_nobody(tally, writer) if len(frame.owner) == 1 else "",
         test=test,
+        group_test=_group_test(facts, names, writer),
     )
 
 
@@ -215,6 +219,20 @@ def _only_sql(
     return "" if test == "TRUE" else test, tested
 
 
+def _group_test(facts: TallyFacts, names: Sequence[str], writer: Writer) -> str:
+    """Write the test that a row is in a listed group; "" if every row is, or there are no groups."""
+    share = facts.tally.share
+    groups = facts.tally.groups
+    if not isinstance(share, GroupRowShare) or groups is None:
+        return ""
+    group_names = names[: share.keys]
+    domains = facts.keys[: share.keys]
+    test, not_null = only_sql(groups, group_names, domains, writer.dialect)
+    if test == "TRUE":
+        test = none_null(not_null)
+    return test
+
+
 def _labels(names: Sequence[str], domains: Sequence[Domain]) -> dict[str, list[str]]:
     labels = {}
     for name, domain in zip(names, domains, strict=True):
@@ -240,8 +258,8 @@ def _contribution(facts: TermFacts, scope: SqlScope, tally: Tally) -> _Contribut
     highest = facts.domain.high * term.weight
     needs_no_clip = term.low <= lowest and highest <= term.high
     expression, sign, offset = term.expression, 1, 0
-    # Under RowShare each row is rounded by itself, so x − m cannot be taken apart there.
-    if needs_no_clip and not isinstance(tally.share, RowShare):
+    # Under a share of rows each row is rounded by itself, so x − m cannot be taken apart there.
+    if needs_no_clip and not isinstance(tally.share, RowShare | GroupRowShare):
         shifted, its_sign, its_offset = _shift(term.expression, facts.domain, term.weight, scope)
         if its_sign > 0 or allow_negative:
             expression, sign, offset = shifted, its_sign, its_offset

@@ -5,6 +5,7 @@ The answer of the store becomes exact totals.
 
     Free          SELECT keys, totals FROM rows GROUP BY keys
     RowShare      … FROM rows JOIN (each person's share, by the count of rows): scaled row by row
+    GroupRowShare … FROM rows, with each one's weight by counts within its person and group
     GroupShare    … FROM (sums by person and key, clipped) JOIN (each person's share, by the count of keys)
 
 All sums are wide integers, so no arithmetic of the text can overflow, and no data can make it fail.

@@ -21,6 +21,7 @@ from ...arithmetic.rounding import shown
 from ...privacy.measures import ZCDP
 from ...query.algebra.expression import Field
 from ...query.algebra.statistic import Mean, Statistic, Sum, Variance
+from ...query.algebra.tally import RowShare
 from ...query.algebra.tree import Question, Relation, Scan
 from ...query.bounds.relation_facts import columns_of
 from ...query.domains.domain import Day, Second, Whole
@@ -192,11 +193,21 @@ def _offers(plan: Plan, times: float, statistic: Statistic | None) -> str:
     if isinstance(plan.spend, ZCDP):
         # Errors fall as 1/√ρ, so ρ grows with the square of the factor.
         times = times**2
-    offers = _coarser(plan.question)
+    offers = _coarser(plan.question) + _cap_offers(plan)
     if times <= _MAX_TIMES:
         offers.append(f"spend {_brief(times)} times as much")
     offers += _other(statistic)
     return ", or ".join(offers) or "ask of more rows at once"
+
+
+def _cap_offers(plan: Plan) -> list[str]:
+    """Name the cap that would lower the noise of rows by public keys, if it is not declared."""
+    if not plan.keys or not plan.question.keys:
+        return []
+    shares = [release.need.tally.share for release in plan.releases]
+    if not any(isinstance(share, RowShare) and share.rows > 1 for share in shares):
+        return []
+    return ["declare max_rows_per_group, and max_groups, where people have few rows in few keys"]
 
 
 def _other(statistic: Statistic | None) -> list[str]:

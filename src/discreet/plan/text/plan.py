@@ -16,7 +16,7 @@ from ...frozen import frozen, replace
 from ...privacy.events import Event
 from ...privacy.pricing.pure import price_pure
 from ...privacy.pricing.zcdp import price_zcdp
-from ...query.algebra.tally import Free, GroupShare, KeptKeys, RowShare, Share
+from ...query.algebra.tally import Free, GroupRowShare, GroupShare, KeptKeys, RowShare, Share
 from ...query.algebra.tree import PerPerson, Question, Relation, Select, Where
 from ...show.markup import Html, element, join
 from ...show.table import fitted_table, html_table, text_table
@@ -45,7 +45,9 @@ def share_text(share: Share) -> str:
     """Return the contribution bound of one unit as text.
 
     >>> from discreet.plan.text.plan import share_text
-    >>> from discreet.query.algebra.tally import Free, GroupShare, RowShare
+    >>> from discreet.query.algebra.tally import Free, GroupRowShare, GroupShare, RowShare
+    >>> share_text(GroupRowShare(10, 2, 1))
+    '10 rows a person, 2 in each key'
     >>> share_text(RowShare(10)), share_text(GroupShare(2, 5)), share_text(Free())
     ('10 rows a person', '5 rows in each of 2 keys a person', 'every row')
     >>> share_text(GroupShare(1, 1))
@@ -56,6 +58,8 @@ def share_text(share: Share) -> str:
             return "every row"
         case RowShare(rows=rows):
             return f"{_many(rows, 'row')} a person"
+        case GroupRowShare(rows=rows, group_rows=group_rows):
+            return f"{_many(rows, 'row')} a person, {group_rows} in each key"
         case GroupShare(groups=groups, rows=rows):
             each = "each of " if groups > 1 else ""
             return f"{_many(rows, 'row')} in {each}{_many(groups, 'key')} a person"

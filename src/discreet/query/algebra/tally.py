@@ -7,6 +7,10 @@ integers, so that all engines agree to the last digit. Contribution bounding is 
     RowShare(k)        of a person with n > k rows, each row's contribution c counts as
                        sign(c)·⌊|c|·s/2^20⌋, where s = ⌊2^20·k/n⌋ is the person's share; n are all
                        the person's rows of the relation, whatever their keys and terms
+    GroupRowShare      of a person with n_j rows in group j and T = Σ_j min(n_j, r), a row in group j
+      (K, r)           counts as sign(c)·⌊|c|·s/2^20⌋, where s = ⌊s1·s2/2^20⌋,
+                       s1 = ⌊2^20·min(n_j, r)/n_j⌋ and s2 = ⌊2^20·min(T, K)/T⌋; all rows that are
+                       in none of the listed groups are together one more group
     GroupShare(g, r)   a person's sum in one key is clipped to min(0, r·low) .. max(0, r·high) of
                        its term; if the person is in m > g keys, each of these sums t counts as
                        sign(t)·⌊|t|·s/2^20⌋, s = ⌊2^20·g/m⌋
@@ -14,9 +18,10 @@ integers, so that all engines agree to the last digit. Contribution bounding is 
                        smallest md5 of `salt`, the person and the key's values count in full, the
                        others not at all; equal hashes go by the key
 
-A row whose key is outside `only` counts in no total. Under RowShare it is one of the n rows all
-the same, as is a row whose term is NULL. So a row has the same weight under every list of keys,
-and margins and totals of one relation agree. Under the other shares it is in none of the m keys.
+A row whose key is outside `only` counts in no total. Under RowShare and GroupRowShare it is one of
+the person's rows all the same, as is a row whose term is NULL. So under RowShare a row has the same
+weight under every list of keys, and margins and totals of one relation agree. Under the other
+shares such a row is in none of the m keys.
 
 Shares replace the usual random sampling of a person's rows: the same expectation, no sampling
 variance, no secret random order in the store. One person's shares depend on that person's rows
@@ -26,6 +31,8 @@ Guarantee: influence of one person on the totals of a term with |c| ≤ c_max (p
 `sensitivity`):
 
     RowShare(k)        L1 ≤ k·c_max over all keys together, so L2, L∞ ≤ k·c_max too
+    GroupRowShare      at most r·c_max in one group, L1 ≤ K·c_max,
+      (K, r)           L2² ≤ (⌊K/r⌋·r² + (K mod r)²)·c_max²
     GroupShare(g, r)   at most r·c_max in one key, L1 ≤ g·r·c_max, L2 ≤ √g·r·c_max
     KeptKeys(g, r)     the same, in at most g keys, for every salt
 
@@ -64,6 +71,19 @@ class RowShare:
 
 
 @frozen
+class GroupRowShare:
+    """A person counts as at most `rows` rows, of which at most `group_rows` in one group.
+
+    A group is the rows with the same values of the first `keys` keys. A tally may have further
+    keys, such as the cells of a quantile; they do not divide the groups.
+    """
+
+    rows: int
+    group_rows: int
+    keys: int
+
+
+@frozen
 class GroupShare:
     """A person counts in at most `groups` keys, in each as at most `rows` rows."""
 
@@ -83,7 +103,7 @@ class KeptKeys:
     salt: str = ""
 
 
-Share: TypeAlias = Free | RowShare | GroupShare | KeptKeys
+Share: TypeAlias = Free | RowShare | GroupRowShare | GroupShare | KeptKeys
 
 
 @frozen
@@ -127,6 +147,14 @@ class Tally:
         """Number of keys, from the first one on, that `only` lists."""
         lengths = map(len, self.only or ())
         return min(lengths, default=len(self.keys))
+
+    @property
+    def groups(self) -> tuple[Values, ...] | None:
+        """The listed groups of a `GroupRowShare`; None if every group is one."""
+        if self.only is None or not isinstance(self.share, GroupRowShare):
+            return None
+        width = self.share.keys
+        return tuple(dict.fromkeys(key[:width] for key in self.only))
 
 
 Totals: TypeAlias = dict[Values, tuple[int, ...]]

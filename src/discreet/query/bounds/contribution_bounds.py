@@ -3,6 +3,8 @@
     unit     statistic of      share
     Rows     anything          Free()                       a row is the unit; joins may copy it
     People   rows              RowShare(max_rows)           `max_groups` bounds nothing here
+    People   rows, by public   GroupRowShare(K, r)          if r = `max_rows_per_group` is declared;
+             keys                                           K = min(max_rows, max_groups·r)
     People   people            GroupShare(max_groups, 1)    a person counts once in a key
     People   COUNT(DISTINCT x) GroupShare(max_groups, 1)    whole people: a person in more keys
                                                             than that counts in none
@@ -10,7 +12,7 @@
                                                             `plan.thresholded_count`
 
 Every share lets at most `max_rows` rows of one person count in an answer. The bounds of several
-tables combine like this, for rows and for groups alike:
+tables combine like this, alike for rows, for groups and for rows in a group:
 
     join of private tables on the person alone         product: each row pairs with each
     join of private tables on the person and columns   the larger of both
@@ -27,19 +29,20 @@ Law: tests/plan/test_meaning.py::TestOneTarget
 from __future__ import annotations
 
 from ...data.unit import People
-from ..algebra.tally import SHARE_FINENESS, Free, GroupShare, RowShare, Share
+from ..algebra.tally import SHARE_FINENESS, Free, GroupRowShare, GroupShare, RowShare, Share
 from ..algebra.tree import Relation
-from .fanout import person_groups, person_rows
+from .fanout import person_group_rows, person_groups, person_rows
 from .relation_facts import unit_of
 
 MAX_ROWS = 1 << 31
 """Largest number of rows of one person that a share can bound."""
 
 
-def row_share(rows: Relation) -> Share:
-    """Return the share for statistics of rows (COUNT(*), SUM, AVG, quantiles …), by any keys.
+def row_share(rows: Relation, *, keys: int = 0) -> Share:
+    """Return the share for statistics of rows (COUNT(*), SUM, AVG, quantiles …).
 
-    All rows of a person may lie in one key, so `max_groups` does not bound them.
+    `keys` is the number of public keys by which rows are grouped. All rows of a person may lie in
+    one group, so `max_groups` bounds them only beside `max_rows_per_group`.
 
     >>> import discreet as dp
     >>> from discreet.query.bounds.contribution_bounds import row_share
@@ -48,10 +51,20 @@ def row_share(rows: Relation) -> Share:
     >>> visits = Schema("visits", dp.People("id", max_rows=12, max_groups=3), {"paid": Boolean()})
     >>> row_share(Scan(visits)), row_share(Scan(Schema("votes", Rows(), {"yes": Boolean()})))
     (RowShare(rows=12), Free())
+    >>> person = dp.People("id", max_rows=12, max_groups=3, max_rows_per_group=2)
+    >>> few = Scan(Schema("visits", person, {"paid": Boolean()}))
+    >>> row_share(few), row_share(few, keys=1)
+    (RowShare(rows=12), GroupRowShare(rows=6, group_rows=2, keys=1))
     """
     if not isinstance(unit_of(rows), People):
         return Free()
-    return RowShare(_max_person_rows(rows))
+    max_rows = _max_person_rows(rows)
+    group_rows = person_group_rows(rows)
+    if group_rows is None or not keys:
+        return RowShare(max_rows)
+    group_rows = min(group_rows, max_rows)
+    # Where no table declares `max_groups` there are as many as rows, and the product is no less.
+    return GroupRowShare(min(max_rows, person_groups(rows) * group_rows), group_rows, keys)
 
 
 def _max_person_rows(rows: Relation) -> int:

@@ -5,13 +5,19 @@ with 0 among them (a NULL, or a row that WHERE drops, adds nothing), and let c =
 All functions of this module use this theorem:
 
     *One unit's totals over all keys lie in the convex hull H of the vectors that hold r·low or
-    r·high in g keys and 0 elsewhere*, where (g, r) = (1, m) for Free() of multiplicity m, (1, k)
-    for RowShare(k), (g, r) for GroupShare(g, r).
+    r·high in g keys, q·low or q·high in one more, and 0 elsewhere*, where (g, r, q) = (1, m, 0) for
+    Free() of multiplicity m, (1, k, 0) for RowShare(k), (⌊K/r⌋, r, K mod r) for
+    GroupRowShare(K, r), (g, r, 0) for GroupShare(g, r).
 
 Proof. Free: the unit has m rows at most; a row is c'·e_key with low ≤ c' ≤ high, a mixture of
 low·e_key, high·e_key and 0, and a sum of m such points is m times their mean. RowShare: of n > k
 rows each adds a point of (k/n)·[low, high], shrunk towards 0 by the floors, since s/2^20 ≤ k/n, and
-n of these sum to k times their mean; n ≤ k rows are as with Free. GroupShare: in each key the sum
+n of these sum to k times their mean; n ≤ k rows are as with Free. GroupRowShare: n_j rows of group j
+add a_j·[low, high] together, a_j = min(n_j, r)·min(T, K)/T, shrunk by the floors. So 0 ≤ a_j ≤ r,
+and Σa_j ≤ min(T, K) ≤ K, also without the rows that are in no listed group. The corners of these a
+have ⌊K/r⌋ entries r and one K mod r (a corner meets all but one of its bounds a_j = 0, a_j = r), or
+fewer; for each choice of an end in each group the totals are linear in a. Further keys divide a
+group's total into parts of the same sum, which only lowers norms. GroupShare: in each key the sum
 is clipped to r·[low, high]. In at most g keys it is in H at once. In m > g keys each sum is scaled
 by g/m: that is the mean over all choices of g of the m keys of the vector that keeps these and
 drops the others, hence in H; the floors shrink coordinates towards 0, and H contains with a point
@@ -20,11 +26,25 @@ all such shrunk ones. ∎
 Norms are convex, so over H (add-remove: v − 0) and H × H (replace: v' − v) they are greatest at
 corners:
 
-    add-remove   Δ1 = g·r·c               Δ2² = g·(r·c)²                              Δ∞ = r·c
-    replace      Δ1 = r(j·w + 2(g−j)c)    Δ2² = r²·max over j of (j·w² + 2(g−j)c²)    Δ∞ = r·w
+    add-remove   Δ1 = (g·r + q)·c     Δ2² = (g·r² + q²)·c²     Δ∞ = r·c
+    replace      Δ1, Δ2²: the greatest of the table below      Δ∞ = r·w
 
-with w = high − low ≤ 2c and j the number of keys both units are in: from 2g − (number of keys), or
-0, to g. All are reached, but for floors and contributions that no row of the data has.
+with w = high − low ≤ 2c. Under replace two corners meet in t keys with r rows of each unit, which
+change by r·w. The other g − t keys with r rows change by r·c for each unit. The keys with q rows, if
+q > 0, are apart, one key of both, or keys in which the other unit has r rows. Let
+d = min(|low|, |high|), and x = r·c + q·d, the most by which r rows of one unit and q of the other
+change a key:
+
+    q rows                     Δ1 beside t·r·w + 2(g − t)·r·c    Δ2² alike          t at most  keys
+    apart                      2q·c                              2q²·c²             g          2
+    in one key                 q·w                               q²·w²              g          1
+    one beside r of the other  q·c − r·c + x                     q²c² − r²c² + x²   g − 1      1
+    both beside r              −2r·c + 2x                        −2r²c² + 2x²       g − 1      0
+
+Keys counts those beyond 2g − t; together they are at most as many as there are, which bounds t from
+below. Each line is linear in t, so only its ends are tried. All norms are reached, but for floors
+and contributions that no row of the data has. With (x, y) ↦ (|low|, |high|) and Cauchy and Schwarz,
+Δ2² ≤ 2(g·r² + q²)(low² + high²).
 
 Guarantee: no pair of neighbouring tables differs by more than the sensitivity stated here.
 
@@ -35,37 +55,71 @@ Law: tests/query/test_sensitivity.py::TestTotalsOfPeople
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from ...data.unit import People
 from ...errors import UnboundedSensitivity
+from ...frozen import frozen
 from ...mechanisms.sensitivity import Sensitivity
 from ...privacy.measures import ADD_REMOVE
-from ..algebra.tally import Free, GroupShare, KeptKeys, RowShare, Tally, Term
+from ..algebra.tally import Free, GroupRowShare, GroupShare, KeptKeys, RowShare, Tally, Term
 from .relation_facts import multiplicity, neighbours_of, unit_of
 
 
-def corners(tally: Tally) -> tuple[int, int]:
-    """Return (g, r): one unit counts in g keys as r rows each, or as a mixture of such.
+@frozen
+class Corner:
+    """One unit counts in `groups` keys as `rows` rows each and in one more as `rest` rows.
+
+    Any unit's totals are a mixture of such corners.
+    """
+
+    groups: int
+    rows: int
+    rest: int = 0
+
+    @property
+    def all_rows(self) -> int:
+        """Rows of the unit in all keys together."""
+        return self.groups * self.rows + self.rest
+
+    @property
+    def squares(self) -> int:
+        """Sum of the squares of the rows in each key."""
+        return self.groups * self.rows**2 + self.rest**2
+
+    def within(self, cells: int | None) -> Corner:
+        """Return the corner where there are so many keys; None if that is not known."""
+        if cells is None or cells > self.groups:
+            return self
+        return Corner(cells, self.rows)
+
+
+def corner_of(tally: Tally) -> Corner:
+    """Return the corners of one unit's totals: in how many keys it counts as how many rows.
 
     >>> from discreet.query.algebra.tally import Free, Tally
-    >>> from discreet.query.bounds.sensitivity import corners
+    >>> from discreet.query.bounds.sensitivity import corner_of
     >>> from discreet.data import Integer, Rows, Schema
     >>> from discreet.query.algebra.tree import Scan, Union
     >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 120)}))
-    >>> corners(Tally(Union((people, people)), (), (), Free()))
-    (1, 2)
+    >>> corner_of(Tally(Union((people, people)), (), (), Free()))
+    Corner(groups=1, rows=2, rest=0)
 
     Refuses: with `UnboundedSensitivity` a share that does not bound the declared unit.
     """
     person = isinstance(unit_of(tally.rows), People)
     match tally.share:
         case Free() if not person and not tally.people:
-            return 1, multiplicity(tally.rows)
+            return Corner(1, multiplicity(tally.rows))
         case RowShare(rows=rows) if person:
-            return 1, rows
+            return Corner(1, rows)
+        case GroupRowShare(rows=rows, group_rows=group_rows) if person:
+            in_one_group = min(rows, group_rows)
+            groups, rest = divmod(rows, in_one_group)
+            return Corner(groups, in_one_group, rest)
         case GroupShare(groups=groups, rows=rows) | KeptKeys(groups=groups, rows=rows) if person:
-            return groups, rows
+            return Corner(groups, rows)
     raise UnboundedSensitivity(
         "a person's rows need a share that bounds them; a row that is its own unit has none"
     )
@@ -89,10 +143,8 @@ def influence(tally: Tally, place: int, cells: int | None = None) -> Sensitivity
     >>> int(two.l1), int(two.squared_l2), int(two.linf)
     (1200, 360000, 300)
     """
-    groups, rows = corners(tally)
-    low, high = _row_bounds(tally.terms[place])
-    reached_groups = _within(groups, cells)
-    return _norms(tally, reached_groups, (rows * low, rows * high), cells)
+    corner = corner_of(tally).within(cells)
+    return _norms(tally, corner, _row_bounds(tally.terms[place]), cells)
 
 
 def joint_influence(tally: Tally, most: int) -> Sensitivity:
@@ -100,7 +152,8 @@ def joint_influence(tally: Tally, most: int) -> Sensitivity:
 
     Proof. Free: m rows add vectors of L1 norm at most `most` each, in whatever keys. RowShare(k):
     of n > k rows each coordinate is shrunk to at most k/n of itself, so n rows sum to k·most at
-    most. Δ2 and Δ∞ are at most Δ1.
+    most. GroupRowShare: the rows of group j sum to a_j·most at most, with a as above. In one group
+    Δ2 and Δ∞ are at most Δ1.
 
     >>> from discreet.query.algebra.tally import Free, Tally, Term
     >>> from discreet.query.bounds.sensitivity import joint_influence
@@ -122,9 +175,9 @@ def joint_influence(tally: Tally, most: int) -> Sensitivity:
         raise UnboundedSensitivity(
             "totals are bounded together only where rows are added or removed and count in full"
         )
-    _, rows = corners(tally)
-    reach = rows * most
-    return Sensitivity(reach, reach**2, reach, ADD_REMOVE, reach)
+    corner = corner_of(tally)
+    l1 = corner.all_rows * most
+    return Sensitivity(l1, corner.squares * most**2, corner.rows * most, ADD_REMOVE, l1)
 
 
 def pair_influence(tally: Tally, most: int) -> Sensitivity:
@@ -156,8 +209,7 @@ def pair_influence(tally: Tally, most: int) -> Sensitivity:
         raise UnboundedSensitivity(
             "a pair of totals is bounded for replaced rows that count in full, without keys"
         )
-    _, rows = corners(tally)
-    reach = 2 * rows * most
+    reach = 2 * corner_of(tally).all_rows * most
     return Sensitivity(reach, reach**2, reach, "replace", 2)
 
 
@@ -173,23 +225,48 @@ def _within(count: int, cells: int | None) -> int:
     return count if cells is None else min(count, cells)
 
 
-def _norms(tally: Tally, g: int, bounds: tuple[int, int], cells: int | None) -> Sensitivity:
-    """Return the norms of the table above; `bounds` are r·low and r·high."""
+def _norms(tally: Tally, corner: Corner, bounds: tuple[int, int], cells: int | None) -> Sensitivity:
+    """Return the norms of the table above; `bounds` are those of one row's contribution."""
     low, high = bounds
     c = max(-low, high)
-    w = high - low
     if neighbours_of(tally.rows) == ADD_REMOVE:
-        l1 = g * c
+        l1 = corner.all_rows * c
         changed = _changed_keys(tally, l1, cells, units=1)
-        return Sensitivity(l1, g * c * c, c, ADD_REMOVE, changed)
-    # Two units of g keys each share at least j keys, if there are fewer than 2g.
-    j = 0 if cells is None else max(0, 2 * g - cells)
-    # A key of one unit alone moves by c, a shared key by w ≤ 2c: fewest shared keys are worst.
-    l1 = j * w + 2 * (g - j) * c
-    # The sum is linear in j, so its maximum is at the least j or at j = g.
-    squared = max(j * w * w + 2 * (g - j) * c * c, g * w * w)
+        return Sensitivity(l1, corner.squares * c**2, corner.rows * c, ADD_REMOVE, changed)
+    met = list(_met_corners(corner, bounds, cells))
+    l1 = max(first for first, _ in met)
+    squared = max(second for _, second in met)
     changed = _changed_keys(tally, l1, cells, units=2)
-    return Sensitivity(l1, squared, w, "replace", changed)
+    return Sensitivity(l1, squared, corner.rows * (high - low), "replace", changed)
+
+
+def _met_corners(
+    corner: Corner, bounds: tuple[int, int], cells: int | None
+) -> Iterator[tuple[int, int]]:
+    """List Δ1 and Δ2² of pairs of corners: those of the table above, at both ends of t."""
+    low, high = bounds
+    g, r, q = corner.groups, corner.rows, corner.rest
+    c = max(-low, high)
+    d = min(-low, high)
+    w = high - low
+    x = r * c + q * d
+    # What the keys with q rows add to Δ1 and Δ2², the most t, and the keys they take.
+    ways = [
+        (2 * q * c, 2 * (q * c) ** 2, g, 2),
+        (q * w, (q * w) ** 2, g, 1),
+        (q * c - r * c + x, (q * c) ** 2 - (r * c) ** 2 + x**2, g - 1, 1),
+        (2 * x - 2 * r * c, 2 * x**2 - 2 * (r * c) ** 2, g - 1, 0),
+    ]
+    if not q:
+        ways = [(0, 0, g, 0)]
+    for more_l1, more_squared, most_shared, keys in ways:
+        least_shared = 0 if cells is None else max(0, 2 * g + keys - cells)
+        if least_shared > most_shared:
+            continue
+        for t in (least_shared, most_shared):
+            l1 = t * r * w + 2 * (g - t) * r * c + more_l1
+            squared = t * (r * w) ** 2 + 2 * (g - t) * (r * c) ** 2 + more_squared
+            yield l1, squared
 
 
 def _changed_keys(tally: Tally, l1: int, cells: int | None, *, units: int) -> int:
@@ -227,8 +304,7 @@ def distinct_influence(tally: Tally, keys: int | None = None) -> Sensitivity:
 
     Law: tests/query/test_sensitivity.py::TestDistinct
     """
-    groups, rows = corners(tally)
-    reach = groups * rows
+    reach = corner_of(tally).all_rows
     neighbours = neighbours_of(tally.rows)
     # In a single key the values that go and those that come balance.
     units = 2 if neighbours != ADD_REMOVE and keys != 1 else 1
@@ -238,9 +314,8 @@ def distinct_influence(tally: Tally, keys: int | None = None) -> Sensitivity:
 
 def _unit_total(tally: Tally) -> int:
     """Bound the contribution of one unit to all counts together: Σ over keys and values ≤ g·r·c."""
-    groups, rows = corners(tally)
     _, high = _row_bounds(tally.terms[0])
-    return groups * rows * high
+    return corner_of(tally).all_rows * high
 
 
 def rank_influence(tally: Tally, at: Fraction, keys: int | None = None) -> int:

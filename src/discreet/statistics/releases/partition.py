@@ -39,7 +39,7 @@ from ...query.algebra.expression import Call, Constant, Expression, Function, fi
 from ...query.algebra.tally import Free, Tally, Term
 from ...query.bounds.contribution_bounds import weight_of
 from ...query.bounds.not_null import always_present
-from ...query.bounds.sensitivity import corners, joint_influence, pair_influence
+from ...query.bounds.sensitivity import corner_of, joint_influence, pair_influence
 from ...query.domains.arithmetic import half_up
 from ...query.domains.domain import Domain, Whole
 from ...query.domains.domain_of import domain_of
@@ -258,7 +258,7 @@ def partition_need(partition: Partition, basis: Basis) -> PartitionNeed:
     shift = max(0, excess_bits)
     if shift:
         # ⌊T/q⌋ moves by at most (|ΔT| + q − 1)/q for each total that a row of the unit enters.
-        max_rows = corners(tally)[1]
+        max_rows = corner_of(tally).all_rows
         rounding = max_rows * len(terms) * ((1 << shift) - 1)
         # Rounding down is exact here: a sum of whole numbers at most r/q is at most ⌊r/q⌋.
         rounded_l1 = (int(sensitivity.l1) + rounding) >> shift
