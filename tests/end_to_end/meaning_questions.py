@@ -24,9 +24,9 @@ UNITS = [
     {"max_rows": 6, "max_groups": 3},
     {"max_rows": 2, "window": ("day", "week")},
     {},
-    {"max_rows": 5},
+    {"max_rows": 5, "max_rows_per_group": 2},
     {"max_rows": 1},
-    {"max_rows": 3, "max_groups": 1},
+    {"max_rows": 4, "max_groups": 2, "max_rows_per_group": 1},
 ]
 """Caps of one person, {} where a row is the unit; each of them with both neighbour relations."""
 
