@@ -307,6 +307,11 @@ class TestPlainValues:
             ),
             ("unit", None, "schema: people needs a unit"),
             ("unit", "rows", "schema.unit must be a table of names and values, got str"),
+            (
+                "unit",
+                {"kind": "rows", "max_rows_per_group": 2},
+                "schema.unit.max_rows_per_group",
+            ),
             ("unit.kind", "crowd", 'schema.unit.kind must be "rows" or "people"'),
             (
                 "unit.kind",

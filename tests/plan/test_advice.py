@@ -121,6 +121,19 @@ class TestWarnings:
         assert "at most 3 rows a person" in said("SELECT COUNT(*) AS n FROM people", self.WIDE, "1")
         assert said("SELECT COUNT(*) AS n FROM people", PEOPLE, "1") == ""
 
+    def test_the_cap_that_would_lower_the_noise(self):
+        """It is named where it is not declared, and where rows are counted by public keys."""
+        sql, cap = (
+            "SELECT age, COUNT(*) AS n FROM people GROUP BY age",
+            "declare max_rows_per_group",
+        )
+        assert cap in said(sql, self.WIDE, "1/10")
+        unit = dp.People("id", max_rows=3, max_rows_per_group=1)
+        declared = dp.Schema("people", unit, self.WIDE.columns, size=1000)
+        words = said(sql, declared, "1/10")
+        assert "off by" in words and cap not in words and "3 rows a person, 1 in each key" in words
+        assert cap not in said("SELECT COUNT(*) AS n FROM people", self.WIDE, "1/1000")
+
     def test_they_stand_in_every_face_of_an_explanation(self):
         store = dp.Memory({"people": [dict.fromkeys(COLUMNS)] * 9})
         curator = dp.Curator(store, [PEOPLE], dp.open_ledger(":memory:", dp.PureDP(3)))

@@ -12,7 +12,7 @@ import discreet as dp
 from discreet.answer.ask import gather
 from discreet.answer.workload_run import exact_totals
 from discreet.privacy.pricing.pure import price_pure
-from discreet.query.algebra.tally import SHARE_FINENESS
+from discreet.query.algebra.tally import SHARE_FINENESS, GroupRowShare, KeptKeys, RowShare
 from discreet.statistics.releases.set_totals import CellsNeed
 
 UNITS = {
@@ -196,6 +196,29 @@ class TestOneTarget:
             found = curator.sql(sql, spend=spend).column("n")
             assert sum(found) == pytest.approx(20_000, abs=60)
             assert all(n == pytest.approx(20_000 / 12, abs=30) for n in found[:12])
+
+    def test_rows_by_unknown_keys_keep_the_cap_on_all_rows(self):
+        """Which keys are shown is drawn: the weight of a row must not go by them."""
+        unit = dp.People("id", max_rows=6, max_groups=2, max_rows_per_group=2)
+        schema = dp.Schema("visits", unit, {"word": dp.Text(9), "x": dp.Integer(0, 5)})
+        asked = dp.parse_sql(
+            "SELECT word, SUM(x) AS s FROM visits GROUP BY word", {"visits": schema}
+        )
+        plan = dp.plan_question(asked, dp.ApproxDP(1, "1e-6"))
+        assert [release.need.tally.share for release in plan.releases] == [RowShare(6)]
+        assert isinstance(plan.selection.tally.share, KeptKeys)
+
+    def test_sets_that_are_capped_by_group_are_apart_and_not_whole(self):
+        unit = UNITS["people with few rows in a group"]
+        schema = dp.Schema("visits", unit, {"kind": COLUMNS["kind"], "x": COLUMNS["x"]})
+        asked = dp.parse_sql(
+            "SELECT kind, COUNT(*) AS n FROM visits GROUP BY CUBE (kind)", {"visits": schema}
+        )
+        plan = dp.plan_question(asked, dp.PureDP(1))
+        shares = [table.share for _, table in plan.tables]
+        assert shares == [GroupRowShare(6, 2, 1), RowShare(7)] and "max_rows_per_group" in plan.why
+        with pytest.raises(dp.UnsupportedQuery, match="max_rows_per_group.*do not add up"):
+            dp.plan_question(asked, dp.PureDP(1), whole=True)
 
     def test_people_are_counted_by_one_rule_where_keys_are_unknown(self):
         """KeptKeys and GroupShare count a person in many keys differently: one of them is taken under every budget."""
