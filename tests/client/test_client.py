@@ -157,7 +157,9 @@ class TestAsking:
             {"a": COUNT + " WHERE age < 33", "b": GROUPED}, spend=dp.PureDP(1), why="both"
         )
         assert list(answers) == ["a", "b"]
-        assert answers["a"].receipt == answers["b"].receipt
+        receipt = answers["a"].receipt
+        assert receipt == answers["b"].receipt
+        assert ana.history().prices[receipt.number] == str(receipt.shown_price()) == "ε = 1"
         assert len(answers["b"]) == 4
 
     def test_a_join_with_a_public_table_whose_values_are_asked_for(self, ana):
@@ -171,7 +173,7 @@ class TestAsking:
         sql = COUNT + " WHERE age < 77"
         here, there = at_hand.explain(sql, spend), ana.explain(sql, spend)
         assert (there.question, there.plan, there.price) == (here.question, here.plan, here.price)
-        assert str(there.plan) == str(here.plan)
+        assert str(there.plan) == str(here.plan) and there.shown_price() == here.shown_price()
         assert ana.plan(sql, spend) == at_hand.plan(sql, spend)
         assert isinstance(ana.plan(sql, error=5), Plan)
         assert str(ana.plan({"a": sql, "b": COUNT}, spend)) == str(

@@ -462,7 +462,8 @@ class TestParts:
         told = asked.explain(
             "SELECT COUNT(*) AS n FROM people WHERE region = 'N'", spend=dp.PureDP("1/2")
         )
-        assert (told.part, told.price) == ("N", dp.PureDP(1)) and "in part N" in str(told)
+        assert (told.part, told.price, told.charged) == ("N", dp.PureDP("1/2"), dp.PureDP(1))
+        assert "costs ε = 0.5 [ε = 1] of ε = 2 left in part N; ε = 1 would be left" in str(told)
         asked.sql("SELECT COUNT(*) AS n FROM people WHERE region = 'N'", spend=dp.PureDP("1/2"))
         assert asked.left() == dp.PureDP(1)
 

@@ -42,7 +42,7 @@ class TestAPlan:
     def test_under_every_kind_of_ledger(self, budget):
         asked = curator(opened(budget))
         answer = asked.sql(MEAN, error={"n": 60, "income": 300})
-        said = "(ε, δ) = (" if isinstance(budget, dp.ApproxDP) else str(answer.receipt.price)
+        said = str(answer.receipt.shown_price())
         assert answer.receipt.promise == budget and answer.caption.startswith(f"cost {said}")
         asked.ledger.verify()
 

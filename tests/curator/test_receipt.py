@@ -40,6 +40,7 @@ LIES = [
     (f"{SAYS}part$", lambda r, _: replace(r, part=False)),
     (f"{SAYS}event$", lambda r, s: replace(r, event=s.event)),
     (f"{SAYS}price$", lambda r, _: replace(r, price=dp.PureDP("1/2"))),
+    (f"{SAYS}charged$", lambda r, _: replace(r, charged=dp.PureDP("1/2"))),
     (f"{SAYS}promise$", lambda r, _: replace(r, promise=dp.PureDP(1))),
     (f"{SAYS}neighbours$", lambda r, _: replace(r, neighbours="replace")),
     (f"{SAYS}tables$", lambda r, _: replace(r, tables=(("people", "2"),))),
@@ -237,13 +238,13 @@ class TestASigner:
             curator(signer="secret")
 
 
-def test_a_receipt_speaks_in_the_measure_of_the_budget():
-    """Under an (ε, δ) ledger nobody wrote a μ, whatever the noise; what the ledger took stands in its facts."""
+def test_a_receipt_speaks_in_the_measure_of_the_spend():
+    """Under an (ε, δ) ledger nobody wrote a μ, whatever the noise."""
     table = dp.Schema("t", dp.Rows(), {"x": dp.Integer(0, 9), "w": dp.Text(3)})
     store, budget = dp.Memory({"t": [{"x": 1, "w": "a"}] * 99}), dp.ApproxDP(1, "1e-6")
     sums = ", ".join(f"SUM(x * {n}) AS s{n}" for n in range(1, 13))
     said = {
-        "SELECT COUNT(*) AS n FROM t": "(ε, δ) = (1, 0) of (ε, δ) = (1, 1e-06)",
+        "SELECT COUNT(*) AS n FROM t": "(ε, δ) = (0.999999, 1e-06) of (ε, δ) = (1, 1e-06)",
         "SELECT w, COUNT(*) AS n FROM t GROUP BY w": "(ε, δ) = (1, 1e-06) of (ε, δ) = (1, 1e-06)",
         f"SELECT {sums} FROM t": ", 1e-06) of (ε, δ) = (1, 1e-06)",
     }

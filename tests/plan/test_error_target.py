@@ -19,6 +19,7 @@ from discreet.plan.error_target import least_prices
 from discreet.plan.plan import amount_of
 from discreet.privacy.filters.filter import open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+from discreet.privacy.shown_price import shown_price
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.statistic import (
     Correlation,
@@ -154,11 +155,13 @@ class TestUnderAFilter:
         assert type(plan_question(asked, error=9, under=FAR[0]).releases[0].mechanism) is Geometric
 
     @pytest.mark.parametrize("under", [*UNDER[1:], *FAR], ids=lambda gate: gate.kind)
-    def test_the_spend_is_what_the_filter_takes(self, under):
+    def test_the_spend_is_in_the_measure_of_the_budget(self, under):
         plan = plan_question(
             question(relation(), {"n": Count(), "m": Mean(X)}), error={"n": 9, "m": 2}, under=under
         )
-        assert plan.spend == plan.price(under) == under.price(plan.event)
+        assert plan.price(under) == under.price(plan.event)
+        assert plan.spend == shown_price(plan.event, None, under.promise()) == plan.shown_price()
+        assert type(plan.spend) is type(under.promise())
         assert under.admits(plan.event)
         assert len(plan.event.events) == len(plan.events)
 

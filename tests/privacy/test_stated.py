@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import discreet as dp
 from discreet.privacy.filters.filter import open_filter
-from discreet.privacy.measures import GaussianDP, price_of_promise
+from discreet.privacy.measures import GaussianDP, decimal_text
 
 
 def test_noise_that_takes_a_whole_budget_is_stated_as_that_budget():
@@ -18,5 +18,7 @@ def test_noise_that_takes_a_whole_budget_is_stated_as_that_budget():
 
 
 def test_every_measure_is_spoken():
-    assert price_of_promise(dp.ZCDP("1/8"), dp.ZCDP(1)) == "ρ = 0.125 of ρ = 1"
-    assert "μ" in price_of_promise(GaussianDP(1), GaussianDP(2))
+    assert decimal_text(dp.ZCDP("1/8")) == "ρ = 0.125"
+    assert decimal_text(GaussianDP("1/10")) == "μ = 0.1"
+    assert decimal_text(GaussianDP.of_square(10**302)) == "μ = inf"
+    assert decimal_text(dp.RenyiDP({2: "1/2"})) == "ε(α) = 0.5 at 2"

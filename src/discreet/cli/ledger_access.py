@@ -9,7 +9,6 @@ from pathlib import Path
 from ..connection import is_server
 from ..errors import DiscreetError, InvalidArgument
 from ..ledger import Entry, Ledger, open_ledger
-from ..privacy.events.json import from_json
 
 
 def open_existing(where: str, name: str = "main") -> Ledger:
@@ -38,8 +37,7 @@ def _last_number(ledger: Ledger) -> int:
 
 def _charges_since(ledger: Ledger, who: str, before: int) -> str:
     try:
-        charges = _charges_after(ledger, who, before)
-        prices = " and ".join(_price(ledger, charge) for charge in charges)
+        charges, prices = _charges_after(ledger, who, before)
     except DiscreetError:
         # The ledger may be busy or away: the message must come all the same.
         return (
@@ -53,22 +51,16 @@ def _charges_since(ledger: Ledger, who: str, before: int) -> str:
         )
     entries = ", ".join(str(charge.number) for charge in charges)
     return (
-        f"{prices} was charged, entry {entries}; "
+        f"{' and '.join(prices)} was charged, entry {entries}; "
         "ask the same again: it goes on under that charge, for nothing more"
     )
 
 
-def _charges_after(ledger: Ledger, who: str, before: int) -> list[Entry]:
+def _charges_after(ledger: Ledger, who: str, before: int) -> tuple[list[Entry], list[str]]:
+    """Return the charges of a person since an entry, and their prices."""
     new = _last_number(ledger) - before
     if new < 1:
-        return []
-    entries = ledger.history(last=new)
-    return [entry for entry in entries if entry.who == who and entry.kind == "charge"]
-
-
-def _price(ledger: Ledger, charge: Entry) -> str:
-    event = from_json(charge.event)
-    filter_ = ledger.terms.filter
-    if filter_.adds:
-        return str(filter_.stated(event))
-    return str(ledger.price(event, part=charge.part))
+        return [], []
+    history = ledger.history(last=new)
+    charges = [entry for entry in history if entry.who == who and entry.kind == "charge"]
+    return charges, [history.prices.get(charge.number, "its price") for charge in charges]

@@ -40,6 +40,7 @@ from ..privacy.events import Event
 from ..privacy.filters.filter import Filter
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
+from ..privacy.shown_price import shown_price
 from ..query.python.table import Table
 from ..query.text.question import describe, fingerprint
 from ..synthetic.plan import SyntheticPlan
@@ -96,7 +97,7 @@ class Remote:
         checked_terms = self._planner.terms(spend, **terms)
         plan = self._planner.plan(sql_text(text), checked_terms)
         request = Ask(text, checked_terms, why)
-        reply = self._charge("sql", request, key, event_of({"": plan}))
+        reply = self._charge("sql", request, key, event_of({"": plan}), checked_terms.spend)
         return make_answer(reply, plan, {"": plan})
 
     def ask(
@@ -125,7 +126,7 @@ class Remote:
         texts = {name: self._text(question) for name, question in questions.items()}
         plans = dict(self._planner.workload(texts, checked_terms).plans)
         request = ReleaseRequest(texts, checked_terms, why)
-        reply = self._charge("release", request, key, event_of(plans))
+        reply = self._charge("release", request, key, event_of(plans), checked_terms.spend)
         answers = reply["answers"]
         return {name: make_answer(answers[name], plan, plans) for name, plan in plans.items()}
 
@@ -142,10 +143,13 @@ class Remote:
         after = None
         if found["after"] is not None:
             after = parse_budget(found["after"])
+        # Services of older versions send one price, in the ledger's own unit.
+        charged = found.get("charged", found["price"])
         return Explanation(
             question=found["question"],
             plan=self._planner.plan(text, checked_terms),
             price=parse_budget(found["price"]),
+            charged=parse_budget(charged),
             left=parse_budget(found["left"]),
             fits=found["fits"],
             stored=found["stored"],
@@ -195,7 +199,7 @@ class Remote:
         """
         course = plan_training(self._planner, sql, sent_model(model), spend)
         request = LearnRequest(sql, course.model, model.price(spend), why)
-        reply = self._charge("learn", request, key, course.training.event)
+        reply = self._charge("learn", request, key, course.training.event, request.spend)
         return make_model(reply, course, model)
 
     def explain_model(
@@ -220,7 +224,7 @@ class Remote:
         made = plan_synthesis_of(self._planner, table, spend, words)
         warn_if_hopeless(made.plan)
         request = SynthesisRequest(table, spend, words, why)
-        reply = self._charge("synthesize", request, key, made.plan.event)
+        reply = self._charge("synthesize", request, key, made.plan.event, spend)
         return make_synthetic(reply, made)
 
     def plan_synthesis(
@@ -242,7 +246,7 @@ class Remote:
         """Suggest bounds for a column of numbers, privately, to be declared from then on."""
         wanted = plan_suggested_bounds(self._planner, table, column, spend, tail)
         request = BoundsRequest(table, column, spend, tail, why)
-        reply = self._charge("suggest_bounds", request, key, wanted.event)
+        reply = self._charge("suggest_bounds", request, key, wanted.event, wanted.spend)
         return make_bounds(reply, wanted)
 
     def suggest_caps(
@@ -254,7 +258,7 @@ class Remote:
         """
         wanted = plan_suggested_caps(self._planner, table, spend)
         request = CapsRequest(table, spend, why)
-        reply = self._charge("suggest_caps", request, key, wanted.event)
+        reply = self._charge("suggest_caps", request, key, wanted.event, wanted.spend)
         return make_caps(reply, wanted)
 
     def estimate_truncation(
@@ -269,10 +273,13 @@ class Remote:
     ) -> Answer:
         """Estimate privately the truncation by `max_rows`, as `Curator.estimate_truncation` does."""
         question = truncation_question_of(self._planner, table, up_to, of)
-        plan = self._planner.plan(question, self._planner.terms(spend))
+        checked_terms = self._planner.terms(spend)
+        plan = self._planner.plan(question, checked_terms)
         request = TruncationRequest(table, spend, up_to, of, why)
         # The path of version 0.1, which every service has; older ones know no other.
-        reply = self._charge("estimate_cut", request, key, event_of({"": plan}))
+        reply = self._charge(
+            "estimate_cut", request, key, event_of({"": plan}), checked_terms.spend
+        )
         return make_answer(reply, plan, {"": plan})
 
     def estimate_cut(self, *arguments: Any, **options: Any) -> Answer:  # noqa: ANN401 as its new name
@@ -309,12 +316,12 @@ class Remote:
         """
         found = self.line.get(self._at(f"history?last={int(last)}"))
         entries = tuple(map(entry_from_json, found["entries"]))
-        # Services of older versions send no texts.
+        # Services of older versions send no texts and no prices.
         texts = found.get("asked", {})
-        asked = {}
-        for number, text in texts.items():
-            asked[int(number)] = str(text)
-        return History(entries, Filter.from_json(found["filter"]), asked)
+        asked = {int(number): str(text) for number, text in texts.items()}
+        told = found.get("prices", {})
+        prices = {int(number): str(text) for number, text in told.items()}
+        return History(entries, Filter.from_json(found["filter"]), asked, prices)
 
     def receipt(self, number: int) -> Receipt:
         """Fetch a receipt again, by its number in the ledger."""
@@ -338,14 +345,11 @@ class Remote:
     def _planner(self) -> Planner:
         return Planner(self.schemas, self.filter, self._values)
 
-    def _charge(self, verb: str, request: Request, key: str, event: Event) -> dict[str, Any]:
-        return self.line.charge(self._at(verb), request.to_json(), key, self._price(event))
-
-    def _price(self, event: Event) -> Measure:
-        """Return the price of an event in the ledger's measure, under its filter."""
-        if self.filter.adds:
-            return self.filter.stated(event)
-        return self.filter.price(event)
+    def _charge(
+        self, verb: str, request: Request, key: str, event: Event, spend: Measure | None
+    ) -> dict[str, Any]:
+        price = shown_price(event, spend, self.filter.promise())
+        return self.line.charge(self._at(verb), request.to_json(), key, price)
 
     def _text(self, question: QuestionLike) -> str:
         """Return a question as SQL, the form that is sent; refuse questions beyond SQL."""

@@ -18,6 +18,7 @@ from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
 from ..privacy.measures import ApproxDP, Measure
+from ..privacy.shown_price import Price
 from .answer_key import (
     AnswerKey,
     event_of,
@@ -33,10 +34,11 @@ from .stored_answer import fits_terms
 
 @frozen
 class Priced:
-    """An order with its price now in the ledger's measure, and the questions as SQL by name."""
+    """An order with its price now in the filter's measure and as it is shown, and the questions as SQL."""
 
     order: ChargeOrder
     price: Measure
+    shown: Price
     texts: Mapping[str, str] = field(hash=False)
 
 
@@ -58,6 +60,7 @@ def order_of(
     event = event_of(plans)
     part = part_of_all(questions, ledger.terms.parts)
     price = ledger.price(event, part=part)
+    shown = ledger.shown_price(event, terms.spend, part=part)
     texts = texts_of(questions)
     # An answer of an earlier meaning is given again only if it counted what is counted now.
     fits = None
@@ -78,8 +81,9 @@ def order_of(
         text=_text_for_steward(texts),
         former=former,
         apart=not context.share_questions,
+        price=shown,
     )
-    return Priced(order, price, texts)
+    return Priced(order, price, shown, texts)
 
 
 def _text_for_steward(texts: Mapping[str, str]) -> str:

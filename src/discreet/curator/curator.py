@@ -400,7 +400,7 @@ class Curator:
             )
             written = {name: answer_to_json(answer) for name, answer in answers.items()}
             facts = facts_of(plans, terms, priced.texts, key.prints)
-            text = write_body(Body(priced.price, written, facts, MEANING))
+            text = write_body(Body(priced.price, written, facts, MEANING, priced.shown))
             made_here[text] = answers
             return text
 

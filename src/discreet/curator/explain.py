@@ -20,7 +20,7 @@ from ..query.text.question import describe
 from .answer_key import AnswerKey, key_of, questions_of
 from .charge_request import Priced, order_of
 from .context import CuratorContext
-from .explanation import Explanation
+from .explanation import Explanation, after
 from .stored_answer import fits_terms
 
 EARLIER_RULES = (
@@ -42,18 +42,19 @@ def explain_plan(context: CuratorContext, plan: Plan, terms: Terms, who: str) ->
     earlier = _earlier_rules(priced, key, plan, terms, context)
     book = ledger.filter(None, part)
     fits = ledger.admits(event, who=who, part=part)
-    # An (ε, δ) filter that also adds up ε states an event by the ε and δ that it adds.
-    price = priced.price
+    left = ledger.left(who, part)
     remaining = None
-    if book.adds:
-        price = book.stated(event)
-        if fits and part is None:
-            remaining = _remaining_after(context, event, who)
+    if fits and not book.adds:
+        remaining = after(left, priced.price)
+    elif fits and part is None:
+        # An (ε, δ) filter that also adds up ε takes no plain difference.
+        remaining = _remaining_after(context, event, who)
     return Explanation(
         question=describe(plan.question),
         plan=plan,
-        price=price,
-        left=ledger.left(who, part),
+        price=priced.shown.amount,
+        charged=priced.shown.charged,
+        left=left,
         fits=fits,
         stored=known is not None and known.body is not None,
         part=part,

@@ -10,6 +10,7 @@ from ..plan.plan import Plan
 from ..plan.text.plan import plan_html, plan_text
 from ..privacy.events.json import measure_to_json
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
+from ..privacy.shown_price import Price
 from ..show.markup import element, join
 
 
@@ -17,8 +18,9 @@ from ..show.markup import element, join
 class Explanation:
     """The question as it was understood, its plan, its price, and the queries for the store.
 
-    `price`, `left` and `after` are in the ledger's measure. `after` is None if the price does not fit, or
-    cannot be subtracted. `stored` says that the answer is known already: asking again costs nothing.
+    `price` is in the measure of the spend, or of the budget where an error was asked for. `charged`,
+    `left` and `after` are in the ledger's own unit. `after` is None if the price does not fit, or cannot
+    be subtracted. `stored` says that the answer is known already: asking again costs nothing.
     """
 
     question: str
@@ -30,20 +32,22 @@ class Explanation:
     part: KeyValue | None
     texts: tuple[str, ...]
     rest: Measure | None = None
-    """Budget left under (ε, δ), where it is not a plain difference."""
+    """Budget that would be left; None if the price does not fit, or cannot be subtracted."""
     warnings: tuple[str, ...] = ()
     """Warnings from public facts, each with what would work better."""
+    charged: Measure | None = None
+    """Price in the ledger's own unit; services of older versions send none."""
 
     @property
     def after(self) -> Measure | None:
         """The budget that would be left after the answer."""
         if self.stored:
             return self.left
-        if self.rest is not None:
-            return self.rest
-        if not self.fits:
-            return None
-        return after(self.left, self.price)
+        return self.rest
+
+    def shown_price(self) -> Price:
+        """Return the price as caption, receipt, history and pages say it."""
+        return Price(self.price, self.charged or self.price)
 
     def _cost(self) -> str:
         part = ""
@@ -51,12 +55,13 @@ class Explanation:
             part = f" in part {self.part}"
         if self.stored:
             return f"free: this was answered before{part}; {self.left} left"
+        price = self.shown_price()
         if not self.fits:
             # Gaussian noise may not fit where as large a pure ε does, so "more than" would be wrong.
             if isinstance(self.left, ApproxDP):
-                return f"costs {self.price}{part}, which does not fit; {self.left} is left"
-            return f"costs {self.price}{part}, which is more than {self.left} left"
-        cost = f"costs {self.price} of {self.left} left{part}"
+                return f"costs {price}{part}, which does not fit; {self.left} is left"
+            return f"costs {price}{part}, which is more than {self.left} left"
+        cost = f"costs {price} of {self.left} left{part}"
         rest = self.after
         if rest is None:
             return cost
@@ -98,10 +103,12 @@ class Explanation:
         after_json = None
         if rest is not None:
             after_json = measure_to_json(rest)
+        charged = self.shown_price().charged
         return {
             "question": self.question,
             "plan": self.plan.to_dict(),
             "price": measure_to_json(self.price),
+            "charged": measure_to_json(charged),
             "left": measure_to_json(self.left),
             "after": after_json,
             "fits": self.fits,

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from ..arithmetic.canonical import canonical_json, hash_json
 from ..data.columns.keys import KeyValue
-from ..errors import DiscreetError
 from ..frozen import frozen, replace
+from ..ledger.account import count_for_part
 from ..privacy.events import Event
 from ..privacy.events.json import Json, measure_to_json, to_json
-from ..privacy.filters.filter import open_filter
-from ..privacy.filters.remaining import restate
-from ..privacy.measures import ApproxDP, Measure, price_of_promise
+from ..privacy.measures import Measure, decimal_text
+from ..privacy.shown_price import Price, price_charge
 from ..show.table import html_pairs, text_table
 from .signing import Signer
 
-VERSION = 1
+VERSION = 2
+"""Version of new receipts; those of version 1 are read and verified for ever."""
 
 
 @frozen
@@ -39,9 +39,13 @@ class Receipt:
     """Proof of a charge: the event that the ledger was charged with for an answer.
 
     `number`, `charge` and `time` are the ledger's entry, its hash and its time. `event` was charged,
-    `price` is its price in the ledger's measure, `promise` the ledger's whole budget. `stored_as` is the
-    key of the answer. `tables` are the private tables with the versions of their data. `signature` and
-    `key` (the signer's public key) are "" without a signature.
+    `price` is its price in the measure of the spend, `charged` the same in the ledger's own unit,
+    `promise` the ledger's whole budget. `stored_as` is the key of the answer. `tables` are the private
+    tables with the versions of their data. `signature` and `key` (the signer's public key) are ""
+    without a signature.
+
+    Receipts of version 1 have no `charged`: their `price` is the amount that the ledger's filter took.
+    Answers that were stored with such a price keep them, byte for byte.
     """
 
     number: int
@@ -59,11 +63,12 @@ class Receipt:
     asked: tuple[ReceiptQuestion, ...]
     signature: str = ""
     key: str = ""
+    charged: Measure | None = None
 
     def facts(self) -> Json:
         """Return everything but the hash and the signature, as plain JSON types."""
-        return {
-            "receipt": VERSION,
+        facts: Json = {
+            "receipt": 1,
             "number": self.number,
             "charge": self.charge,
             "time": self.time,
@@ -78,6 +83,10 @@ class Receipt:
             "tables": dict(self.tables),
             "asked": [_question_facts(question) for question in self.asked],
         }
+        if self.charged is not None:
+            facts["receipt"] = VERSION
+            facts["charged"] = measure_to_json(self.charged)
+        return facts
 
     @property
     def hash(self) -> str:
@@ -98,14 +107,22 @@ class Receipt:
         return canonical_json({**self.facts(), **proof})
 
     def stated_price(self) -> Measure:
-        """Return the price in the measure of the budget; under (ε, δ) that of the event at this δ."""
-        if not isinstance(self.promise, ApproxDP):
-            return self.price
-        try:
-            return open_filter(self.promise, "approximate").price(self.event)
-        except DiscreetError:
-            # Gaussian noise has no (ε, δ) of its own, but an ε for every δ.
-            return restate(self.price, self.promise.delta)
+        """Return the price in the measure of the spend; of a version 1 in that of the budget."""
+        return self.shown_price().amount
+
+    def shown_price(self) -> Price:
+        """Return the price as explanation, caption, history and pages say it."""
+        if self.charged is not None:
+            return Price(self.price, self.charged)
+        # Version 1 does not know the spend, only the event and the amount that the filter took.
+        counted = self.event if self.part is None else count_for_part(self.event)
+        return price_charge(
+            self.event, None, counted=counted, taken=self.price, budget=self.promise
+        )
+
+    def price_words(self) -> str:
+        """Return the price beside the whole budget, as text."""
+        return f"{self.shown_price()} of {decimal_text(self.promise)}"
 
     def _lines(self) -> list[tuple[str, str]]:
         asker = self.who
@@ -119,8 +136,7 @@ class Receipt:
         lines.append(("data", ", ".join(versions)))
         if self.part is not None:
             lines.append(("part", str(self.part)))
-        price = price_of_promise(self.stated_price(), self.promise)
-        lines.append(("price", f"{price}, {self.neighbours} neighbours"))
+        lines.append(("price", f"{self.price_words()}, {self.neighbours} neighbours"))
         lines.append(("charge", self.charge))
         lines.append(("receipt", self.hash))
         lines.append(("signed by", self.key or "nobody"))

@@ -33,9 +33,10 @@ UNPROVEN = (
     "for the charge, the event, the price, the fingerprint and the answer, but not for these two; a signature would"
 )
 """Warning about a receipt with facts that the ledger does not hold."""
-# The format of a receipt, version 1: its text fields, all its fields, and the fields of a question.
+# The formats of a receipt: its text fields, all its fields by version, and the fields of a question.
 _TEXTS = ("charge", "time", "who", "why", "stored_as", "neighbours", "signature", "key", "hash")
-_FIELDS = {"receipt", "number", "part", "event", "price", "promise", "tables", "asked", *_TEXTS}
+_FIRST = {"receipt", "number", "part", "event", "price", "promise", "tables", "asked", *_TEXTS}
+_FIELDS = {1: _FIRST, VERSION: _FIRST | {"charged"}}
 _ASKED = ("name", "text", "fingerprint", "answer")
 
 
@@ -105,9 +106,12 @@ def _check_against_ledger(receipt: Receipt, ledger: Ledger) -> bool:
     if prints.keys() != body.answers.keys() or question_name(prints) != charge.question:
         raise ClaimRefuted("the ledger holds another question for this charge")
     rewritten = receipt_of(charge, body, facts, ledger.promise())
+    if receipt.charged is None:
+        # A receipt of version 1 of an answer that has a price by now: the filter's amount is compared.
+        rewritten = replace(rewritten, price=body.price, charged=None)
     held = _comparable(rewritten)
     claimed = _comparable(receipt)
-    wrong = [name for name, fact in held.items() if fact != claimed[name]]
+    wrong = [name for name, fact in held.items() if fact != claimed.get(name)]
     if wrong:
         raise ClaimRefuted(f"the ledger says something else than the receipt: {', '.join(wrong)}")
     return body.facts is not None
@@ -177,7 +181,7 @@ def _receipt(data: Any) -> Receipt:  # noqa: ANN401 whatever JSON holds
 
     Refuses: other fields. A field of a wrong type raises, or does not give the same text again.
     """
-    if not isinstance(data, dict) or data.keys() != _FIELDS or data["receipt"] != VERSION:
+    if not isinstance(data, dict) or data.keys() != _FIELDS[data["receipt"]]:
         raise ValueError
     if not all(isinstance(data[name], str) for name in _TEXTS):
         raise ValueError
@@ -200,4 +204,5 @@ def _receipt(data: Any) -> Receipt:  # noqa: ANN401 whatever JSON holds
         promise=measure_from_json(data["promise"]),
         tables=tuple(tables),
         asked=tuple(asked),
+        charged=measure_from_json(data["charged"]) if "charged" in data else None,
     )

@@ -59,7 +59,8 @@ from ..privacy.events.json import (
     to_json,
 )
 from ..privacy.filters.filter import Filter
-from ..privacy.measures import Measure, RenyiDP, price_of_promise
+from ..privacy.measures import Measure, RenyiDP
+from ..privacy.shown_price import Price, price_from_json
 from ..query.algebra.tally import Free
 from ..query.bounds.relation_facts import tables_of
 from . import answer_key
@@ -77,6 +78,8 @@ _FIELDS = {
 }
 _FIRST_MEANING = 1
 """Meaning of answers that do not state one."""
+_SHOWN = "shown"
+"""Field of the price as it was told; bodies written before it was kept have none."""
 _EVERY_ROW = share_text(Free())
 _NEAR = Fraction(1, 10**9)
 """Prices that differ by less differ in the last digit of a floating-point bound."""
@@ -105,8 +108,9 @@ class BodyFacts:
 
 @frozen
 class Body:
-    """A price in the ledger's measure, the answers by name, and the facts; None for a body of version 1.
+    """Answers by name with the amount that the ledger took, the facts, and the price as it was told.
 
+    A body of version 1 has no facts. Bodies that were written before the price was kept have none.
     `meaning` is the number of the rules by which rows were counted.
     """
 
@@ -114,6 +118,7 @@ class Body:
     answers: Mapping[str, object] = field(hash=False)
     facts: BodyFacts | None = None
     meaning: int = _FIRST_MEANING
+    shown: Price | None = None
 
 
 def facts_of(
@@ -141,6 +146,8 @@ def facts_of(
 def write_body(body: Body) -> str:
     """Write the text that a ledger stores."""
     data: Json = {"body": 1, "price": measure_to_json(body.price), "answers": dict(body.answers)}
+    if body.shown is not None:
+        data[_SHOWN] = body.shown.to_json()
     facts = body.facts
     if facts is None:
         return canonical_json(data)
@@ -173,13 +180,16 @@ def read_body(text: str) -> Body:
         fields = _FIELDS[data["body"]]
         if data["body"] == 3 and "measured" in data:
             fields = fields | {"measured"}
+        # The price was added to every version.
+        fields = fields | (data.keys() & {_SHOWN})
         given = read_object(data, fields, "a stored answer")
         facts = None
         if data["body"] != 1:
             facts = _facts(given)
+        shown = price_from_json(given[_SHOWN]) if _SHOWN in given else None
         price = measure_from_json(given["price"])
         meaning = _read_meaning(given)
-        return Body(price, dict(given["answers"]), facts, meaning)  # type: ignore[call-overload]
+        return Body(price, dict(given["answers"]), facts, meaning, shown)  # type: ignore[call-overload]
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError):
         raise LedgerCorrupt(
             "a stored answer is in a form that this release does not know; use a newer one"
@@ -243,11 +253,8 @@ def read_answers(
     receipt = receipt_of(charge, body, facts, promise)
     if signer is not None:
         receipt = receipt.signed(signer)
-    price = body.price
-    if opened.adds:
-        price = opened.stated(from_json(charge.event))
     again = again_words(dict(receipt.tables)) if paid.again else ""
-    caption = _Caption(price_of_promise(price, promise), charge.number, again)
+    caption = _Caption(receipt.price_words(), charge.number, again)
 
     @cache
     def made() -> Mapping[str, Plan | Provenance]:
@@ -380,6 +387,11 @@ def receipt_of(charge: Entry, body: Body, facts: BodyFacts, promise: Measure) ->
     for name, said in facts.asked.items():
         answer_hash = hash_json(body.answers[name])
         asked.append(ReceiptQuestion(name, said.text, said.fingerprint, answer_hash))
+    price = body.price
+    charged = None
+    if body.shown is not None:
+        price = body.shown.amount
+        charged = body.shown.charged
     return Receipt(
         number=charge.number,
         charge=charge.hash,
@@ -389,11 +401,12 @@ def receipt_of(charge: Entry, body: Body, facts: BodyFacts, promise: Measure) ->
         part=charge.part,
         stored_as=charge.key,
         event=event,
-        price=body.price,
+        price=price,
         promise=promise,
         neighbours=event.neighbours,
         tables=tuple(facts.tables.items()),
         asked=tuple(asked),
+        charged=charged,
     )
 
 

@@ -21,7 +21,7 @@ from ..ledger import Ledger
 from ..noise import Bits
 from ..optional import load
 from ..privacy.events import Event
-from ..privacy.measures import Measure
+from ..privacy.measures import Measure, decimal_text
 from ..query.algebra.tree import Scan
 from ..query.bounds.relation_facts import columns_of, neighbours_of
 from ..query.domains.domain import Domain
@@ -181,8 +181,9 @@ class Estimator:
         found: Fitted,
         receipt: object,
     ) -> Self:
-        """Store the trained arrays, the event of the fit and its receipt."""
+        """Store the trained arrays, the event of the fit, its price and its receipt."""
         self.event_ = training.event
+        self.price_ = training.shown_price()
         self.receipt_ = receipt
         return self.restore(domains, found, task)
 
@@ -204,7 +205,7 @@ class Estimator:
         """Return a short text: the columns, the cost and the largest coefficients."""
         task: Task = self.fitted("task_")
         coefficients = self.fitted_.get("coefficients")
-        lines = [("columns", str(task.design.width)), ("cost", str(self.event_))]
+        lines = [("columns", str(task.design.width)), ("cost", decimal_text(self.price_))]
         if coefficients is not None and coefficients.shape[1] == 1:
             column = coefficients[:, 0]
             labels = task.design.labels

@@ -7,6 +7,7 @@ from typing import Self
 
 from ..frozen import frozen
 from ..privacy.events import Event
+from ..privacy.measures import Measure, decimal_text
 from ..show.table import text_table
 from .task import Task, Training
 
@@ -25,6 +26,7 @@ class TrainingExplanation:
     event: Event
     releases: tuple[tuple[str, int, float], ...]
     signal: float
+    price: Measure
 
     @classmethod
     def of(cls, model: str, task: Task, training: Training, rows: int) -> Self:
@@ -40,7 +42,8 @@ class TrainingExplanation:
         averaged = min(relative / math.sqrt(times) for _, times, relative in releases)
         width = task.design.width
         signal = rows / (averaged * math.sqrt(width))
-        return cls(model, width, rows, training.event, tuple(releases), signal)
+        price = training.shown_price()
+        return cls(model, width, rows, training.event, tuple(releases), signal, price)
 
     @property
     def worth(self) -> str:
@@ -63,5 +66,6 @@ class TrainingExplanation:
         table = text_table([header, *lines])
         return (
             f"{self.model}: {self.columns} columns, about {self.rows:,} rows\n{table}\n"
-            f"rows against noise: {self.signal:.3g}; {self.worth}"
+            f"rows against noise: {self.signal:.3g}; {self.worth}\n"
+            f"costs {decimal_text(self.price)}"
         )

@@ -12,6 +12,7 @@ from ..frozen import frozen
 from ..noise import Bits
 from ..privacy.events import Event
 from ..privacy.measures import Measure
+from ..privacy.shown_price import shown_price
 from .coding.design import ModelDesign
 from .coding.label import Label
 from .training.budget import Release, Slice, divide, events_of
@@ -37,11 +38,16 @@ class Training:
 
     releases: tuple[Release, ...]
     influence: Influence
+    spend: Measure
 
     @classmethod
     def of(cls, spend: Measure, slices: Sequence[Slice], influence: Influence) -> Self:
         """Divide a budget among releases."""
-        return cls(divide(spend, slices, influence.neighbours), influence)
+        return cls(divide(spend, slices, influence.neighbours), influence, spend)
+
+    def shown_price(self) -> Measure:
+        """Return the price of the whole fit in the measure of the spend."""
+        return shown_price(self.event, self.spend, self.spend)
 
     @property
     def event(self) -> Event:

@@ -31,10 +31,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..arithmetic.canonical import canonical_json, digest
 from ..data.columns.keys import KeyValue
-from ..errors import InvalidArgument, LedgerCorrupt
+from ..errors import BudgetExceeded, InvalidArgument, LedgerCorrupt
 from ..frozen import field, frozen, replace
 from ..privacy.events import Event
-from ..privacy.events.json import to_json
+from ..privacy.events.json import Json, to_json
+from ..privacy.measures import ApproxDP, PureDP
+from ..privacy.shown_price import Price
 from .account import window_of
 from .account_tree import tree_numbers
 from .books import Books
@@ -65,6 +67,8 @@ class ChargeOrder:
     """Key of the second format, under which an answer that `fits` may be stored."""
     apart: bool = field(kw_only=True)
     """Whether a question that others were charged for counts in this person's own account too."""
+    price: Price | None = field(default=None, kw_only=True)
+    """Price as the asker was told it, stored beside the charge for its history."""
 
 
 @frozen
@@ -132,10 +136,37 @@ def again_entry(order: ChargeOrder, charge: Entry) -> Entry:
 
 
 def text_of(order: ChargeOrder) -> str | None:
-    """Return the body of a charge: the text of the question as JSON; None if there is no text."""
+    """Return the body of a charge as JSON: the text of the question, and its price if it is known.
+
+    None if there is no text.
+    """
     if not order.text:
         return None
-    return canonical_json({"asked": order.text})
+    body: Json = {"asked": order.text}
+    if order.price is not None:
+        body["price"] = order.price.to_json()
+    return canonical_json(body)
+
+
+def restate_refusal(order: ChargeOrder, refusal: BudgetExceeded) -> BudgetExceeded:
+    """Return a refusal that says the price of an order instead of the amount of a filter.
+
+    A filter may count an event as more than it costs alone. The refusal says so where the price
+    would look as if it fitted.
+    """
+    price = order.price
+    filter_words = f"asked for {refusal.asked}"
+    message = str(refusal)
+    # A δ of its own that does not fit is named by itself: it is a part of the price.
+    if price is None or filter_words not in message:
+        return refusal
+    words = f"asked for {price}"
+    if isinstance(price.charged, PureDP | ApproxDP) and isinstance(refusal.left, ApproxDP):
+        looks_fitting = price.charged.epsilon <= refusal.left.epsilon
+        if looks_fitting:
+            words += f", counted as {refusal.asked} beside other questions"
+    message = message.replace(filter_words, words, 1)
+    return BudgetExceeded(message, asked=price.amount, left=refusal.left)
 
 
 def find_settlement(

@@ -18,6 +18,7 @@ from ..privacy.events.json import to_json
 from ..privacy.filters.filter import Filter
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
+from ..privacy.shown_price import Price, price_charge
 from . import charge_order, failpoints, review
 from .account import count_for_part
 from .balance import left_of, remaining_of, spent_of
@@ -81,6 +82,25 @@ class Ledger:
         books, part_label = self._books_and_part(None, part)
         counted = event if part_label is None else count_for_part(event)
         return books.filter(part_label).price(counted)
+
+    def shown_price(
+        self, event: Event, spend: Measure | None = None, *, part: KeyValue | None = None
+    ) -> Price:
+        """Return the price of an event as it is said everywhere: in the measure of the spend.
+
+        `spend` is what the question named; without one the measure is that of the budget.
+
+        >>> import discreet as dp
+        >>> ledger = dp.open_ledger(":memory:", dp.ZCDP(1))
+        >>> print(ledger.shown_price(dp.Laplace(scale=2, sensitivity=1).event, dp.PureDP("1/2")))
+        ε = 0.5 [ρ = 0.106531]
+
+        Refuses: as `price`.
+        """
+        books, part_label = self._books_and_part(None, part)
+        counted = event if part_label is None else count_for_part(event)
+        taken = books.filter(part_label).price(counted)
+        return price_charge(event, spend, counted=counted, taken=taken, budget=self.terms.budget)
 
     def filter(self, who: str | None = None, part: KeyValue | None = None) -> Filter:
         """Return the filter that would decide now: the budget's, or that of a person's allowance.
@@ -175,7 +195,10 @@ class Ledger:
                 settlements.append(settlement)
             return page
 
-        page = self._write(entry, charge_order.lookup_of(order), decide)
+        try:
+            page = self._write(entry, charge_order.lookup_of(order), decide)
+        except BudgetExceeded as refusal:
+            raise charge_order.restate_refusal(order, refusal) from None
         if not settlements:
             return Settlement(_written(page), fresh=True)
         settlement = settlements[0]

@@ -51,7 +51,7 @@ from ..errors import InvalidArgument, UnsupportedQuery
 from ..frozen import frozen, replace
 from ..privacy.events import Event
 from ..privacy.filters.filter import Filter, is_untouched
-from ..privacy.measures import ApproxDP, Measure, PureDP
+from ..privacy.measures import ApproxDP, Measure, PureDP, decimal_text
 from ..privacy.pricing.pure import price_pure
 from ..privacy.pricing.zcdp import price_zcdp
 from ..query.algebra.tally import KeptKeys
@@ -70,7 +70,15 @@ from .budget_allocation import Divisible, divide, release_of, routes_under, spli
 from .error_target import meet
 from .filtered_counts import plan_counts
 from .layout import Layout, exact_release, free_places, layouts_of, paid_layout
-from .plan import Keys, Plan, first_admitted, priced, public_tuples, rank
+from .plan import (
+    Keys,
+    Plan,
+    first_admitted,
+    price_for_error,
+    priced,
+    public_tuples,
+    rank,
+)
 from .selection import Selection, key_part, selection_of
 from .text.plan import join_errors
 from .thresholded_count import CountSelection, count_selection, counted_layout
@@ -100,7 +108,7 @@ def choose(question: Question, asked: QuestionOptions) -> Plan:
         return plan_sets(question, asked, keys)
     plans = _one_counting_rule(_possible_plans(question, asked, keys))
     ranked = rank(plans, asked)
-    best = _explained(first_admitted(ranked, asked), ranked)
+    best = _explained(first_admitted(ranked, asked), ranked, asked.under)
     together = plan_counts(question, asked)
     if together is None:
         return best
@@ -160,7 +168,7 @@ _WHY = {
 }
 
 
-def _explained(best: Plan, ranked: Sequence[Plan]) -> Plan:
+def _explained(best: Plan, ranked: Sequence[Plan], under: Filter | None) -> Plan:
     """Return the plan with the reason for its way of sums: error or cost of the best other way."""
     is_apart = best.way is SumWay.APART
     others = []
@@ -170,9 +178,10 @@ def _explained(best: Plan, ranked: Sequence[Plan]) -> Plan:
     if not others:
         return best
     other = others[0]
-    comparison = f"as near at {other.spend}"
     if best.spend == other.spend:
         comparison = f"off by {join_errors(other)}"
+    else:
+        comparison = f"as near at {decimal_text(price_for_error(other.event, under))}"
     apart = () if is_apart else other.events
     return replace(best, why=f"{_WHY[best.way]} would be {comparison}", apart=apart)
 
@@ -398,7 +407,12 @@ def plan_question(
 
 def plan_checked(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) -> Plan:
     """Plan a question that was checked; see `plan_question`."""
-    return choose(checked.question, check_terms(checked, terms, under=under))
+    asked = check_terms(checked, terms, under=under)
+    plan = choose(checked.question, asked)
+    if asked.spend is not None:
+        return plan
+    # Plans were compared by the amount that the filter takes; the price is told in its budget's.
+    return replace(plan, spend=price_for_error(plan.event, under))
 
 
 def check_terms(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) -> QuestionOptions:

@@ -19,6 +19,7 @@ from ..mechanisms.laws.error_bound import read_beta
 from ..privacy.events import Batch, Event, Promise
 from ..privacy.filters.filter import Filter, open_filter
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from ..privacy.shown_price import shown_price
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.bounds.grouping_sets import MAX_FINEST_CELLS, cover_of, is_wide, table_cells
@@ -138,6 +139,12 @@ class Plan:
 
     def _strategies(self) -> list[SetsRelease]:
         return [release for release in self.releases if isinstance(release, SetsRelease)]
+
+    def shown_price(self) -> Measure:
+        """Return the price of the events in the measure of the spend: at most the spend."""
+        if self.paid:
+            return self.spend
+        return shown_price(self.event, self.spend, self.spend)
 
     def price(self, under: Filter) -> Measure:
         """Return the price that a filter would charge now, in its own measure; spend nothing."""
@@ -264,6 +271,12 @@ def priced(plan: Plan, asked: QuestionOptions) -> Plan:
     if asked.spend is not None:
         return plan
     return replace(plan, spend=price)
+
+
+def price_for_error(event: Event, under: Filter | None) -> Measure:
+    """Return the price of what an error needs, in the measure of the budget as it was written."""
+    gate = under or open_filter(PureDP(1))
+    return shown_price(event, None, gate.promise())
 
 
 def rank(plans: Sequence[Plan], asked: QuestionOptions) -> list[Plan]:

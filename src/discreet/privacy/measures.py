@@ -12,7 +12,7 @@ Sum two of a kind with `+`, repeat with `k * m`; twenty times `PureDP(0.05)` is 
 `a <= b` means that every mechanism with the promise a has the promise b too (a fits in the budget
 b), across measures: `ZCDP(0.1) <= ApproxDP(3, 1e-6)`. Pure and approximate promises have ε and δ as
 amounts. The others have a curve, read by `.epsilon(delta)` and `.delta(epsilon)`; `convert` has
-both for every measure. `price_of_promise` writes a price beside its promise.
+both for every measure. `decimal_text` writes a price as a decimal.
 
 A promise is about neighbours. Their relation (adjacency) says which two data sets must be
 indistinguishable: add-remove or replace.
@@ -363,28 +363,27 @@ class RenyiDP(_Promise):
 Measure: TypeAlias = PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP
 
 
-def price_of_promise(price: Measure, promise: Measure) -> str:
-    """Write a price as a part of a promise.
+def decimal_text(measure: Measure) -> str:
+    """Write a price in decimals, never as less than it is.
 
-    >>> from discreet.privacy import ApproxDP, PureDP
-    >>> from discreet.privacy.measures import price_of_promise
-    >>> price_of_promise(PureDP("127/60"), PureDP(3))
-    'ε = 2.11667 of ε = 3'
-    >>> price_of_promise(PureDP(1), ApproxDP(3, "1e-6"))
-    '(ε, δ) = (1, 0) of (ε, δ) = (3, 1e-06)'
+    >>> from discreet.privacy import ApproxDP, GaussianDP, PureDP
+    >>> from discreet.privacy.measures import decimal_text
+    >>> decimal_text(PureDP("127/60")), decimal_text(ApproxDP("1/3", "1e-6"))
+    ('ε = 2.11667', '(ε, δ) = (0.333334, 1e-06)')
+    >>> decimal_text(GaussianDP.of_square("1/50"))
+    'μ = 0.141422'
     """
-    if isinstance(price, PureDP) and isinstance(promise, ApproxDP):
-        price = ApproxDP(price.epsilon, 0)
-    return f"{_short_text(price)} of {_short_text(promise)}"
-
-
-def _short_text(measure: Measure) -> str:
     if isinstance(measure, PureDP):
         return f"ε = {_decimal(measure.epsilon)}"
     if isinstance(measure, ApproxDP):
         return f"(ε, δ) = ({_decimal(measure.epsilon)}, {_decimal(measure.delta)})"
     if isinstance(measure, ZCDP):
         return f"ρ = {_decimal(measure.rho)}"
+    if isinstance(measure, GaussianDP):
+        nearest = f"{measure.mu:.6g}"
+        if math.isinf(measure.mu) or Fraction(nearest) ** 2 >= measure.squared:
+            return f"μ = {nearest}"
+        return f"μ = {shown(measure.mu, 6)}"
     return str(measure)
 
 

@@ -25,7 +25,8 @@ from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..plan.budget_allocation import routes_under
 from ..privacy.events import Batch, Event
 from ..privacy.filters.filter import Filter
-from ..privacy.measures import ZCDP, GaussianDP, Measure
+from ..privacy.measures import ZCDP, GaussianDP, Measure, decimal_text
+from ..privacy.shown_price import shown_price
 from ..show.table import text_table
 from ..workloads.budget_shares import cell_factor, component_price
 from ..workloads.residual import residual_block
@@ -76,6 +77,11 @@ class SyntheticPlan:
     sets: tuple[KeySet, ...]
     measured: tuple[Measurement, ...]
     expected: float
+    spend: Measure
+
+    def shown_price(self) -> Measure:
+        """Return the price of the whole synthesis in the measure of the spend."""
+        return shown_price(self.event, self.spend, self.spend)
 
     @property
     def event(self) -> Event:
@@ -115,6 +121,7 @@ class SyntheticPlan:
             f"{text_table(lines)}\n"
             f"{asked - measured} of {asked} pairs are made from single columns, as if independent; "
             f"expect a total variation of about {self.expected:.2g} a table\n"
+            f"costs {decimal_text(self.shown_price())}\n"
             f"{advice}"
         )
 
@@ -145,7 +152,7 @@ def plan_synthetic(
     for part in chosen.sets:
         blocks.append(residual_block(shape_of(request.sizes, part)))
     measured = calibrate(blocks, chosen.shares, request.change, budgets[0])
-    return SyntheticPlan(request, chosen.sets, tuple(map(_short, measured)), chosen.expected)
+    return SyntheticPlan(request, chosen.sets, tuple(map(_short, measured)), chosen.expected, spend)
 
 
 def _short(one: Measurement) -> Measurement:

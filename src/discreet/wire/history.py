@@ -23,12 +23,12 @@ def history_reply(curator: Curator, whose: str | None, last: int) -> dict[str, o
         entries = curator.ledger.history(None, last)
     else:
         entries = history_of(curator.context, whose, last, ANALYST_ENTRY_KINDS)
-    asked = {}
-    for number, text in entries.asked.items():
-        # Names of a JSON object are texts.
-        asked[str(number)] = text
+    # Names of a JSON object are texts.
+    asked = {str(number): text for number, text in entries.asked.items()}
+    prices = {str(number): text for number, text in entries.prices.items()}
     return {
         "entries": list(map(entry_to_json, entries)),
         "filter": entries.filter.to_json(),
         "asked": asked,
+        "prices": prices,
     }

@@ -54,7 +54,7 @@ def _guarantee(answers: Mapping[str, Answer], schemas: tuple[Schema, ...], promi
     receipt: Receipt = next(iter(answers.values())).receipt  # type: ignore[assignment]
     units = [f"in `{schema.name}`, {schema.unit}" for schema in schemas if not schema.public]
     return (
-        f"These tables are differentially private: {receipt.price} was spent on them together, "
+        f"These tables are differentially private: {receipt.shown_price()} was spent on them together, "
         f"of {promise} for all that is ever published from this ledger, "
         f"under {receipt.neighbours} neighbours. Protected is {'; '.join(units)}. "
         "Whatever is done with the tables later cannot weaken this."

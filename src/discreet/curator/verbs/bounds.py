@@ -126,11 +126,12 @@ def _suggest(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fracti
     spend_json = measure_to_json(read_budget(spend))
     key = SECOND_FORMAT + hash_json({"key": 2, "bounds": wanted.asked, "spend": spend_json})
     price = context.ledger.price(event)
+    shown = context.ledger.shown_price(event, spend)
 
     def run() -> str:
         bounds = run_bounds(plan, context.engine, bits=context.bits)
         ends: Json = {"low": str(bounds.low), "high": str(bounds.high)}
-        return write_body(Body(price, ends))
+        return write_body(Body(price, ends, shown=shown))
 
     def fits(charge: Entry, body: str) -> bool:
         """Return whether an answer of release 0.1.0 was asked on the same terms."""
@@ -143,7 +144,15 @@ def _suggest(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fracti
 
     apart = not context.share_questions
     order = ChargeOrder(
-        asker.who, why, wanted.asked, key, event, fits=fits, text=wanted.text, apart=apart
+        asker.who,
+        why,
+        wanted.asked,
+        key,
+        event,
+        fits=fits,
+        text=wanted.text,
+        apart=apart,
+        price=shown,
     )
     work = Work(run, check, context.pause)
     paid = pay(context.ledger, order, work, asker.locks)

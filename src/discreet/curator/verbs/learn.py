@@ -23,7 +23,7 @@ from ...learn.task import Task, Training
 from ...ledger.charge_order import ChargeOrder
 from ...plan.planner import Planner
 from ...privacy.events import Event
-from ...privacy.events.json import Json, measure_to_json
+from ...privacy.events.json import Json, measure_from_json, measure_to_json
 from ...privacy.measures import Measure
 from ...query.algebra.expression import Field
 from ...query.algebra.statistic import Count
@@ -107,17 +107,17 @@ def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: st
     course = plan_training(context.planner, sql, model, spend)
     training = course.training
     facts = course.facts
+    order = charge_order_of(asker, facts, training.event, why)
     price = context.ledger.price(training.event)
 
     def run() -> str:
         source = Stored(context.engine, course.rows)
         arrays = model.recipe().train(course.task, training, source, context.bits)
-        return write_body(Body(price, {"": arrays_to_json(arrays)}, facts))
+        return write_body(Body(price, {"": arrays_to_json(arrays)}, facts, shown=order.price))
 
     def check() -> None:
         check_rows(course.rows, context.engine)
 
-    order = charge_order_of(asker, facts, training.event, why)
     paid = pay(context.ledger, order, Work(run, check, context.pause), asker.locks)
     body = read_body(paid.body)
     # The receipt states the facts as they were stored, which another process may have written.
@@ -146,9 +146,16 @@ def _facts(
 
 
 def charge_order_of(asker: Learner, facts: BodyFacts, event: Event, why: str) -> ChargeOrder:
-    """Return the order that charges a ledger for a model or for synthetic tables."""
+    """Return the order that charges a ledger for a model or for synthetic tables.
+
+    The spend is among the terms that are stored with both.
+    """
     question = facts.asked[""]
     asked = question.fingerprint
     key = key_name({"": asked}, facts.terms)
     apart = not asker.context.share_questions
-    return ChargeOrder(asker.who, why, asked, key, event, text=question.text, apart=apart)
+    spend = measure_from_json(facts.terms["spend"])
+    price = asker.context.ledger.shown_price(event, spend)
+    return ChargeOrder(
+        asker.who, why, asked, key, event, text=question.text, apart=apart, price=price
+    )

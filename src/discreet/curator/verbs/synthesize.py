@@ -67,7 +67,7 @@ def synthesize(asker: Learner, made: Synthesis, why: str) -> Synthetic:
     def run() -> str:
         noisy = measure(plan, context.engine, bits=context.bits)
         measured = measured_of(plan, noisy)
-        return write_body(Body(price, {"": measured_to_json(measured)}, facts))
+        return write_body(Body(price, {"": measured_to_json(measured)}, facts, shown=order.price))
 
     def check() -> None:
         check_rows(plan.request.rows, context.engine)

@@ -10,8 +10,10 @@ from ...arithmetic.canonical import digest
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument, LedgerCorrupt
 from ...frozen import field, frozen, replace
+from ...privacy.events.json import Json
 from ...privacy.filters.filter import Filter
 from ...privacy.measures import Measure
+from ...privacy.shown_price import price_from_json
 from ...show.bar import fraction_bar
 from ...show.table import html_table, text_table, truncate
 from ..balance import spent_of, spent_share
@@ -21,7 +23,6 @@ from ..stores.store import EntryWithBody, LedgerStore, Newest
 Kinds: TypeAlias = Collection[str] | None
 """Some kinds of entries; None for all."""
 _HEAD = ("number", "time", "kind", "who", "why", "event", "part")
-_HEAD_WITH_TEXTS = (*_HEAD, "asked")
 _CHUNK = 1000
 """Lines read at once, backwards from the end."""
 _MAX_TEXT = 80
@@ -31,11 +32,15 @@ _MAX_WHY = 40
 
 @frozen
 class History(Sequence[Entry]):
-    """Entries, oldest first, with the budget spent; `asked` has texts of questions by number."""
+    """Entries, oldest first, with the budget spent.
+
+    `asked` has texts of questions by number, `prices` the prices that their askers were told.
+    """
 
     entries: tuple[Entry, ...]
     filter: Filter
     asked: Mapping[int, str] = field(default_factory=dict, hash=False)
+    prices: Mapping[int, str] = field(default_factory=dict, hash=False)
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -61,13 +66,18 @@ class History(Sequence[Entry]):
         return html_table(self._head(), self._rows(), foot=self._foot())
 
     def _head(self) -> tuple[str, ...]:
+        head: tuple[str, ...] = _HEAD
+        if self.prices:
+            head = (*head, "price")
         if self.asked:
-            return _HEAD_WITH_TEXTS
-        return _HEAD
+            head = (*head, "asked")
+        return head
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
         for entry in self.entries:
             row = _row(entry)
+            if self.prices:
+                row = (*row, self.prices.get(entry.number, ""))
             if self.asked:
                 text = self.asked.get(entry.number, "")
                 one_line = " ".join(text.split())
@@ -138,26 +148,35 @@ def read_history(
         end = chunk[0][0].number - 1 if len(chunk) == size else 0
     newest = kept if max_entries is None else kept[-max_entries:]
     entries = tuple(entry for entry, _ in newest)
-    asked = {entry.number: text for entry, text in newest if text}
-    return History(entries, filter, asked)
+    asked: dict[int, str] = {}
+    prices: dict[int, str] = {}
+    for entry, body in newest:
+        # Releases before 0.2.0 stored no price with a charge, and 0.1.0 no text.
+        told = _told(entry, body)
+        if told.get("asked"):
+            asked[entry.number] = str(told["asked"])
+        if "price" in told:
+            prices[entry.number] = str(price_from_json(told["price"]))
+    return History(entries, filter, asked, prices)
 
 
 def _selected(chunk: Sequence[EntryWithBody], who: str | None, kinds: Kinds) -> list[EntryWithBody]:
-    """Return the entries of a person and of some kinds, each with the text of its question."""
+    """Return the entries of a person and of some kinds, each with its body."""
     selected: list[EntryWithBody] = []
     for entry, body in chunk:
         # The store selects by text or by a prefix of the name; the entry itself decides.
         if who not in (None, entry.who):
             continue
         if kinds is None or entry.kind in kinds:
-            selected.append((entry, _question_text(entry, body)))
+            selected.append((entry, body))
     return selected
 
 
-def _question_text(entry: Entry, body: str | None) -> str | None:
-    """Return the text of a question, if the entry vouches for it; answers are not shown here."""
+def _told(entry: Entry, body: str | None) -> Json:
+    """Return what was stored beside a charge, if its entry vouches for it; answers are not shown."""
     if entry.kind not in ("charge", "again") or body is None:
-        return None
+        return {}
     if digest(body) != entry.body_hash:
         raise LedgerCorrupt(f"the text of entry {entry.number} is not the one that was stored")
-    return str(json.loads(body).get("asked", ""))
+    told: Json = json.loads(body)
+    return told

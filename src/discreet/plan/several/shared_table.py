@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from ...data.unit import Rows
 from ...errors import InvalidArgument, UnsupportedQuery
 from ...frozen import frozen, replace
+from ...privacy.measures import decimal_text
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.statistic import Count, CountOf, Statistic, Sum
 from ...query.algebra.tree import Finish, Key, Question, Relation, Where, unused_name
@@ -212,10 +213,11 @@ def cut_plans(
     first_name = joined.names[0]
     if len(joined.names) == 1:
         return [(first_name, plan)]
+    price = decimal_text(plan.shown_price())
     plans: list[tuple[str, Plan]] = []
     for name in joined.names:
         others = ", ".join(other for other in joined.names if other != name)
-        why = f"planned as one with {others}: {plan.spend} pays for all {len(joined.names)}"
+        why = f"planned as one with {others}: {price} pays for all {len(joined.names)}"
         if plan.why:
             why += f"; {plan.why}"
         own = _cut(questions[name].question, plan)

@@ -120,7 +120,7 @@ def tradeoff_of(
         return _find_error(checked, spend, count, terms, under)
     plan = plan_checked(checked, terms, under=under)
     gate = under or open_filter(PureDP(1))
-    price = gate.price(Repeated(plan.event, count))
+    price = gate.stated(Repeated(plan.event, count))
     return Tradeoff("spend", plan, count, price)
 
 

@@ -16,13 +16,14 @@ from ...frozen import frozen, replace
 from ...privacy.events import Batch, Event
 from ...privacy.filters.filter import Filter, open_filter
 from ...privacy.measures import ApproxDP, Measure, PureDP
+from ...privacy.shown_price import shown_price
 from ...query.algebra.tree import Question
 from ...query.bounds.keys import PublicValues
 from ..asked.checked_question import CheckedQuestion, check_question
 from ..asked.terms import ExactErrors, TermOptions, Terms, read_errors, read_terms
 from ..budget_allocation import routes_under, split
 from ..choose import plan_checked
-from ..plan import Plan, amount_of
+from ..plan import Plan, amount_of, price_for_error
 from ..text.workload import workload_html, workload_text
 from .shared_table import SharedTable, cut_plans, join_questions
 
@@ -52,6 +53,10 @@ class Workload:
     def event(self) -> Event:
         """All events as one: a batch, asked before any answer is seen."""
         return Batch(self.events)
+
+    def shown_price(self) -> Measure:
+        """Return the price of all events in the measure of the spend: at most the spend."""
+        return shown_price(self.event, self.spend, self.spend)
 
     def price(self, under: Filter) -> Measure:
         """Return the price that a filter would charge now, in its own measure; spend nothing."""
@@ -128,7 +133,9 @@ def workload_of(
         workload = _erring(tables, questions, errors, terms, under)
         if workload is not None:
             workloads.append(workload)
-    return min(workloads, key=lambda workload: amount_of(workload.spend))
+    least = min(workloads, key=lambda workload: amount_of(workload.spend))
+    # Compared by the amount that the filter takes, told in the measure of its budget.
+    return replace(least, spend=price_for_error(least.event, under))
 
 
 def check_terms(names: Sequence[str], terms: Terms) -> None:

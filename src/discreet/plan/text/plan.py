@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, assert_never
 from ...arithmetic.rounding import shown
 from ...frozen import frozen, replace
 from ...privacy.events import Event
+from ...privacy.measures import decimal_text
 from ...privacy.pricing.pure import price_pure
 from ...privacy.pricing.zcdp import price_zcdp
 from ...query.algebra.tally import Free, GroupRowShare, GroupShare, KeptKeys, RowShare, Share
@@ -261,7 +262,7 @@ def _header(plan: Plan) -> tuple[str, ...]:
 
 
 def _footer(plan: Plan) -> str:
-    clauses = [f"spends {plan.spend}"]
+    clauses = [f"spends {decimal_text(plan.shown_price())}"]
     if plan.why:
         clauses.append(plan.why)
     clauses.append(f"errors in one key: {_supposed(plan)}")

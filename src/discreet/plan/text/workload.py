@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...privacy.measures import decimal_text
 from ...show.markup import Html, element, join
 from .plan import plan_html, plan_text
 
@@ -30,4 +31,5 @@ def workload_html(workload: Workload) -> Html:
 
 
 def _footer(workload: Workload) -> str:
-    return f"all {len(workload)} questions, in one charge, spend {workload.spend}"
+    price = decimal_text(workload.shown_price())
+    return f"all {len(workload)} questions, in one charge, spend {price}"

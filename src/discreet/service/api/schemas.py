@@ -123,6 +123,9 @@ _ENTRY_REFERENCE = refer("Entry", _ENTRY.shape)
 _ASKED_TEXTS = anything(
     "What was asked, by the number of its entry.", type="object", additionalProperties=_TEXT.schema
 )
+_PRICE_TEXTS = anything(
+    "What it cost, by the number of its entry.", type="object", additionalProperties=_TEXT.schema
+)
 _REMAINING = Record.of(
     "The largest single question that fits an (ε, δ) budget: pure, or Gaussian; and the δ for keys.",
     epsilon=_NUMBER,
@@ -162,8 +165,14 @@ _RECORDS: dict[str, Record] = {
     "Room": _REMAINING,
     "Spent": Record.of(spent=BUDGET_REFERENCE, spent_by_all=BUDGET_REFERENCE, text=_TEXT),
     "Entry": _ENTRY,
-    "History": Record.of(
-        entries=listing(_ENTRY_REFERENCE, "entries"), filter=FACTS, asked=_ASKED_TEXTS
+    "History": Record(
+        (
+            JsonField("entries", listing(_ENTRY_REFERENCE, "entries")),
+            JsonField("filter", FACTS),
+            JsonField("asked", _ASKED_TEXTS),
+            # Services of older versions send no prices.
+            JsonField("prices", _PRICE_TEXTS, required=False),
+        )
     ),
     "Allowed": Record.of(entry=_ENTRY_REFERENCE),
     "Verified": Record.of(verified=FLAG, text=_TEXT),

@@ -124,7 +124,7 @@ def set_of(part: AnswerPart) -> AnswerSet:
 
 
 def cost_of(reply: Mapping[str, Any]) -> str:
-    """Return the cost that the receipt states, in the measure of the ledger's budget; "" without a receipt."""
+    """Return the price that the receipt says; "" without a receipt."""
     receipt = reply.get("receipt")
     if receipt is None:
         return ""
@@ -133,7 +133,7 @@ def cost_of(reply: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=1024)
 def _cost(receipt: str) -> str:
-    return str(read_receipt(receipt).stated_price())
+    return str(read_receipt(receipt).shown_price())
 
 
 def _cell(column: AnswerColumn, value: object, ends: Sequence[object] | None) -> Cell:

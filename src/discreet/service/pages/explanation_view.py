@@ -103,8 +103,9 @@ def explanation(curator: Curator, fields: AskFields, unit: BudgetUnit) -> dict[s
     if not found.fits and not found.stored:
         over = word_refusal("BudgetExceeded", _too_much(curator, ask, found))
     # A stored answer is free.
-    price = None if found.stored else found.price
-    purse = BudgetBar(purse.spent, purse.left, price)
+    if not found.stored:
+        price = found.shown_price()
+        purse = BudgetBar(purse.spent, purse.left, price.charged, str(price))
     curve = tradeoff(curator, ask, unit)
     return {
         "refusal": over,
@@ -137,7 +138,7 @@ def check_run(curator: Curator, ask: Ask, cells: int) -> None:
 
 def _too_much(curator: Curator, ask: Ask, found: Explanation) -> str:
     """Return the refusal of a price: the cost, what is left, and the errors that all of that would buy."""
-    least = f"it costs {found.price}, and {found.left} is left"
+    least = f"it costs {found.shown_price()}, and {found.left} is left"
     affordable = replace(ask.terms, spend=found.left, error=None)
     try:
         fits = curator.explain(ask.sql, **affordable.words())

@@ -261,12 +261,13 @@ def _lines(ledger: Ledger) -> list[LedgerLine]:
     lines = []
     for entry in reversed(history):
         asked = history.asked.get(entry.number, "")
-        lines.append(_line(entry, ledger, asked))
+        # Charges of older versions have no price beside them.
+        price = history.prices.get(entry.number) or price_of(entry, ledger.terms.budget)
+        lines.append(_line(entry, asked, price))
     return lines
 
 
-def _line(entry: Entry, ledger: Ledger, asked: str) -> LedgerLine:
-    price = price_of(entry, ledger.terms.filter)
+def _line(entry: Entry, asked: str, price: str) -> LedgerLine:
     what = entry_words(entry)
     if entry.why:
         what = f"{what}: {entry.why}"
@@ -277,7 +278,7 @@ def _line(entry: Entry, ledger: Ledger, asked: str) -> LedgerLine:
         who=entry.who,
         what=what,
         asked=asked,
-        price="" if price is None else str(price),
+        price=price,
     )
 
 

@@ -109,7 +109,7 @@ def _suggest_bounds(curator: Curator, asked: BoundsRequest) -> JsonObject:
     found = curator.suggest_bounds(
         asked.table, asked.column, asked.spend, tail=asked.tail, why=asked.why
     )
-    price = _price(curator, found.events)
+    price = _price(curator, found.events, asked.spend)
     return {"low": str(found.low), "high": str(found.high), "price": price}
 
 
@@ -120,7 +120,8 @@ def _check_caps(curator: Curator, asked: CapsRequest, _: int) -> None:
 
 def _suggest_caps(curator: Curator, asked: CapsRequest) -> JsonObject:
     found = curator.suggest_caps(asked.table, asked.spend, why=asked.why)
-    return {"max_rows": found.max_rows, "price": _price(curator, found.events)}
+    price = _price(curator, found.events, asked.spend)
+    return {"max_rows": found.max_rows, "price": price}
 
 
 def _check_truncation(curator: Curator, asked: TruncationRequest, _: int) -> None:
@@ -136,8 +137,9 @@ def _estimate_truncation(curator: Curator, asked: TruncationRequest) -> JsonObje
     return answer_reply(answer)
 
 
-def _price(curator: Curator, events: tuple[Event, ...]) -> JsonObject:
-    return budget_to_table(curator.ledger.price(Batch(events)))
+def _price(curator: Curator, events: tuple[Event, ...], spend: Measure) -> JsonObject:
+    price = curator.ledger.shown_price(Batch(events), spend)
+    return budget_to_table(price.amount)
 
 
 SUGGESTED_BOUNDS = ReplyFormat(

@@ -241,21 +241,23 @@ def _release(curator: Curator, asked: ReleaseRequest) -> JsonObject:
 
 
 _TEXT = text()
+_EXPLANATION = Record.of(
+    question=_TEXT,
+    plan=FACTS,
+    price=BUDGET_REFERENCE,
+    left=BUDGET_REFERENCE,
+    after=nullable(BUDGET_REFERENCE),
+    fits=FLAG,
+    stored=FLAG,
+    part=CELL,
+    texts=listing(_TEXT, "texts"),
+    warnings=listing(_TEXT, "warnings"),
+    text=_TEXT,
+)
+# Services of older versions send one price.
+_CHARGED = JsonField("charged", BUDGET_REFERENCE, required=False)
 EXPLANATION = ReplyFormat(
-    "Explanation",
-    Record.of(
-        question=_TEXT,
-        plan=FACTS,
-        price=BUDGET_REFERENCE,
-        left=BUDGET_REFERENCE,
-        after=nullable(BUDGET_REFERENCE),
-        fits=FLAG,
-        stored=FLAG,
-        part=CELL,
-        texts=listing(_TEXT, "texts"),
-        warnings=listing(_TEXT, "warnings"),
-        text=_TEXT,
-    ),
+    "Explanation", replace(_EXPLANATION, fields=(*_EXPLANATION.fields, _CHARGED))
 )
 _ANSWERS = anything(
     "Answers by the names of their questions.",
@@ -273,6 +275,7 @@ def explanation_reply(explanation: Explanation) -> JsonObject:
         "question": explanation.question,
         "plan": plain_json(explanation.plan.to_dict()),
         "price": budget_to_table(explanation.price),
+        "charged": budget_to_table(explanation.shown_price().charged),
         "left": budget_to_table(explanation.left),
         "after": after,
         "fits": explanation.fits,

@@ -105,8 +105,9 @@ def read_synthesis(body: object) -> SynthesisRequest:
 def _plan_synthesis(curator: Curator, asked: SynthesisRequest, max_cells: int) -> JsonObject:
     """Plan the tables to be measured: the reply of `plan_synthesis`, the check of `synthesize`."""
     found = curator.plan_synthesis(asked.table, asked.spend, **asked.words)
-    price = curator.ledger.price(found.event)
-    planned = synthesis_plan_reply(found, price)
+    # Refused as the charge would be: an event that the ledger cannot price.
+    curator.ledger.price(found.event)
+    planned = synthesis_plan_reply(found)
     numbers = int(str(planned["numbers"]))
     check_count(numbers, max_cells)
     return planned
@@ -123,7 +124,7 @@ def _synthesize(curator: Curator, asked: SynthesisRequest) -> JsonObject:
     }
 
 
-def synthesis_plan_reply(plan: SyntheticPlan, price: Measure) -> JsonObject:
+def synthesis_plan_reply(plan: SyntheticPlan) -> JsonObject:
     """Return the reply with the plan of synthetic records."""
     sizes = plan.request.sizes
     numbers = 0
@@ -133,7 +134,7 @@ def synthesis_plan_reply(plan: SyntheticPlan, price: Measure) -> JsonObject:
     return {
         "tables": len(plan.sets),
         "numbers": numbers,
-        "price": budget_to_table(price),
+        "price": budget_to_table(plan.shown_price()),
         "expected": plan.expected,
         "hopeless": plan.hopeless,
         "text": str(plan),

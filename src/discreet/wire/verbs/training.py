@@ -106,17 +106,18 @@ def _learn(curator: Curator, asked: LearnRequest) -> JsonObject:
 def _explain_model(curator: Curator, asked: TrainingRequest, max_cells: int) -> JsonObject:
     _check_learn(curator, asked, max_cells)
     explained = curator.explain_model(asked.sql, asked.model, asked.spend, n=asked.n)
-    price = curator.ledger.price(explained.event)
-    return training_reply(explained, price)
+    # Refused as the charge would be: an event that the ledger cannot price.
+    curator.ledger.price(explained.event)
+    return training_reply(explained)
 
 
-def training_reply(explained: TrainingExplanation, price: Measure) -> JsonObject:
+def training_reply(explained: TrainingExplanation) -> JsonObject:
     """Return the reply with the explanation of a training."""
     return {
         "model": explained.model,
         "columns": explained.columns,
         "rows": explained.rows,
-        "price": budget_to_table(price),
+        "price": budget_to_table(explained.price),
         "signal": explained.signal,
         "text": str(explained),
     }

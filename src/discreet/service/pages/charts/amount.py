@@ -33,11 +33,15 @@ def amount(measure: Measure) -> Fraction:
 
 @frozen
 class BudgetBar:
-    """Budget spent and left, in the measure of the ledger; `asked` is the price of the next answer."""
+    """Budget spent and left, in the ledger's own unit; `asked` is what the next answer takes of it.
+
+    `price` is the price of that answer as its explanation and receipt say it.
+    """
 
     spent: Measure
     left: Measure
     asked: Measure | None = None
+    price: str = ""
 
     @property
     def whole(self) -> Fraction:
@@ -69,6 +73,13 @@ class BudgetBar:
         if not isinstance(part, GaussianDP):
             return str(part)
         return f"{100 * self.share(part):.3g} % ({part})"
+
+    @property
+    def price_words(self) -> str:
+        """The price as text, with its share of the whole where μ does not add up as it is written."""
+        if self.asked is None or not isinstance(self.asked, GaussianDP):
+            return self.price
+        return f"{100 * self.share(self.asked):.3g} % ({self.price})"
 
     @property
     def over(self) -> bool:

@@ -14,8 +14,8 @@ from ....ledger.books import open_books, read_event
 from ....ledger.clock import read_time
 from ....ledger.entry import Entry
 from ....privacy.events.json import from_json
-from ....privacy.filters.filter import Filter
-from ....privacy.measures import Measure
+from ....privacy.measures import Measure, decimal_text
+from ....privacy.shown_price import shown_price
 from ....show.markup import Html
 from ....show.scale import ChartScale, linear, steps
 from .amount import amount
@@ -35,14 +35,14 @@ class Point:
     spent: float
 
 
-def price_of(entry: Entry, under: Filter) -> Measure | None:
-    """Price one charge by itself; None for what is no charge or cannot be priced."""
+def price_of(entry: Entry, budget: Measure) -> str:
+    """Price one charge by itself, in the measure of a budget; "" for what is no charge or has no price."""
     if entry.event is None:
-        return None
+        return ""
     try:
-        return under.price(from_json(entry.event))
+        return decimal_text(shown_price(from_json(entry.event), None, budget))
     except DiscreetError:
-        return None
+        return ""
 
 
 def spent_over_time(ledger: Ledger) -> tuple[Point, ...]:

@@ -21,7 +21,7 @@ from ....privacy.budget_text import budget_to_table
 from ....privacy.measures import ApproxDP, Measure
 from ....wire.verb import check_count
 from ....wire.verbs.synthesis import SynthesisRequest, synthesis_plan_reply
-from ....wire.verbs.training import LearnRequest, training_reply
+from ....wire.verbs.training import LearnRequest
 from ..ask_form import BudgetUnit, spend_of, unit_of
 from ..charts.amount import BudgetBar
 
@@ -204,12 +204,12 @@ class Preview:
 
     def check(self) -> None:
         """Refuse a cost that does not fit into what is left."""
-        price = self.purse.asked
-        if self.fits or self.stored or price is None:
+        if self.fits or self.stored:
             return
+        price = self.purse.price
         left = self.purse.left
         message = f"it costs {price}, and {left} is left; spend less, or ask your steward for more"
-        raise BudgetExceeded(message, asked=price, left=left)
+        raise BudgetExceeded(message, asked=self.purse.asked, left=left)
 
 
 def weigh_synthesis(curator: Curator, asked: SynthesisRequest, _rows: int, cells: int) -> Preview:
@@ -218,14 +218,13 @@ def weigh_synthesis(curator: Curator, asked: SynthesisRequest, _rows: int, cells
     Refuses: whatever the API refuses, from public facts alone.
     """
     made = plan_synthesis_of(curator.context.planner, asked.table, asked.spend, asked.words)
-    price = curator.ledger.price(made.plan.event)
-    reply = synthesis_plan_reply(made.plan, price)
+    reply = synthesis_plan_reply(made.plan)
     check_count(int(str(reply["numbers"])), cells)
     warning = ""
     if made.plan.hopeless:
         warning = "noise drowns these tables: spend more, or use fewer columns"
     order = charge_order_of(curator, made.facts, made.plan.event, "")
-    return _weigh(curator, order, price, str(reply["text"]), warning)
+    return _weigh(curator, order, asked.spend, str(reply["text"]), warning)
 
 
 def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) -> Preview:
@@ -234,29 +233,23 @@ def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) ->
     check_count(max(release.noise.dimension or 1 for release in course.training.releases), cells)
     event = course.training.event
     explained = course.explain(rows)
-    price = curator.ledger.price(event)
     warning = ""
     if explained.signal < FAINT_SIGNAL:
         warning = "noise drowns this model: spend more, or use fewer columns"
-    text = str(training_reply(explained, price)["text"])
     order = charge_order_of(curator, course.facts, event, "")
-    return _weigh(curator, order, price, text, warning)
+    return _weigh(curator, order, course.training.spend, str(explained), warning)
 
 
 def _weigh(
-    curator: Curator, order: ChargeOrder, price: Measure, text: str, warning: str
+    curator: Curator, order: ChargeOrder, spend: Measure, text: str, warning: str
 ) -> Preview:
     ledger = curator.ledger
     event = order.event
     known = ledger.find(order)
     stored = known is not None and known.body is not None
-    asked: Measure | None = price
-    book = ledger.filter(None, None)
-    # Where costs add up, the bar shows the amount that is added.
-    if book.adds:
-        asked = book.stated(event)
+    purse = BudgetBar(curator.spent(), curator.left())
     # A stored answer is free, so there is nothing to draw for it.
-    if stored:
-        asked = None
-    purse = BudgetBar(curator.spent(), curator.left(), asked)
+    if not stored:
+        price = ledger.shown_price(event, spend)
+        purse = BudgetBar(purse.spent, purse.left, price.charged, str(price))
     return Preview(text, warning, purse, ledger.admits(event, who=curator.who), stored)
