@@ -85,6 +85,8 @@ def totals(tally, tables):
     items = []
     for owner, row in rows_of(tally.rows, tables):
         key = tuple(meaning(row) for meaning in keys)
+        if tally.joined and key[: tally.joined] not in {one[: tally.joined] for one in only or ()}:
+            continue
         # Of a person's rows those without a wanted key are counted, and nothing else.
         if only is None or key in only or isinstance(tally.share, RowShare | GroupRowShare):
             items.append(

@@ -21,7 +21,7 @@ from ...query.algebra.expression import Call, Constant, Expression, Field, Funct
 from ...query.algebra.tally import Free, GroupRowShare, RowShare, Tally
 from ...query.algebra.tree import Relation, Scan, Where
 from ...query.bounds.relation_facts import tables_of
-from ...query.domains.domain import MAX_STEPS, Domain, Texts, Whole
+from ...query.domains.domain import MAX_STEPS, Domain, Texts, Values, Whole
 from ...query.domains.domain_of import domain_of
 from ..base import find_column
 from ..column_pruning import ColumnNames
@@ -114,10 +114,11 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     if tally.only is not None:
         test, tested = _only_sql(facts, names, writer)
     # A test of keys reads them, and so does grouping within a person: then they are not deferred.
-    deferred = {}
-    if not test and not tally.people and not isinstance(tally.share, GroupRowShare):
-        deferred = deferred_keys(tally, names, writer)
-    stored = _stored_count(tally, writer)
+    join_test = _keys_test(facts, tally.matched, names[: tally.joined], writer)
+    reads_keys = test or join_test or tally.people or isinstance(tally.share, GroupRowShare)
+    deferred = {} if reads_keys else deferred_keys(tally, names, writer)
+    # A stored number of rows is that of the whole table.
+    stored = _StoredCount() if join_test else _stored_count(tally, writer)
     unread = frozenset(key.column for key in deferred.values())
     reader = replace(writer, deferred=unread, count=stored.column)
     frame = frame_of(tally.rows, _needed_columns(tally), reader)
@@ -132,7 +133,7 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
         cells.append(COUNT)
     cells += named_cells(keys)
     cells += named_cells((name, sql) for sql, name in columns.items())
-    sql = select_sql(cells, nested(frame.sql))
+    sql = _tested_sql(select_sql(cells, nested(frame.sql)), join_test)
     # A person's number of rows is that of all rows, so there the test has to wait.
     if not isinstance(tally.share, RowShare | GroupRowShare):
         sql = _tested_sql(sql, test)
@@ -222,14 +223,23 @@ def _only_sql(
 def _group_test(facts: TallyFacts, names: Sequence[str], writer: Writer) -> str:
     """Write the test that a row is in a listed group; "" if every row is, or there are no groups."""
     share = facts.tally.share
-    groups = facts.tally.groups
-    if not isinstance(share, GroupRowShare) or groups is None:
+    if not isinstance(share, GroupRowShare):
         return ""
-    group_names = names[: share.keys]
-    domains = facts.keys[: share.keys]
-    test, not_null = only_sql(groups, group_names, domains, writer.dialect)
+    return _keys_test(facts, facts.tally.groups, names[: share.keys], writer)
+
+
+def _keys_test(
+    facts: TallyFacts,
+    listed: tuple[Values, ...] | None,
+    names: Sequence[str],
+    writer: Writer,
+) -> str:
+    """Write the test that the first keys of a row are listed; "" if every row passes."""
+    if listed is None:
+        return ""
+    test, not_null = only_sql(listed, names, facts.keys[: len(names)], writer.dialect)
     if test == "TRUE":
-        test = none_null(not_null)
+        return none_null(not_null)
     return test
 
 

@@ -133,6 +133,10 @@ class Tally:
     `people`: each term is per person and key, not per row. A person with several rows in a key
     counts once, with the greatest contribution (for COUNT(DISTINCT person)); shares act on that,
     and the n of RowShare are then the person's keys, those outside `only` included.
+
+    `joined`: the number of keys, from the first one on, that a public list is joined to (RIGHT JOIN
+    of chosen keys). A row that matches nothing in the list is then no row of the relation, and so
+    none of its person's rows.
     """
 
     rows: Relation
@@ -141,6 +145,7 @@ class Tally:
     share: Share
     only: tuple[Values, ...] | None = None
     people: bool = False
+    joined: int = 0
 
     @property
     def listed(self) -> int:
@@ -153,8 +158,17 @@ class Tally:
         """The listed groups of a `GroupRowShare`; None if every group is one."""
         if self.only is None or not isinstance(self.share, GroupRowShare):
             return None
-        width = self.share.keys
-        return tuple(dict.fromkeys(key[:width] for key in self.only))
+        return self._first_keys(self.share.keys)
+
+    @property
+    def matched(self) -> tuple[Values, ...] | None:
+        """The rows of the joined list; None if none is joined."""
+        if self.only is None or not self.joined:
+            return None
+        return self._first_keys(self.joined)
+
+    def _first_keys(self, width: int) -> tuple[Values, ...]:
+        return tuple(dict.fromkeys(key[:width] for key in self.only or ()))
 
 
 Totals: TypeAlias = dict[Values, tuple[int, ...]]

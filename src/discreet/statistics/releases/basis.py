@@ -40,6 +40,8 @@ class Basis:
     public_values: PublicValues | None
     quantiles: tuple[tuple[Expression, Fraction], ...] = ()
     intervals: bool = True
+    joined: int = 0
+    """Number of keys that a public list of chosen keys is joined to (`Tally.joined`)."""
 
 
 def basis_of(
@@ -57,6 +59,8 @@ def basis_of(
         if isinstance(statistic, Quantile):
             quantiles.append((statistic.of, statistic.at))
     columns = columns_of(question.rows)
+    # Without several sets a nest is a list of chosen keys: rows that match none are dropped.
+    is_chosen = question.nested is not None and question.sets is None
     return Basis(
         rows=question.rows,
         columns=columns,
@@ -66,6 +70,7 @@ def basis_of(
         public_values=public_values,
         quantiles=tuple(quantiles),
         intervals=intervals,
+        joined=len(keys) if is_chosen else 0,
     )
 
 

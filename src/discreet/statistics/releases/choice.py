@@ -129,7 +129,7 @@ def rows_by(keys: tuple[Expression, ...], rows: Relation, basis: Basis) -> Tally
     """Count rows by some expressions; contribution bounding is over all groups together."""
     weight = weight_of(1, basis.share)
     term = Term(Constant(True), weight, 0, weight)
-    return Tally(rows, keys, (term,), basis.share)
+    return Tally(rows, keys, (term,), basis.share, joined=basis.joined)
 
 
 def any_cells(of: Expression, basis: Basis) -> Cells:

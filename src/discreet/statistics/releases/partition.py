@@ -251,7 +251,7 @@ def partition_need(partition: Partition, basis: Basis) -> PartitionNeed:
     if partition.replaced:
         return _pair_need(partition, weight, basis)
     terms = tuple(_term(partition, place, weight, basis.columns) for place in partition.places)
-    tally = Tally(basis.rows, basis.keys, terms, basis.share)
+    tally = Tally(basis.rows, basis.keys, terms, basis.share, joined=basis.joined)
     steps_per_row = partition.most * weight
     sensitivity = joint_influence(tally, steps_per_row)
     excess_bits = (int(sensitivity.l1) - 1).bit_length() - (MAX_JOINT.bit_length() - 1)

@@ -156,7 +156,7 @@ def total_need(addend: Addend, basis: Basis, *, people: bool = False) -> TotalNe
     # Shares of a person are fractions; the weight makes them whole steps of step/weight each.
     weight = weight_of(max_step, share)
     term = Term(addend.expression, weight, addend.low * weight, addend.high * weight)
-    tally = Tally(basis.rows, basis.keys, (term,), share, people=people)
+    tally = Tally(basis.rows, basis.keys, (term,), share, people=people, joined=basis.joined)
     sensitivity = influence(tally, 0, basis.key_count)
     return TotalNeed(tally, addend.step / weight, sensitivity)
 
