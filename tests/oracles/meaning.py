@@ -137,15 +137,15 @@ PLAIN = {
 
 
 # M1: the relation. Every row belongs to one unit, its owner.
-def rows_of(relation, schemas, tables, read):
-    """Return (owner, row) pairs as SQL makes them; `read` are the columns that the question reads."""
+def rows_of(relation, schemas, tables):
+    """Return (owner, row) pairs as SQL makes them."""
     kind, *parts = relation
     if kind == "table":
         return stored_rows(schemas[parts[0]], tables[parts[0]])
     if kind == "union":
-        made = (rows_of(part, schemas, tables, read) for part in parts)
+        made = (rows_of(part, schemas, tables) for part in parts)
         return [pair for part in made for pair in part]
-    inner = rows_of(parts[0], schemas, tables, read)
+    inner = rows_of(parts[0], schemas, tables)
     match kind:
         case "where":
             return [(owner, row) for owner, row in inner if value_of(parts[1], row) is True]
@@ -158,9 +158,9 @@ def rows_of(relation, schemas, tables, read):
             expressions, listed = parts[1:]
             return [pair for pair in inner if key_of(expressions, pair[1]) in listed]
         case "public":
-            return join_public(relation, inner, schemas, tables, read)
+            return join_public(relation, inner, schemas, tables)
         case "people":
-            return join_people(relation, inner, schemas, tables, read)
+            return join_people(relation, inner, schemas, tables)
         case "per person":
             return per_person(relation, inner, schemas)
     raise ValueError(kind)
@@ -188,12 +188,12 @@ def owner_of(unit, place, stored, row):
     return None if row[column] is None else (person, PLAIN["week"](row[column]))
 
 
-def join_public(relation, inner, schemas, tables, read):
+def join_public(relation, inner, schemas, tables):
     """Pair each row with the public rows that match; LEFT JOIN keeps a row without a match."""
     _, rows, name, expression, column, keep = relation
     public = [row for _, row in stored_rows(schemas[name], tables[name])]
     if matches_of(schemas[name], column) > 1:
-        inner = truncated(inner, max_rows(rows, schemas), names_in(rows, schemas), read)
+        inner = truncated(inner, max_rows(rows, schemas), names_in(rows, schemas))
     joined = []
     for owner, row in inner:
         value = value_of(expression, row)
@@ -204,26 +204,25 @@ def join_public(relation, inner, schemas, tables, read):
     return joined
 
 
-def join_people(relation, left, schemas, tables, read):
+def join_people(relation, left, schemas, tables):
     """Pair the rows of one person; a side that could multiply the other is truncated first."""
     _, left_rows, right_rows = relation
-    right = rows_of(right_rows, schemas, tables, read)
+    right = rows_of(right_rows, schemas, tables)
     left_max, right_max = max_rows(left_rows, schemas), max_rows(right_rows, schemas)
     if right_max is not None:
-        right = truncated(right, right_max, names_in(right_rows, schemas), read)
+        right = truncated(right, right_max, names_in(right_rows, schemas))
         if right_max > 1:
-            left = truncated(left, left_max, names_in(left_rows, schemas), read)
+            left = truncated(left, left_max, names_in(left_rows, schemas))
     return [(owner, row | other) for owner, row in left for who, other in right if owner == who]
 
 
-def truncated(pairs, most, names, read):
-    """Keep k of a person's n rows, evenly spread in the order of the columns that are read.
+def truncated(pairs, most, order):
+    """Keep k of a person's n rows, evenly spread in the order of the table's columns.
 
     In that order (NULL first) row number i, from 1, is kept if (i·k + ⌊n/2⌋) mod n < k.
     """
     if most is None:
         return pairs
-    order = [name for name in names if name in read]
     people = defaultdict(list)
     for owner, row in pairs:
         people[owner].append(row)
@@ -300,17 +299,6 @@ def names_in(relation, schemas):
     if kind == "table":
         return list(schemas[parts[0]]["columns"])
     return [name for part in parts if is_relation(part) for name in names_in(part, schemas)]
-
-
-def columns_read(tree):
-    """Return the names of all columns that occur anywhere in a question."""
-    if isinstance(tree, dict):
-        return columns_read(list(tree.values()))
-    if not isinstance(tree, list | tuple):
-        return set()
-    if len(tree) == 2 and tree[0] == "column":
-        return {tree[1]}
-    return set().union(*map(columns_read, tree))
 
 
 # M6: cells. A row is in a cell if each of its keys has a public value.
@@ -391,7 +379,7 @@ def targets(question, schemas, tables):
     given to this function, so nothing else can change a target.
     """
     every = tuple(range(len(question["keys"])))
-    pairs = rows_of(question["from"], schemas, tables, columns_read(question))
+    pairs = rows_of(question["from"], schemas, tables)
     made = {}
     for places in question.get("sets") or [every]:
         keys = [question["keys"][place] for place in places]

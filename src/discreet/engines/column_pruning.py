@@ -1,6 +1,11 @@
 """Column pruning: the columns that a relation reads of the relations below it.
 
-A store need not read the others. A person's rows are truncated in the order of these columns.
+A store need not read the others. Where a join truncates the rows of a person, all columns are read:
+the kept ones follow from the order of the columns.
+
+Guarantee: which rows are kept is a function of the relation, not of what is asked about it.
+
+Law: tests/engines/test_fanout.py::TestWhatIsAskedChangesNoRow
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ from typing import TypeAlias, assert_never
 from ..query.algebra import tree
 from ..query.algebra.expression import Expression, fields_of
 from ..query.algebra.tree import Relation
+from ..query.bounds.fanout import find_cut, find_cuts
 from ..query.bounds.relation_facts import columns_of
 
 ColumnNames: TypeAlias = frozenset[str]
@@ -45,6 +51,8 @@ def needed_below(relation: Relation, needed: ColumnNames) -> tuple[ColumnNames, 
         case tree.Select(columns=columns):
             return (fields_in(expression for name, expression in columns if name in needed),)
         case tree.JoinPublic(columns=columns, on=on):
+            if find_cut(relation) is not None:
+                return (frozenset(columns_of(relation.rows)),)
             own = needed - set(dict(columns))
             return (own | fields_in(expression for expression, _ in on),)
         case tree.JoinPeople(left=left, right=right, on=on):
@@ -52,6 +60,11 @@ def needed_below(relation: Relation, needed: ColumnNames) -> tuple[ColumnNames, 
             right_needed = needed & set(columns_of(right))
             left_keys = fields_in(mine for mine, _ in on)
             right_keys = fields_in(yours for _, yours in on)
+            left_cut, right_cut = find_cuts(relation)
+            if left_cut is not None:
+                left_needed = frozenset(columns_of(left))
+            if right_cut is not None:
+                right_needed = frozenset(columns_of(right))
             return left_needed | left_keys, right_needed | right_keys
         case tree.Union(parts=parts):
             return (needed,) * len(parts)

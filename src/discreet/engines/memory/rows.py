@@ -84,7 +84,7 @@ def _truncated_rows(
 ) -> list[Owned]:
     """Return rows of which each person keeps at most so many.
 
-    The kept ones are evenly spread in the order of the columns that are read.
+    The kept ones are evenly spread in the order of the columns: `needed` are all of them here.
     """
     owned = owned_rows(rows, tables, needed)
     if max_rows is None:

@@ -12,8 +12,8 @@ Rows take time and time is visible, so the bound also keeps a timing side channe
 
 A declared bound of a person is no fact about the store. The engines enforce it before rows are
 multiplied: of a person with n > k rows they keep k (truncation). These k are evenly spread over
-the person's rows, in the order of the columns that the question reads. One person's rows decide
-which are kept, and all engines agree. Where nothing multiplies, nothing is truncated: shares bound
+the person's rows, in the order of all columns of the relation. One person's rows decide which are
+kept, whatever is asked about them, and all engines agree. Where nothing multiplies, nothing is truncated: shares bound
 the total (`algebra.tally`), and time grows no faster than the stored rows.
 
 Guarantee: all joins of a question make at most `MAX_JOINED_ROWS` rows of one unit.
