@@ -279,9 +279,8 @@ class TestTheSameIsWritten:
                             for n, one in answers_of(found).items()
                             if isinstance(one, dp.Answer)
                         }
-                        assert _near(json.loads(json.dumps(plans)), told[step.name]["plans"]), (
-                            step.name
-                        )
+                        now = _chosen_noise(json.loads(json.dumps(plans)))
+                        assert _near(now, _chosen_noise(told[step.name]["plans"])), step.name
 
     @pytest.mark.parametrize("kind", LEDGERS)
     def test_by_charging_and_finishing_the_same_in_a_new_file(
@@ -335,6 +334,20 @@ def _write_again(ledger, entry, body, charges):
                 entry["who"], None if share is None else dp.Filter.from_json(share).terms.budget
             )
     raise AssertionError(entry["kind"])
+
+
+def _chosen_noise(plans):
+    """Leave out predicted errors, which later releases state for other data: nobody stores them."""
+    left = {}
+    for name, plan in plans.items():
+        facts = {fact: said for fact, said in plan.items() if fact not in ("supposes", "why")}
+        rows = []
+        for row in plan["rows"]:
+            rows.append(
+                {fact: said for fact, said in row.items() if fact not in ("error", "range")}
+            )
+        left[name] = facts | {"rows": rows}
+    return left
 
 
 def _compare_bodies(new, old, planned):

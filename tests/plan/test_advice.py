@@ -111,11 +111,30 @@ class TestWarnings:
         assert "n is off by" in words
 
     def test_errors_that_swallow_the_range_and_what_would_help(self):
-        words = said("SELECT AVG(income) AS income FROM people", self.WIDE, "1/40")
+        words = said("SELECT AVG(income) AS income FROM people", self.WIDE, "1/45")
         assert "income is off by" in words and "MEDIAN" in words and "times as much" in words
         assert (
             said("SELECT AVG(income) AS income FROM people", self.WIDE, "5").count("\n") == 0
         )  # but the cap
+        # For a little more only means at an end of the range are hidden: nobody is advised by them.
+        assert "income is off" not in said(
+            "SELECT AVG(income) AS income FROM people", self.WIDE, "1/40"
+        )
+
+    def test_no_advice_rests_on_a_number_of_rows_that_nobody_declared(self):
+        """A mean of 1,000 rows would be hidden, one of 100,000 is not."""
+        undeclared = dp.Schema("people", dp.Rows(), {"pay": dp.Real(0, 1_000)})
+        assert said("SELECT AVG(pay) AS pay FROM people", undeclared, "1/200") == ""
+        hidden = said("SELECT AVG(pay) AS pay FROM people", undeclared, "1/200000")
+        assert "up to 100,000 rows per key (none declared)" in hidden
+
+    def test_a_median_is_judged_by_what_usual_data_show(self):
+        """The bound for any data is five times as wide, and reached a quarter of the rows."""
+        sql, schema = "SELECT MEDIAN(pay) AS pay FROM people", {"pay": dp.Real(0, 1_000)}
+        people = dp.Schema("people", dp.Rows(), schema, size=1_000)
+        plan = dp.plan_question(dp.parse_sql(sql, {"people": people}), dp.PureDP("1/6"))
+        assert plan.errors()["pay"][0] > 250 > 2 * plan.statistic_errors()["pay"]
+        assert plan.warnings == ()
 
     def test_caps_that_may_cut(self):
         assert "at most 3 rows a person" in said("SELECT COUNT(*) AS n FROM people", self.WIDE, "1")

@@ -98,7 +98,9 @@ class TestLeast:
     )
     def test_choices_in_rows(self, statistic, under):
         plan = plan_question(question(relation(), {"a": statistic}), error=25, under=under)
-        assert 24.999 < plan.statistic_errors()["a"] <= 25
+        # Met for the worst data; on usual ones a quantile is nearer.
+        assert 24.999 < plan.errors()["a"][0] <= 25
+        assert plan.statistic_errors()["a"] <= 25
         if len(plan.releases) == 3:
             assert [round(float(share), 4) for share in plan.parts] == [0.5, 0.25, 0.25]
 

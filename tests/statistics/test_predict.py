@@ -31,6 +31,7 @@ from discreet.statistics.correlation import correlation_error
 from discreet.statistics.laws.moment import moment_error, root_error
 from discreet.statistics.laws.noise_sum import IntegerNoise
 from discreet.statistics.mean import mean_error
+from discreet.statistics.recipe import EVEN_DATA
 from discreet.statistics.releases.basis import Basis
 
 X, Y = Field("x"), Field("y")
@@ -145,7 +146,11 @@ class TestMeasured:
             errors = cov - 800 / 3
         predicted = plan.statistic_errors()["r"]
         assert beyond(errors, predicted) <= 0.05 + SLACK
-        assert beyond(errors, predicted / 8) > 0.05  # no empty bound
+        # A correlation is predicted for narrower values; the law of these stands beside it.
+        even = plan.errors_elsewhere().get("r", {}).get(EVEN_DATA, predicted)
+        assert beyond(errors, even) <= 0.05 + SLACK
+        assert beyond(errors, even / 8) > 0.05  # no empty bound
+        assert beyond(errors, plan.least_errors()["r"]) >= 0.05 - SLACK or not squares
 
 
 class TestShape:
@@ -209,7 +214,9 @@ class TestShape:
     def test_ranks_and_votes_are_in_rows(self):
         asked = question(relation(), {"q": MEDIAN, "mode": Mode(Field("region"))})
         plan = plan_question(asked, PureDP(1))
-        assert plan.statistic_errors() == {name: parts[0] for name, parts in plan.errors().items()}
+        [any_data], [mode] = plan.errors().values()
+        assert plan.statistic_errors()["mode"] == mode
+        assert any_data / 6 < plan.statistic_errors()["q"] < any_data / 2
 
     def test_a_coarse_grid_for_products_is_counted_in(self):
         wide = {"x": Integer(0, 1 << 40), "y": Integer(0, 1)}

@@ -7,7 +7,7 @@ the predicted error of every statistic.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import assert_never
 
@@ -20,20 +20,24 @@ from ..privacy.events import Batch, Event, Promise
 from ..privacy.filters.filter import Filter, open_filter
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..privacy.shown_price import shown_price
+from ..query.algebra.statistic import expressions_of
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.bounds.grouping_sets import MAX_FINEST_CELLS, cover_of, is_wide, table_cells
 from ..query.bounds.nested import MAX_LEAVES, count_cells, finest_cells, leaf_question
+from ..query.bounds.not_null import always_present
 from ..query.bounds.relation_facts import neighbours_of
 from ..query.domains.domain import Scalar
 from ..statistics.laws.noise_sum import IntegerNoise, noise_of
-from ..statistics.recipe import ANY_DATA, ROUNDED_DATA, PlannedRelease, Recipe
+from ..statistics.recipe import ANY_DATA, ROUNDED_DATA, NoiseModel, PlannedRelease, Recipe
 from ..statistics.releases.partition import JointRelease
+from ..statistics.releases.quantile_release import PlaceRelease
 from ..statistics.releases.set_totals import SetsRelease
 from ..statistics.releases.total import NoisyRelease
 from ..statistics.shared_totals import SumWay
 from . import advice
 from .asked import QuestionOptions
+from .asked.terms import ASSUMED_SIZE, GIVEN_SIZE
 from .selection import Selection, people_needed
 from .text.plan import plan_dict, plan_html, plan_text, rows_text
 from .thresholded_count import CountSelection, count_needed
@@ -42,6 +46,11 @@ Keys = tuple[tuple[Scalar, ...], ...]
 
 # Keeps the logarithm finite for an error of 0.
 _MIN_ERROR = 1e-300
+_UNCONDITIONAL = (ANY_DATA, ROUNDED_DATA)
+# Keys have from a hundredth of an even share of the rows on: of 50 keys the least may be 1 in 5,000.
+_ROWS_APART = 100
+# Within this factor an error counts as foretold, and no range is shown.
+_FORETOLD = 2.5
 
 
 @frozen
@@ -166,13 +175,82 @@ class Plan:
 
         β is 1 − level by default. Errors are in the statistic's own unit, of quantiles and modes in
         rows. They hold for the data that the noise model of the statistic supposes, and are never
-        too small there (see `statistics`).
+        too small there (see `statistics`). Where other data are likely, see `error_ranges`.
         """
         failure = float(1 - self.level) if beta is None else read_beta(beta)
         predicted: dict[str, float] = {}
         for (name, places), recipe in zip(self.uses, self.recipes, strict=True):
-            predicted[name] = self._error(places, recipe, failure)
+            predicted[name] = self._error(places, recipe.noise_model, failure)
         return predicted
+
+    def size_range(self, name: str) -> tuple[int, int]:
+        """Return the fewest and the most rows per key that `error_ranges` supposes of a statistic.
+
+        size is          fewest         most
+        given            as given       as given
+        declared         as declared    as declared; the fewest are half if values may be NULL
+        … of many keys   1/100 of both  an even share: some key has no more
+        assumed          1/100          100 times as many
+        """
+        few = max(1, self.size // _ROWS_APART)
+        if self.size_from == ASSUMED_SIZE:
+            return few, self.size * _ROWS_APART
+        if self.size_from == GIVEN_SIZE:
+            return self.size, self.size
+        if self.keys is None or len(self.keys) > 1:
+            return few, self.size
+        statistic = dict(self.question.statistics)[name]
+        for expression in expressions_of(statistic):
+            if not always_present(expression, self.question.rows):
+                return max(1, self.size // 2), self.size
+        return self.size, self.size
+
+    def error_ranges(self) -> dict[str, tuple[float, float]]:
+        """Predict from where to where the error of a statistic may lie, in its column's own unit.
+
+        Only statistics are here whose error depends on the data by more than a factor of 2.5. The
+        least is for the most favourable data supposed, and for the most rows of `size_range`. The
+        greatest is for the data that `statistic_errors` supposes, and for the fewest rows. A
+        quantile of equal values has no error, so its least is 0; days and seconds count as such.
+
+        Guarantee: no range depends on data.
+        Law: tests/plan/test_error_ranges.py::TestTheRangeHolds
+        """
+        ranges: dict[str, tuple[float, float]] = {}
+        for name, (low, high) in self._supposed_ranges():
+            if high > _FORETOLD * low:
+                ranges[name] = (low, high)
+        return ranges
+
+    def least_errors(self) -> dict[str, float]:
+        """Predict the error of each statistic on the most favourable data that are supposed.
+
+        Only statistics are here whose error depends on the data; those of quantiles are 0.
+        """
+        return {name: low for name, (low, _) in self._supposed_ranges()}
+
+    def _supposed_ranges(self) -> Iterator[tuple[str, tuple[float, float]]]:
+        """Generate the least and the greatest error of every statistic that supposes data."""
+        beta = float(1 - self.level)
+        for (name, places), recipe in zip(self.uses, self.recipes, strict=True):
+            model = recipe.noise_model
+            if model.supposes not in _UNCONDITIONAL:
+                yield name, self._error_range(name, places, model, beta)
+
+    def _error_range(
+        self, name: str, places: Sequence[int], model: NoiseModel, beta: float
+    ) -> tuple[float, float]:
+        few, many = self.size_range(name)
+        release = self.releases[places[0]]
+        if model.quantile is not None and isinstance(release, PlaceRelease):
+            steps = release.error_of(model.quantile, few, beta).steps
+            return 0.0, float(steps * (release.need.ladder.step or 1))
+        noises = self._noises(places)
+        law = model.law
+        if law is None:
+            return 0.0, 0.0
+        best = model.best or law
+        return best(noises, many, beta), law(noises, few, beta)
 
     def errors_elsewhere(self) -> dict[str, dict[str, float]]:
         """Predict errors of deviations for other data than `statistic_errors` supposes, by name."""
@@ -185,10 +263,16 @@ class Plan:
                 predicted[name] = {data: law(noises, self.size, beta) for data, law in laws}
         return predicted
 
-    def _error(self, places: Sequence[int], recipe: Recipe, beta: float) -> float:
-        predict = recipe.noise_model.law
-        if predict is not None:
-            return predict(self._noises(places), self.size, beta)
+    def _error(self, places: Sequence[int], model: NoiseModel, beta: float) -> float:
+        release = self.releases[places[0]]
+        if model.quantile is not None and isinstance(release, PlaceRelease):
+            return release.error_of(model.quantile, self.size, beta).rows
+        if model.law is not None:
+            return model.law(self._noises(places), self.size, beta)
+        return self._greatest(places, beta)
+
+    def _greatest(self, places: Sequence[int], beta: float) -> float:
+        """Return the error of a single release, for any data."""
         # Without a law there is one release, except where sets of keys are several tables.
         return max(self.releases[place].error(beta) for place in places)
 
@@ -203,7 +287,7 @@ class Plan:
         """The statistics whose errors suppose a number of rows, or values of a certain spread."""
         names: list[str] = []
         for (name, _), recipe in zip(self.uses, self.recipes, strict=True):
-            if recipe.noise_model.supposes not in (ANY_DATA, ROUNDED_DATA):
+            if recipe.noise_model.supposes not in _UNCONDITIONAL:
                 names.append(name)
         return tuple(names)
 
@@ -217,16 +301,23 @@ class Plan:
 
         The number of people from which on keys are shown counts as one error more.
         """
-        errors = self.statistic_errors().values()
-        loss = sum(
-            float(weight) * math.log(max(error, _MIN_ERROR))
-            for weight, error in zip(weights, errors, strict=True)
-        )
+        loss = 0.0
+        for weight, (_, places), recipe in zip(weights, self.uses, self.recipes, strict=True):
+            error = self._compared_error(places, recipe.noise_model)
+            loss += float(weight) * math.log(max(error, _MIN_ERROR))
         if self.selection is None:
             return loss
         if isinstance(self.selection, CountSelection):
             return loss + math.log(count_needed(self.selection))
         return loss + math.log(people_needed(self.selection))
+
+    def _compared_error(self, places: Sequence[int], model: NoiseModel) -> float:
+        """Return the error by which plans are compared: that of the law for it, if there is one."""
+        beta = float(1 - self.level)
+        law = model.compared or model.law
+        if law is not None:
+            return law(self._noises(places), self.size, beta)
+        return self._greatest(places, beta)
 
     def __repr__(self) -> str:
         return str(self)

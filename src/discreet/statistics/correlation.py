@@ -1,7 +1,9 @@
 """CORR(x, y): correlation with confidence interval, from six noisy totals.
 
 The totals are those of centred products, squares, values and of rows. Over all data the error has no
-useful bound; it is predicted for values that are spread evenly over their ranges.
+useful bound: it grows with the inverse of both deviations. It is predicted for all data whose deviations
+are at least a twelfth of their ranges. A plan also tells the error for values that are spread evenly,
+which is many times smaller (docs/decisions/0056).
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from .laws.interval_arithmetic import (
     second_moment,
 )
 from .laws.joint_error import correlation_miss, wide_correlation_miss
-from .laws.linear_combination import TotalWeights
+from .laws.linear_combination import TotalWeights, line_reach
 from .laws.moment import MomentNoise, moment_error, quotient_miss
 from .laws.noise_sum import IntegerNoise
 from .laws.profile_interval import CrossLines, SpreadLines, correlation_ends
@@ -36,6 +38,7 @@ from .recipe import (
     WIDE,
     WIDE_DATA,
     Draws,
+    Law,
     Need,
     NoiseModel,
     Recipe,
@@ -64,8 +67,10 @@ from .shared_totals import (
 _LABELS = ("products", "sum of x", "sum of y", "rows", "squares of x", "squares of y")
 _MAX_ERROR = 2.0
 """Correlations lie between −1 and 1."""
+_EVEN = 1 / 12
+"""The variance of values that are spread evenly over a range of width 1."""
 _EVENLY = math.sqrt(12)
-"""Inverse of the deviation of values that are spread evenly over a range of width 1."""
+"""Inverse of their deviation."""
 _JOINT_COEFFICIENT = 12.0
 """Inverse of the variance of evenly spread values: a correlation divides by it."""
 _LEAST_REACH = 1e-150
@@ -91,26 +96,43 @@ class CorrelationRecipe:
         """Noise model of six totals.
 
         Rounding for products moves a correlation of evenly spread values by 3·blur/reach for each
-        column, both ways.
+        column, both ways. It moves others by as much more as their variance is smaller.
         """
         a, b = map(reach_of, self.kinds)
         blur_x, blur_y = map(blur_of, self.kinds)
         rounding = 6 * (float(blur_x) / a + float(blur_y) / b)
+        wide_rounding = rounding * _EVEN / WIDE
 
-        def error(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
-            products, u, v, count, x_squares, y_squares = noises
-            moments = (products, u, v, count)
-            return correlation_error(moments, (x_squares, y_squares), (a, b), size, beta)
+        def law_of(variance: float, moved: float) -> Law:
+            def error(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+                products, u, v, count, *squares = noises
+                moments = (products, u, v, count)
+                pair = (squares[0], squares[1])
+                return correlation_error(moments, pair, (a, b), size, beta, variance=variance)
+
+            return within_range(error, _MAX_ERROR, moved)
+
+        def best(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            # Evenly spread and not correlated: the noise of the products alone moves it.
+            far = line_reach((noises[0],), (1.0,), beta) / size
+            # Products of tiny ranges underflow to 0, and nothing may be divided by them.
+            return min(_MAX_ERROR, 3 * far / (a * b)) if a * b > 0 else _MAX_ERROR
 
         # Of a constant, or of a range whose square underflows, only the public range is known.
-        least = _MAX_ERROR if min(a, b) < _LEAST_REACH else rounding
+        least = wide_rounding
+        if min(a, b) < _LEAST_REACH:
+            least = _MAX_ERROR
+        even = law_of(_EVEN, rounding)
         return NoiseModel(
             labels=_LABELS,
             coefficients=(1.0, 2 * b, 2 * a, 2 * a * b, b / (2 * a), a / (2 * b)),
             most=_MAX_ERROR,
             least=least,
-            law=within_range(error, _MAX_ERROR, rounding),
-            supposes=EVEN_DATA,
+            law=law_of(WIDE, wide_rounding),
+            supposes=WIDE_DATA,
+            elsewhere=((EVEN_DATA, even),),
+            best=best,
+            compared=even,
         )
 
     def needs(self, basis: Basis) -> list[Need]:
@@ -161,16 +183,23 @@ class JointCorrelationRecipe(PartitionRecipe):
         def wide_error(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
             return wide_correlation_miss(tuple(noises), lines, squares, size, beta, least=WIDE)
 
-        wide_law = within_range(wide_error, _MAX_ERROR, wide_rotation)
+        def best(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            # Evenly spread and not correlated: the noise of the centred products alone moves it.
+            far = line_reach(tuple(noises), tuple(lines.weights(0.5, 0.5, 0.0)), beta)
+            return min(_MAX_ERROR, far / size / _EVEN)
+
+        even = within_range(error, _MAX_ERROR, rotation)
         return NoiseModel(
             PARTITION_LABELS,
             (_JOINT_COEFFICIENT,),
             most=_MAX_ERROR,
-            least=rotation,
-            law=within_range(error, _MAX_ERROR, rotation),
+            least=wide_rotation,
+            law=within_range(wide_error, _MAX_ERROR, wide_rotation),
             joint=True,
-            supposes=EVEN_DATA,
-            elsewhere=((WIDE_DATA, wide_law),),
+            supposes=WIDE_DATA,
+            elsewhere=((EVEN_DATA, even),),
+            best=best,
+            compared=even,
         )
 
     def estimate(self, draws: Draws) -> JointCorrelation:
@@ -200,8 +229,12 @@ def correlation_error(
     reach: tuple[float, float],
     size: int,
     beta: float,
+    *,
+    variance: float = 1 / 12,
 ) -> float:
-    """Bound the error of a correlation of values that are spread evenly over their ranges.
+    """Bound the error of a correlation of values with at least this variance.
+
+    `variance` is that of ranges of width 1: a 12th for values that are spread evenly.
 
     >>> from discreet.statistics.correlation import correlation_error
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
@@ -221,9 +254,10 @@ def correlation_error(
     covariance = moment_error(noises, reach, size, third, same=False, sample=False)
     x_variance = moment_error(x_noises, (a, a), size, third, same=True, sample=False)
     y_variance = moment_error(y_noises, (b, b), size, third, same=True, sample=False)
-    # Values spread evenly over ±a have the variance a²/3.
-    mixed = covariance * 3 / (a * b)
-    return quotient_miss(mixed, x_variance * 3 / a**2, y_variance * 3 / b**2)
+    # Values in ±a lie in a range of width 2a.
+    inverse = 1 / (4 * variance)
+    mixed = covariance * inverse / (a * b)
+    return quotient_miss(mixed, x_variance * inverse / a**2, y_variance * inverse / b**2)
 
 
 @frozen

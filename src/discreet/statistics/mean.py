@@ -26,7 +26,7 @@ from ..query.domains.domain import Domain
 from ..query.domains.domain_of import domain_of
 from .laws.interval_arithmetic import clip, outward, ratio
 from .laws.joint_error import joint_mean_error
-from .laws.linear_combination import TotalWeights, least_error
+from .laws.linear_combination import TotalWeights, least_error, line_reach
 from .laws.noise_sum import IntegerNoise, sum_tail
 from .laws.profile_interval import quotient_ends
 from .recipe import SIZED_DATA, Draws, Need, NoiseModel, Recipe, StatisticMethod
@@ -71,6 +71,10 @@ class MeanRecipe:
         def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
             return mean_error(noises[0], noises[1], reach, size, beta) + blur
 
+        def best(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            # A mean in the middle of the range: noise on the number of rows does not move it.
+            return min(2 * reach, line_reach((noises[0],), (1.0,), beta) / size)
+
         return NoiseModel(
             labels=("sum", "rows"),
             coefficients=(1.0, reach),
@@ -78,6 +82,7 @@ class MeanRecipe:
             least=blur,
             law=law,
             supposes=SIZED_DATA,
+            best=best,
         )
 
     def needs(self, basis: Basis) -> list[Need]:
@@ -119,6 +124,11 @@ class JointMeanRecipe(PartitionRecipe):
             error = joint_mean_error(tuple(noises), total, rows, size, beta)
             return width * error + blur
 
+        def best(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            # A mean in the middle of the range: the noise of Σt − n/2 alone moves it.
+            centred = [abs(a - b / 2) for a, b in zip(total, rows, strict=True)]
+            return min(width, width * line_reach(tuple(noises), centred, beta) / size)
+
         return NoiseModel(
             PARTITION_LABELS,
             (width,),
@@ -127,6 +137,7 @@ class JointMeanRecipe(PartitionRecipe):
             law=law,
             joint=True,
             supposes=SIZED_DATA,
+            best=best,
         )
 
     def estimate(self, draws: Draws) -> JointMean:

@@ -1,9 +1,10 @@
 """QUANTILE, MEDIAN, MIN, MAX: values chosen by the exponential mechanism, by their rank error.
 
 All quantiles of one column are one release: see `releases/quantile_release.py`. Errors are in rows,
-for the worst data, and are those of the value that is shown. Rows in its own cell count as no error
-(a cell is one step of the declared grid, or at most a small public part of the value:
-`QuantileGrid.grain`).
+and are those of the value that is shown. Rows in its own cell count as no error (a cell is one step of
+the declared grid, or at most a small public part of the value: `QuantileGrid.grain`). They are predicted
+for values of four usual shapes (`laws/quantile_shapes.py`), in rows and in the unit of the column; an
+`error=` is met for the worst data.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..query.bounds.quantile_grid import QuantileGrid, quantile_grid_of
 from ..query.bounds.sensitivity import vote_influence
 from ..query.domains.domain import Scalar
 from ..query.meaning.post_processing import Value
-from .recipe import Draws, Need, NoiseModel, NoisyValue, Recipe, StatisticMethod
+from .recipe import SHAPED_DATA, Draws, Need, NoiseModel, NoisyValue, Recipe, StatisticMethod
 from .releases.basis import Basis, present
 from .releases.choice import rows_by
 from .releases.quantile_release import PlaceNeed
@@ -58,7 +59,10 @@ class QuantileRecipe:
     @property
     def noise_model(self) -> NoiseModel:
         """Noise model of one release, whose budget allocation is fixed."""
-        return NoiseModel()
+        # MIN and MAX have public weights of their own: their error is that of any data.
+        if self.at in {0, 1}:
+            return NoiseModel()
+        return NoiseModel(supposes=SHAPED_DATA, quantile=self.at)
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the one release of all quantiles of the expression."""

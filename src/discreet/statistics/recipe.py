@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import ClassVar, Protocol, TypeAlias
 
 from ..frozen import frozen
@@ -36,6 +37,9 @@ ROUNDED_DATA = "any data, as they are rounded"
 SIZED_DATA = "any data of so many rows"
 EVEN_DATA = "so many rows, spread evenly over their range"
 WIDE_DATA = "any data of so many rows with a deviation of at least a twelfth of their range"
+SHAPED_DATA = (
+    "so many rows, spread evenly, as a bell or skewed, as wide as a twelfth of their range"
+)
 WIDE = 1 / 144
 """The least variance of `WIDE_DATA` in a range of width 1: a deviation of a twelfth, squared."""
 Law: TypeAlias = Callable[[Sequence[IntegerNoise], int, float], float]
@@ -68,6 +72,9 @@ class NoiseModel:
     law            error by the noises, for data that it `supposes`; None for a single total or choice,
                    whose release knows its error
     elsewhere      laws for other data, which are named
+    best           law for the most favourable data that are supposed; None if `law` is near it
+    compared       law by which plans are compared, where `law` is too often the public range
+    quantile       the quantile that is estimated; its release knows its error
     joint          the totals are released together
     """
 
@@ -81,6 +88,9 @@ class NoiseModel:
     joint: bool = False
     supposes: str = ANY_DATA
     elsewhere: tuple[tuple[str, Law], ...] = ()
+    best: Law | None = None
+    compared: Law | None = None
+    quantile: Fraction | None = None
 
 
 @frozen

@@ -212,6 +212,7 @@ def rooted(model: NoiseModel, even: Law, square: float) -> NoiseModel:
         law=at(any_data, square * WIDE),
         supposes=WIDE_DATA,
         elsewhere=(evenly_spread, unrestricted),
+        best=evenly_spread[1],
     )
 
 

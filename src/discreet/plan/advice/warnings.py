@@ -3,7 +3,7 @@
     a condition that no row can meet        the answer is noise around 0
     more cells than people                  most cells are empty, and all of them get noise
     an error as large as the number         it reaches the content of a cell, or a quarter of the
-                                            range
+                                            range, on the best data that are supposed
     a cap that may cut (truncation)         rows of people beyond it are in no number
 
 Each warning states a fact and its reason, and offers coarser keys, a larger spend or another
@@ -112,6 +112,7 @@ def _unit_name(rows: Relation) -> str:
 def _error_warnings(plan: Plan) -> Iterator[str]:
     """Warn of statistics whose error is as large as their possible values."""
     errors = plan.statistic_errors()
+    least = plan.least_errors()
     statistics = dict(plan.question.statistics)
     rows = _rows_per_cell(plan)
     for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
@@ -120,7 +121,9 @@ def _error_warnings(plan: Plan) -> Iterator[str]:
         if recipe.noise_model.counts or is_ranked:
             yield from _row_warning(plan, name, error, rows, ranked=is_ranked)
         else:
-            yield from _range_warning(plan, name, error, rows, statistics[name])
+            # An error counts as too large only if it is so on the best data that are supposed.
+            best = least.get(name, error)
+            yield from _range_warning(plan, name, best, rows, statistics[name])
 
 
 def _row_warning(
@@ -146,8 +149,14 @@ def _range_warning(
         return
     # A clipped error does not tell how much more spend would suffice.
     times = 20 * error / width if error < width else math.inf
-    fact = f"{name} is off by ± {_brief(error)}, {_percent(error, width)} of all it can be"
-    yield f"{fact}, for {plan.supposed}; {_offers(plan, times, statistic)}"
+    # The least error is rounded down, since more is said of it.
+    least = plain_number(float(shown(error, 2, upward=False)))
+    fact = f"{name} is off by ± {least} or more, {_percent(error, width)} of all it can be"
+    most_rows = plan.size_range(name)[1]
+    supposed = plan.supposed
+    if most_rows > plan.size:
+        supposed = f"up to {most_rows:,} rows per key (none declared)"
+    yield f"{fact}, for {supposed}; {_offers(plan, times, statistic)}"
 
 
 def _brief(number: float) -> str:

@@ -46,6 +46,9 @@ DEFAULT_LEVEL = 0.95
 """Confidence level of errors and intervals where a question, a command or a page names none."""
 MAX_SIZE = 2**53
 """Whole numbers up to this bound are floats exactly, as predictions compute with them."""
+GIVEN_SIZE = "given"
+DECLARED_SIZE = "declared"
+ASSUMED_SIZE = "assumed"
 USUAL_SIZE = 1000
 """Rows per key for which errors of means and the like are predicted if nothing is declared."""
 MIN_ERROR = Fraction(1, 10**60)
@@ -351,12 +354,12 @@ def _by_statistic(question: Question, given: Mapping[str, T], what: str) -> dict
 def _rows_per_key(question: Question, size: int | None) -> tuple[int, str]:
     """Read rows per key: as given, as declared and divided evenly over public keys, or 1,000."""
     if size is not None:
-        return size, "given"
+        return size, GIVEN_SIZE
     declared = _declared_size(question.rows)
     if declared is None or any(key.values is None for key in question.keys):
-        return USUAL_SIZE, "assumed"
+        return USUAL_SIZE, ASSUMED_SIZE
     cells = max(1, count_cells(question))
-    return max(1, declared // cells), "declared"
+    return max(1, declared // cells), DECLARED_SIZE
 
 
 def _declared_size(rows: Relation) -> int | None:

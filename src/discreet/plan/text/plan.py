@@ -20,11 +20,13 @@ from ...privacy.pricing.zcdp import price_zcdp
 from ...query.algebra.tally import Free, GroupRowShare, GroupShare, KeptKeys, RowShare, Share
 from ...query.algebra.tree import PerPerson, Question, Relation, Select, Where
 from ...show.markup import Html, element, join
+from ...show.number import plain_number
 from ...show.table import fitted_table, html_table, text_table
 from ...statistics.recipe import (
     ANY_DATA,
     EVEN_DATA,
     ROUNDED_DATA,
+    SHAPED_DATA,
     SIZED_DATA,
     WIDE_DATA,
     PlannedRelease,
@@ -34,9 +36,6 @@ from ...statistics.releases.quantile_release import PlaceRelease
 from ...statistics.releases.set_totals import SetsRelease
 from ..selection import Selection, people_needed
 from ..thresholded_count import CountSelection
-
-if TYPE_CHECKING:
-    from ..plan import Plan
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -126,6 +125,7 @@ class PlanLine:
     unit: str
     relative: float | None
     price: str
+    range: tuple[float, float] | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -133,6 +133,8 @@ class PlanLine:
         scale = "" if self.scale is None else shown(self.scale)
         share = "" if self.share is None else f"{float(100 * self.share):.3g} %"
         error = "" if self.error is None else f"± {shown(self.error)}{self.unit}"
+        if self.range is not None:
+            error += f" ({range_text(self.range)})"
         relative = "" if self.relative is None else f"{shown(100 * self.relative, 3)} %"
         return (
             self.statistic,
@@ -144,6 +146,18 @@ class PlanLine:
             relative,
             self.price,
         )
+
+
+def range_text(ends: tuple[float, float]) -> str:
+    """Return the range of an error as text.
+
+    >>> from discreet.plan.text.plan import range_text
+    >>> range_text((0.11984, 3556.1))
+    '0.119 to 3,560'
+    """
+    low = plain_number(float(shown(ends[0], 3, upward=False)))
+    high = plain_number(float(shown(ends[1], 3)))
+    return f"{low} to {high}"
 
 
 def _lines(plan: Plan) -> list[PlanLine]:
@@ -158,19 +172,23 @@ def _lines(plan: Plan) -> list[PlanLine]:
     shared = _shared_places(plan)
     seen: set[int] = set()
     errors = plan.statistic_errors()
+    ranges = plan.error_ranges()
     for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
         error = errors[name]
+        ends = ranges.get(name)
         model = recipe.noise_model
         relative = error / plan.size if model.counts and plan.size_from != "assumed" else None
         is_alone = len(places) == 1 and not model.joint
         if not is_alone:
             unit = _error_unit(plan.releases[places[0]])
-            lines.append(PlanLine(name, "", None, None, "", error, unit, relative, ""))
+            lines.append(PlanLine(name, "", None, None, "", error, unit, relative, "", ends))
         for label, place in zip(model.labels, places, strict=True):
             # A total that an earlier line has paid for is shown without a price.
             is_paid = place in shared and place in seen
             if is_alone:
-                lines.append(_line(plan, name, place, relative, shared=is_paid))
+                line = _line(plan, name, place, relative, shared=is_paid)
+                # A statistic of one release may still suppose data, as a quantile does.
+                lines.append(replace(line, error=error, range=ends))
             else:
                 lines.append(_line(plan, f"  {label}", place, None, shared=is_paid))
             seen.add(place)
@@ -266,6 +284,8 @@ def _footer(plan: Plan) -> str:
     if plan.why:
         clauses.append(plan.why)
     clauses.append(f"errors in one key: {_supposed(plan)}")
+    clauses += _range_clauses(plan)
+    clauses += _quantile_clauses(plan)
     clauses.append("planned without looking at any data")
     quantiles = []
     for release in plan.releases:
@@ -277,6 +297,45 @@ def _footer(plan: Plan) -> str:
         percent = shown(100 * widest, 2)
         clauses.append(f"a quantile is off by so many rows, or by {percent} % of its value at most")
     return "; ".join(clauses)
+
+
+def _range_clauses(plan: Plan) -> list[str]:
+    """Return what the ranges in brackets suppose: the data, and from how many rows to how few."""
+    names: dict[tuple[int, int], list[str]] = {}
+    for name in plan.error_ranges():
+        names.setdefault(plan.size_range(name), []).append(name)
+    clauses = []
+    for (few, many), of in names.items():
+        told = f"{', '.join(of)} from the best to the worst of these data"
+        if few < many:
+            told += f", with {many:,} to {few:,} values per key"
+        clauses.append(f"in brackets, in the unit of the column: {told}")
+    return clauses
+
+
+def _quantile_clauses(plan: Plan) -> list[str]:
+    """Return between which quantiles a chosen value is expected, and its interval."""
+    clauses = []
+    errors = plan.statistic_errors()
+    for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
+        at = recipe.noise_model.quantile
+        release = plan.releases[places[0]]
+        if at is None or not isinstance(release, PlaceRelease):
+            continue
+        clause = f"{name} is expected from {_quantiles(at, errors[name], plan.size)}"
+        if release.need.intervals:
+            rows = errors[name] + release.interval_rows(float(1 - plan.level))
+            clause += f", its interval about from {_quantiles(at, rows, plan.size)}"
+        clauses.append(clause)
+    # Deciles would fill a page: the outermost ones tell what to expect.
+    return clauses if len(clauses) <= 3 else [clauses[0], clauses[-1]]
+
+
+def _quantiles(at: Fraction, rows: float, size: int) -> str:
+    """Return so many rows on either side of a quantile as two quantiles, in percent."""
+    low = max(0.0, float(at) - rows / size)
+    high = min(1.0, float(at) + rows / size)
+    return f"the {100 * low:.4g} % to the {100 * high:.4g} % quantile"
 
 
 def join_errors(plan: Plan) -> str:
@@ -296,6 +355,7 @@ def _supposed(plan: Plan) -> str:
         ROUNDED_DATA: "sums of values that are rounded one by one before",
         SIZED_DATA: f"any data of {rows}",
         EVEN_DATA: f"{rows}, values spread evenly over their ranges",
+        SHAPED_DATA: f"{rows}, spread evenly, heaped, as a bell or skewed",
         WIDE_DATA: f"any data of {rows} with a deviation of at least a twelfth of their range",
     }
     clauses = []

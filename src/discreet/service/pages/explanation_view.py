@@ -12,7 +12,7 @@ from ...curator.explanation import Explanation
 from ...errors import BudgetExceeded, DiscreetError
 from ...frozen import frozen, replace
 from ...plan.plan import Plan
-from ...plan.text.plan import share_text
+from ...plan.text.plan import range_text, share_text
 from ...privacy.measures import Measure
 from ...show.markup import Html
 from ...statistics.releases.choice import ChosenRelease
@@ -74,19 +74,16 @@ def plan_rows(plan: Plan) -> tuple[PlanRow, ...]:
         counts = share_text(plan.selection.tally.share)
         rows.append(PlanRow("groups", "only common ones", type(plan.selection).__name__, counts))
     errors = plan.statistic_errors()
+    ranges = plan.error_ranges()
     for name, places in plan.uses:
         parts = [plan.releases[place] for place in places]
         chosen = isinstance(parts[0], ChosenRelease | PlaceRelease)
         mechanisms = dict.fromkeys(type(part.mechanism).__name__ for part in parts)
         counts = ", ".join(dict.fromkeys(share_text(part.need.tally.share) for part in parts))
-        rows.append(
-            PlanRow(
-                name,
-                error_words(errors[name], "rows" if chosen else ""),
-                " and ".join(mechanisms),
-                counts,
-            )
-        )
+        error = error_words(errors[name], "rows" if chosen else "")
+        if name in ranges:
+            error += f" ({range_text(ranges[name])})"
+        rows.append(PlanRow(name, error, " and ".join(mechanisms), counts))
     return tuple(rows)
 
 

@@ -27,6 +27,7 @@ from ...privacy.measures import ADD_REMOVE, Neighbours
 from ...query.algebra.tally import Tally
 from ...query.bounds.relation_facts import neighbours_of
 from ...query.domains.domain import Scalar
+from ..laws.quantile_shapes import QuantileError, shaped_error
 from .quantile_intervals import QuantileParts
 
 if TYPE_CHECKING:
@@ -180,6 +181,38 @@ class PlaceRelease:
         return self.mechanism.error(
             ladder.options, beta, doubling=ladder.doubling, first=ladder.first
         )
+
+    def error_of(self, at: Fraction, size: int, beta: float) -> QuantileError:
+        """Predict the error of one quantile among so many rows, with probability at least 1 − β.
+
+        It holds for values of the shapes of `quantile_shapes`. Errors that a quantile inherits from
+        the splits before it are counted as one exponential error of their joint mean, which has a
+        heavier tail than their sum.
+        """
+        made = self.mechanism
+        folds = []
+        for inherited in made.shares():
+            own = [float(part) * made.rows_per_fold(aim, level) for part, aim, level in inherited]
+            folds.append(sum(own))
+        return shaped_error(self.need.ladder, at, max(folds), size, beta)
+
+    def interval_rows(self, beta: float) -> float:
+        """Return the rows that an interval of level 1 − β passes on either side, about.
+
+        Of one quantile it is the slack of its ends, and as much again as distances are coarse. Of
+        several it also has the noise on the rows between them, at half of β.
+        """
+        need = self.need
+        ladder = need.ladder
+        places = ladder.options * self.mechanism.parts
+        reach = need.reach(self.epsilon)
+        outcomes = 1 + 3 * len(selection.quantile_interval.distances(places))
+        several = len(need.ats) > 1
+        part = beta / 2 if several else beta
+        rows = reach.error(outcomes, part) / (need.ranked.scale * need.weight)
+        if several:
+            rows += need.counting(self.epsilon).error(part) / need.weight
+        return rows
 
     def draw(
         self, counts: Mapping[int, int], level: float, *, bits: Bits | None = None
