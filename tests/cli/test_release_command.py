@@ -47,7 +47,22 @@ def test_a_release_is_a_folder_of_tables_with_a_page(run, home, file):
         "95 %",
     ):
         assert words in page
+    assert "As answered, half of each 95 % interval: n ± " in page
     assert run("verify-receipt", "out/receipt.json", "--ledger", "people.ledger").exit_code == 0
+
+
+def test_a_plan_of_a_paid_release_says_how_wide_its_intervals_are(run, home, file):
+    before = run("release", "release.toml", "--out", "out", "--plan")
+    assert "As answered" not in before.stdout
+    assert run("release", "release.toml", "--out", "out").exit_code == 0
+    with dp.open_ledger("people.ledger") as ledger:
+        lines = ledger.verify().entries
+    after = run("release", "release.toml", "--out", "two", "--plan", "--json")
+    answered = json.loads(after.stdout)["answered"]
+    assert list(answered) == ["income", "ages"]
+    assert all(text in (home / "out" / "README.md").read_text() for text in answered.values())
+    with dp.open_ledger("people.ledger") as ledger:
+        assert ledger.verify().entries == lines
 
 
 def test_the_same_release_again_is_free_and_the_same(run, home, file):

@@ -196,6 +196,20 @@ class Curator:
         read = planner.terms(spend, **terms)
         return self._answers(planner.request_several(questions, read), why)
 
+    def released(
+        self,
+        questions: Mapping[str, QuestionLike],
+        spend: Measure | Number | None = None,
+        **terms: Unpack[TermOptions],
+    ) -> dict[str, Answer] | None:
+        """Return the answers of a `release` that this asker has paid for; None if there are none.
+
+        Nothing is planned, charged or written.
+        """
+        planner = self.context.planner_for(self.who)
+        request = planner.request_several(questions, planner.terms(spend, **terms))
+        return self._stored_answers(request, key_of(request.questions, request.terms), "")
+
     def plan(
         self,
         question: QuestionLike | Mapping[str, QuestionLike],

@@ -23,7 +23,7 @@ from ..flags import JsonFlag
 from ..ledger_access import report_charges_on_interrupt
 from ..output import can_draw, echo, write_picture, write_text
 from ..publish.release_file import ReleaseFile, read_release
-from ..publish.release_page import MAX_DRAWN_ROWS, page
+from ..publish.release_page import MAX_DRAWN_ROWS, errors_known, page
 from ..refusal import refusals
 from ..source import open_source
 
@@ -41,7 +41,11 @@ def release(
     *,
     out: Annotated[Path, typer.Option(help="The folder to make; it must not be there yet.")],
     plan: Annotated[
-        bool, typer.Option("--plan", help="Only show what it would cost and miss.")
+        bool,
+        typer.Option(
+            "--plan",
+            help="Only show what it would cost and miss, or how wide its intervals are if it is paid.",
+        ),
     ] = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -72,11 +76,14 @@ def release(
                 report_charges_on_interrupt(ledger, asked.who),
             ):
                 curator = Curator(engine, schemas, ledger, who=asked.who)
+                options = {**_price(asked), "level": asked.level, "whole": asked.whole}
                 if plan:
                     found = curator.plan(_questions(asked), **_price(asked), level=asked.level)
-                    echo(found, plan_reply(found), as_json=as_json)
+                    answered = curator.released(_questions(asked), **options) or {}
+                    known = {name: errors_known(one, asked.level) for name, one in answered.items()}
+                    text = "\n\n".join([str(found), *(f"{of}: {it}" for of, it in known.items())])
+                    echo(text, {**plan_reply(found), "answered": known}, as_json=as_json)
                     return
-                options = {**_price(asked), "level": asked.level, "whole": asked.whole}
                 answers = curator.release(_questions(asked), **options, why=asked.why)
                 readme = page(asked, answers, schemas, ledger.promise(), can_draw())
                 _write(out, asked, answers, readme)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ...arithmetic.rounding import shown
 from ...connection import is_server
 from ...plan.plan import Plan
 from ...privacy.measures import Measure
@@ -69,6 +70,7 @@ def _table(name: str, file: ReleaseFile, answer: Answer, *, drawn: bool) -> list
         _rows(name, answer),
         _details(answer),
         f"```sql\n{describe(answer.question)}\n```",
+        errors_known(answer, file.level),
         "How each column was made, and how far off it was expected to be before anything was "
         f"spent:\n\n```text\n{answer.plan}\n```",
     ]
@@ -80,6 +82,23 @@ def _table(name: str, file: ReleaseFile, answer: Answer, *, drawn: bool) -> list
     if drawn:
         blocks.append(f"![{asked.title}]({name}.svg)")
     return blocks
+
+
+def errors_known(answer: Answer, level: float) -> str:
+    """Return how far off each column is by its own intervals, which replace what was predicted."""
+    halves: dict[str, list[float]] = {}
+    for row in answer.interval(level):
+        for name, ends in row.items():
+            low, high = ends or (None, None)
+            if isinstance(low, int | float) and isinstance(high, int | float):
+                halves.setdefault(name, []).append((high - low) / 2)
+    texts = []
+    for name, found in halves.items():
+        least, most = shown(min(found), 3), shown(max(found), 3)
+        texts.append(f"{name} ± {least}" if least == most else f"{name} ± {least} to {most}")
+    if not texts:
+        return "As answered, no column has an interval."
+    return f"As answered, half of each {100 * level:g} % interval: {', '.join(texts)}."
 
 
 def _rows(name: str, answer: Answer) -> str:
