@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from discreet.mechanisms import DiscreteGaussian, Geometric
+from discreet.statistics.laws.linear_combination import total_reach
 from discreet.statistics.laws.noise_sum import IntegerNoise, noise_of, sum_tail
+from discreet.statistics.mean import noise_reach
+from support.profile import DEEP
 
 
 def exact_law(noise):
@@ -124,6 +127,102 @@ class TestBound:
             t = mechanism.error(0.05)
             noise = noise_of(mechanism, 0.25)
             assert sum_tail([noise], 0.25 * t) <= 0.05 < sum_tail([noise], 0.25 * (t - 1))
+
+
+WORTHS = [(1.0, 0.01), (1.0, 0.3), (1.0, 1 / 3), (1.0, 1.0), (60.0, 1.0), (0.5, 7.0)]
+SCALES = (0.3, 0.38, 0.6, 1.0, 1.5) if DEEP else (0.38, 1.0)
+KINDS = [(False, False), (True, True), (True, False), (False, True)]
+
+
+def sizes_of(noises):
+    """All sizes of a sum, and the probability that it is at least so large, by enumeration."""
+    values, chances = np.zeros(1), np.ones(1)
+    for noise in noises:
+        points, weights = exact_law(noise)
+        values = (values[:, None] + points).ravel()
+        chances = (chances[:, None] * weights).ravel()
+        values, inverse = np.unique(np.round(values, 10), return_inverse=True)
+        chances = np.bincount(inverse, chances)
+    sizes, inverse = np.unique(np.abs(values), return_inverse=True)
+    own = np.bincount(inverse, chances)
+    return sizes, np.cumsum(own[::-1])[::-1]
+
+
+class TestCriticalPoints:
+    """Just below a value of the sum, a multiple of either worth, the bound holds that value too; just above it need not."""
+
+    @pytest.mark.untraced
+    @pytest.mark.parametrize("worths", WORTHS, ids=str)
+    def test_two_noises(self, worths):
+        for kinds in KINDS if DEEP else KINDS[:3]:
+            for scales in ((a, b) for a in SCALES for b in SCALES):
+                noises = [IntegerNoise(*each) for each in zip(kinds, scales, worths, strict=True)]
+                sizes, at_least = sizes_of(noises)
+                likely = np.flatnonzero((at_least > 1e-7) & (sizes > 0))
+                for place in likely if DEEP else likely[:: 1 + len(likely) // 24]:
+                    size, tail = float(sizes[place]), float(at_least[place])
+                    bound = sum_tail(noises, size * (1 - 1e-6))
+                    assert bound >= tail * (1 - 1e-9) - 1e-12, (noises, size)
+                    assert bound <= tail * (1 + 1e-6) + 1e-11, (noises, size)
+
+    @pytest.mark.parametrize("wide", [33.0, 70.0, 500.0])
+    def test_a_narrow_and_a_wide_gaussian(self, wide):
+        """Beyond σ = 32 the tail is an integral: also where the narrow noise alone exceeds s, and the wide one must be below 0."""
+        noises = [IntegerNoise(False, 1.5, 90.0), IntegerNoise(False, wide, 1.0)]
+        for s in np.arange(0.6, 6 * 90.0, 26.7):
+            exact = exact_tail(noises, s)
+            assert exact * (1 - 1e-9) - 1e-12 <= sum_tail(noises, s) <= exact * 1.002 + 1e-9
+
+
+class TestConvolution:
+    """The reach of many noises misses no more than β, and its last step is needed; where worths have a unit, just that."""
+
+    @pytest.mark.untraced
+    @pytest.mark.parametrize("laplace", [True, False], ids=("laplace", "gaussian"))
+    @pytest.mark.parametrize(
+        ("each", "scale", "worths"),
+        [(20, 0.5, (1.0,)), (10, 2.0, (1.0,)), (2, 0.5, (1.0, 0.7)), (2, 0.6, (1.0, 1 / 3))],
+    )
+    def test_least_multiple(self, each, scale, worths, laplace):
+        noises = [IntegerNoise(laplace, scale, worth) for worth in worths for _ in range(each)]
+        sizes, at_least = sizes_of(noises)
+        for beta in (0.2, 0.05, 1e-3):
+            reach = total_reach(tuple(noises), beta)
+            assert at_least[sizes > reach].max() <= beta
+            assert at_least[sizes >= reach * (1 - 1e-6)].max() > beta
+
+    @pytest.mark.parametrize("laplace", [True, False], ids=("laplace", "gaussian"))
+    def test_worths_without_a_unit(self, laplace):
+        noises = [IntegerNoise(laplace, 0.9, worth) for worth in (1.0, math.sqrt(2), math.pi)]
+        sizes, at_least = sizes_of(noises)
+        for beta in (0.2, 0.05, 1e-3):
+            reach = total_reach(tuple(noises), beta)
+            assert at_least[sizes > reach].max() <= beta
+            assert at_least[sizes >= reach * 0.99].max() > beta
+
+    def test_a_thousand(self):
+        """Normal by the central limit theorem; the half steps of all of them would be 12 deviations."""
+        reach = total_reach((IntegerNoise(False, 1.25, 1.0),) * 1000, 0.05)
+        # P(|Σ| > 77) is the normal tail from 77.5 on, 4.99 %.
+        normal = math.erfc(77.5 / (1.25 * math.sqrt(2000)))
+        assert 0.0495 < normal < 0.05 and round(reach, 4) == 77
+
+
+class TestFieller:
+    """|A − xB| is within the reach of a mean for *every* |x| ≤ far, also where A and far·B cancel out."""
+
+    @pytest.mark.parametrize("far", [1.0, 2.0, 0.7])
+    @pytest.mark.parametrize("scale", [0.25, 0.29, 0.33, 0.5, 1.0])
+    def test_every_quotient(self, scale, far):
+        for laplace, worth in ((True, 1.0), (False, 1.0), (True, 2.0)):
+            total, count = IntegerNoise(laplace, scale, worth), IntegerNoise(laplace, scale, 1.0)
+            # Between the chances that A − far·B and that A or B is not 0: they differ where both cancel out.
+            not_zero = [exact_tail([total, count.times(x)], 1e-9) for x in (far, 0.37 * far)]
+            for beta in (0.05, sum(not_zero) / 2):
+                reach = float(noise_reach(total, count, far, beta))
+                for x in np.linspace(0, far, 5):
+                    noises = [total, count.times(x)] if x else [total]
+                    assert exact_tail(noises, reach) <= beta, (total, count, far, beta, x)
 
 
 class TestFurtherFromZero:

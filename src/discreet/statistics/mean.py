@@ -26,7 +26,7 @@ from ..query.domains.domain import Domain
 from ..query.domains.domain_of import domain_of
 from .laws.interval_arithmetic import clip, outward, ratio
 from .laws.joint_error import joint_mean_error
-from .laws.linear_combination import TotalWeights, least_error, line_reach
+from .laws.linear_combination import TotalWeights, any_chance, least_error, line_reach
 from .laws.noise_sum import IntegerNoise, sum_tail
 from .laws.profile_interval import quotient_ends
 from .recipe import SIZED_DATA, Draws, Need, NoiseModel, Recipe, StatisticMethod
@@ -357,10 +357,11 @@ def noise_reach(total: IntegerNoise, count: IntegerNoise, far: float, beta: floa
     """
     scaled_count = count.times(far)
     noises = (total, scaled_count)
+    # Where both noises are mostly 0, so is A − xB, for every x. (That A − far·B is mostly 0 would
+    # not do: there they may cancel out.)
+    if any_chance((total, count)) <= beta:
+        return Fraction(0)
     low = 1e-9 * max(total.worth, scaled_count.worth)
-    # Where both noises are mostly 0, the smallest positive bound already holds.
-    if sum_tail(noises, low) <= beta:
-        return Fraction(up(low))
     high = max(total.spread + scaled_count.spread, 2 * low)
     # After 60 doublings no probability is left, however coarse the tail bound.
     for _ in range(_MAX_DOUBLINGS):

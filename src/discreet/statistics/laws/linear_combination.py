@@ -18,7 +18,7 @@ from typing import TypeAlias
 from ...arithmetic.root_finder import crossing
 from ...arithmetic.rounding import up
 from ...frozen import frozen
-from .noise_sum import IntegerNoise, line_tail, sum_tail
+from .noise_sum import WHOLE, IntegerNoise, grid_reach, line_tail, sum_tail
 
 TotalWeights: TypeAlias = tuple[Fraction, ...]
 """The weights of totals, in the order in which they were released."""
@@ -38,6 +38,10 @@ _NOTHING = 1e-3
 """Part of the first guess below which the search stops: the noise is mostly 0."""
 _PATIENCE = 16
 """Steps after which a tail that hardly falls is left by ever longer steps."""
+_COARSE = 0.01
+"""Steps of all noises together, in parts of the first guess, from which on they are convolved."""
+_LEAST_CONVOLVED = 1e-8
+"""Failure probability below which Fourier transforms are not exact enough."""
 
 
 @frozen
@@ -89,11 +93,12 @@ def _order(pair: tuple[IntegerNoise, float]) -> tuple[bool, float, float, float]
     return noise.laplace, noise.scale, noise.worth, part
 
 
-def _any_chance(noises: Sequence[IntegerNoise]) -> float:
+def any_chance(noises: Sequence[IntegerNoise]) -> float:
     """Bound the probability that some noise is not 0 (union bound)."""
     return sum(_nonzero_chance(noise) for noise in noises)
 
 
+@lru_cache(maxsize=1024)
 def _nonzero_chance(noise: IntegerNoise) -> float:
     return sum_tail((noise,), noise.worth / 2)
 
@@ -107,7 +112,7 @@ def _stepped(part: float) -> float:
 @lru_cache(maxsize=8192)
 def _unit_reach(noises: Noises, beta: float) -> float:
     """Bound a sum of noises; those that are almost surely 0 are left out."""
-    if _any_chance(noises) <= beta:
+    if any_chance(noises) <= beta:
         return 0.0
     chances = {noise: _nonzero_chance(noise) for noise in noises}
     # All that are left out together cost at most a twentieth of β.
@@ -141,13 +146,21 @@ def total_reach(noises: Noises, beta: float) -> float:
     >>> total_reach((IntegerNoise(True, 1.0, 1.0),) * 2, 1e-14) <= 37.001
     True
     """
-    if _any_chance(noises) <= beta:
+    if any_chance(noises) <= beta:
         return 0.0
+
+    worths = sum(noise.worth for noise in noises)
+    guess = _guess(noises)
+    # One or two noises are summed exactly by `sum_tail`.
+    coarse = len(noises) > 2 and worths > _COARSE * guess
+    if coarse and beta >= _LEAST_CONVOLVED:
+        return grid_reach(noises, beta)
 
     def tail(s: float) -> float:
         return sum_tail(noises, s)
 
-    return least_error(tail, beta, _guess(noises), math.inf)
+    # The tail reads a quotient that is almost whole as whole: so much may be missing.
+    return least_error(tail, beta, guess, math.inf) + WHOLE * worths
 
 
 def least_error(miss: Callable[[float], float], beta: float, guess: float, most: float) -> float:
