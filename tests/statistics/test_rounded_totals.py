@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.answer import run_plan
 from discreet.answer.ask import gather
-from discreet.statistics.releases.partition import MAX_JOINT, PartitionNeed
+from discreet.frozen import replace
+from discreet.query.algebra.expression import Field
+from discreet.query.algebra.tally import RowShare
+from discreet.statistics.releases import partition
+from discreet.statistics.releases.basis import basis_of
+from discreet.statistics.releases.partition import (
+    MAX_JOINT,
+    Partition,
+    PartitionNeed,
+    column_of,
+    partition_need,
+)
 from discreet.statistics.shared_totals import SumWay
 from support.misses import most_misses
 from support.profile import DEEP, examples
@@ -59,6 +70,44 @@ class TestWhatOneRowMoves:
         for schemas in (few, people):
             need = dp.plan_question(dp.parse_sql(ASKED[0], schemas), dp.PureDP(1)).releases[0].need
             assert not isinstance(need, PartitionNeed) or need.shift == 0
+
+
+class TestPeopleOfManyRows:
+    """A person counts by shares, in any number of keys, and rounding may move a total in each: so none is rounded.
+
+    max_rows = 4, q = 4, 100 keys: a person of one row a key leaves 20,971 = 3 mod 4 in each of 200 totals, and a second
+    moves them by 5,243 each, 1,048,600 together. By rows (four of two totals) it would be 1,048,582.
+    """
+
+    PEOPLE = dp.Schema("t", dp.People("id", max_rows=4), {"x": dp.Integer(0, 2, default=1), "k": dp.Integer(0, 99)})  # fmt: skip
+
+    def basis(self, sql="SELECT k, SUM(x) AS s, COUNT(*) AS n FROM t GROUP BY k"):
+        asked = dp.parse_sql(sql, {"t": self.PEOPLE})
+        return basis_of(asked, RowShare(4), 100, None)
+
+    def moved(self, need):
+        def totals(people):
+            rows = [{"id": who, "x": 1, "k": k} for who in range(people) for k in range(100)]
+            exact = gather([need], [(k,) for k in range(100)], dp.Memory({"t": rows}))[0]
+            return [total for k in range(100) for total in need.exact(exact, (k,))]
+
+        return sum(abs(b - a) for a, b in zip(totals(1), totals(2), strict=True))
+
+    def test_refused_beyond_the_limit(self, monkeypatch):
+        here = self.basis()
+        column = column_of(Field("x"), 1, 2, null=False, columns=here.columns)
+        need = partition_need(Partition((column,)), here)
+        assert need.shift == 0 and self.moved(need) <= need.sensitivity.l1
+        assert self.moved(replace(need, shift=2)) == 1_048_600
+        monkeypatch.setattr(partition, "MAX_JOINT", 1 << 20)
+        with pytest.raises(dp.UnsupportedQuery, match="fewer max_rows"):
+            partition_need(Partition((column,)), here)
+
+    def test_planned_otherwise(self):
+        many = dp.Schema("t", dp.People("id", max_rows=(1 << 22) + 1), {"x": dp.Integer(0, 2)})
+        asked = dp.parse_sql("SELECT SUM(x) AS s, COUNT(*) AS n, AVG(x) AS m FROM t", {"t": many})
+        plan = dp.plan_question(asked, dp.PureDP(1))
+        assert plan.way in (SumWay.APART, SumWay.CENTRED)
 
 
 @pytest.mark.statistical

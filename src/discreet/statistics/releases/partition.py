@@ -237,8 +237,8 @@ class JointRelease(AdditiveRelease):
 def partition_need(partition: Partition, basis: Basis) -> PartitionNeed:
     """State the query and the joint sensitivity of the totals of a partition.
 
-    Refuses: questions that `joint_influence` refuses, and columns that are counted in more steps
-        than fit (`UnsupportedQuery`).
+    Refuses: questions that `joint_influence` refuses, and columns or people that are counted in
+        more steps than fit (`UnsupportedQuery`).
     Law: tests/statistics/test_rounded_totals.py::TestWhatOneRowMoves
     """
     # Only rows that count in full may be counted finer than noise is added.
@@ -256,6 +256,11 @@ def partition_need(partition: Partition, basis: Basis) -> PartitionNeed:
     sensitivity = joint_influence(tally, steps_per_row)
     excess_bits = (int(sensitivity.l1) - 1).bit_length() - (MAX_JOINT.bit_length() - 1)
     shift = max(0, excess_bits)
+    if shift and not isinstance(basis.share, Free):
+        # Rows that count by shares may be in any number of keys: rounding could move each of them.
+        raise UnsupportedQuery(
+            "a person's totals have too many steps to be released together; declare fewer max_rows"
+        )
     if shift:
         # ⌊T/q⌋ moves by at most (|ΔT| + q − 1)/q for each total that a row of the unit enters.
         max_rows = corner_of(tally).all_rows
