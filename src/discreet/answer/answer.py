@@ -305,7 +305,7 @@ class Answer:
         # Public keys are shown in any case, so the plan need not be read for them.
         if any(key.values is None for key in self.question.keys):
             shown_by = keys_shown_by(self.plan)
-        return TableLaw(self.question, keys, rows, shown_by)
+        return TableLaw(self.question, keys, rows, shown_by, lambda: self.plan)
 
     def details(self) -> str:
         """Return what the numbers mean, a sentence a line: all that the caption's one line leaves out.

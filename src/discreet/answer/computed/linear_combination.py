@@ -12,7 +12,7 @@ Law: tests/answer/test_intervals.py, tests/answer/test_coverage.py
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from ...frozen import frozen
@@ -30,7 +30,7 @@ _ASIDE = 0.04
 
 @frozen
 class NoisyCombination:
-    """Constant plus multiples of noisy totals; a total is identified by its row and its name there."""
+    """Constant plus multiples of noisy totals; a total is identified by its row and its release."""
 
     constant: Fraction
     parts: Mapping[tuple[int, object], tuple[NoisyTotal, Fraction]]
@@ -43,12 +43,20 @@ class NoisyCombination:
         return NoisyCombination(self.constant * factor, parts)
 
     def plus(self, other: NoisyCombination) -> NoisyCombination:
-        """Return the sum of both; the weights of a total in both are added, its noise is one."""
-        parts = dict(self.parts)
-        for key, (total, weight) in other.parts.items():
-            known_weight = parts[key][1] if key in parts else Fraction(0)
-            parts[key] = (total, known_weight + weight)
-        return NoisyCombination(self.constant + other.constant, parts)
+        """Return the sum of both."""
+        return NoisyCombination.sum((self, other))
+
+    @classmethod
+    def sum(cls, combinations: Sequence[NoisyCombination]) -> NoisyCombination:
+        """Return the sum; the weights of a total in several of them are added, its noise is one."""
+        constant = Fraction(0)
+        parts: dict[tuple[int, object], tuple[NoisyTotal, Fraction]] = {}
+        for combination in combinations:
+            constant += combination.constant
+            for key, (total, weight) in combination.parts.items():
+                known_weight = parts[key][1] if key in parts else Fraction(0)
+                parts[key] = (total, known_weight + weight)
+        return cls(constant, parts)
 
     @property
     def value(self) -> Fraction:
@@ -72,12 +80,17 @@ class NoisyCombination:
 
 @frozen
 class RowAt:
-    """Row of noisy values, its place in the table, its keys, and a reader of windows over the table."""
+    """Row of noisy values, its place in the table, its keys, and a reader of windows over the table.
+
+    `releases` identifies the total of each statistic that was released alone: equal for statistics
+    with one total, None where it is not known. By default every statistic has a total of its own.
+    """
 
     place: int
     row: Mapping[str, NoisyValue]
     keys: Mapping[str, Value]
     window: Callable[[Call], NoisyCombination | None] | None = None
+    releases: Callable[[str], object] = str
 
 
 def line_of(expression: Expression, at: RowAt) -> NoisyCombination | None:
@@ -90,7 +103,7 @@ def line_of(expression: Expression, at: RowAt) -> NoisyCombination | None:
             return NoisyCombination(Fraction(value), {})
         case Field(name=name):
             if name in at.row:
-                return _total_line(at.place, name, at.row[name])
+                return _total_line(at, name)
             return _key_line(at.keys.get(name))
         case Call(function=Function.TOTAL | Function.LAG):
             if at.window is None:
@@ -132,8 +145,10 @@ def is_nullif(expression: Expression) -> bool:
     return False
 
 
-def _total_line(place: int, name: str, made: NoisyValue) -> NoisyCombination | None:
+def _total_line(at: RowAt, name: str) -> NoisyCombination | None:
     """Return a statistic as a combination of the totals that it was estimated from."""
+    place = at.place
+    made = at.row[name]
     if isinstance(made, JointTotal):
         # Totals of a joint release have names of their own, in a tuple: no statistic is called so.
         parts: dict[tuple[int, object], tuple[NoisyTotal, Fraction]] = {}
@@ -141,7 +156,11 @@ def _total_line(place: int, name: str, made: NoisyValue) -> NoisyCombination | N
             parts[place, (own_name,)] = (total, weight)
         return NoisyCombination(Fraction(0), parts)
     if isinstance(made, TotalEstimate):
-        return NoisyCombination(Fraction(0), {(place, name): (made.total, Fraction(1))})
+        release = at.releases(name)
+        # Another statistic may have the same noise: then only interval arithmetic is safe.
+        if release is None:
+            return None
+        return NoisyCombination(Fraction(0), {(place, release): (made.total, Fraction(1))})
     return None
 
 
@@ -171,13 +190,10 @@ def _combined(
 def bound_quotient(expression: Expression, at: RowAt, beta: float) -> tuple[float, float] | None:
     """Bound a linear combination of totals or a quotient of two, with probability at least 1 − β.
 
-    None if the expression is neither, or has no bound. Two statistics that may be one and the same total
-    are left to interval arithmetic: their noise may or may not be the same.
+    None if the expression is neither, or has no bound.
     """
     combination = line_of(expression, at)
     if combination is not None:
-        if not _apart(combination):
-            return None
         value = combination.value
         reach = Fraction(combination.reach(beta))
         return outward((value - reach, value + reach))
@@ -185,18 +201,7 @@ def bound_quotient(expression: Expression, at: RowAt, beta: float) -> tuple[floa
     if quotient is None:
         return None
     top, bottom = quotient
-    if not _apart(top.plus(bottom)):
-        return None
     return _fieller(top, bottom, beta)
-
-
-def _apart(combination: NoisyCombination) -> bool:
-    """Return whether no two totals of one row that were released alone could be the same one."""
-    alone = []
-    for (place, key), (total, _) in combination.parts.items():
-        if isinstance(key, str):
-            alone.append((place, total))
-    return len(set(alone)) == len(alone)
 
 
 def _quotient_of(

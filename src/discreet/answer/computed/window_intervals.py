@@ -12,10 +12,11 @@ Law: tests/answer/test_window_forms.py, tests/answer/test_coverage.py
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from fractions import Fraction
 
 from ...frozen import field, frozen
+from ...plan.plan import Plan
 from ...query.algebra.expression import (
     Call,
     Expression,
@@ -38,7 +39,7 @@ from ...query.meaning.post_processing import (
 )
 from ...statistics.laws.interval_arithmetic import Box, outward
 from ...statistics.recipe import NoisyValue
-from ...statistics.releases.total import KeyValues, NoisyTotal
+from ...statistics.releases.total import KeyValues, NoisyTotal, TotalEstimate
 from .interval_arithmetic import box_of
 from .linear_combination import NoisyCombination, RowAt, bound_quotient, line_of
 from .thresholded_keys import ShownKeys
@@ -63,16 +64,19 @@ def read_box(ends: _Ends) -> Box | None:
 class TableLaw:
     """Noisy table of a question, with the law of the noise of everything computed from it.
 
-    `groups`, `earlier` and `totals` are caches: all rows of a window share its groups and its total.
+    `plan` makes the plan of the answer, if it is still known which one it was. `groups`, `earlier`,
+    `totals` and `releases` are caches: all rows of a window share its groups and its total.
     """
 
     question: Question
     keys: Sequence[KeyValues]
     rows: Sequence[Mapping[str, NoisyValue]]
     shown: ShownKeys | None = None
+    plan: Callable[[], object] | None = None
     groups: dict[Call, dict[int, list[int]]] = field(default_factory=dict)
     earlier: dict[tuple[Call, int], dict[int, int | None]] = field(default_factory=dict)
     totals: dict[tuple[Call, int, float], Box | None] = field(default_factory=dict)
+    releases: dict[str, object] = field(default_factory=dict)
 
     def interval(self, expression: Expression, place: int, beta: float) -> _Ends:
         """Return the interval of an expression in the row at a place, at failure probability β.
@@ -151,7 +155,36 @@ class TableLaw:
         def window(call: Call) -> NoisyCombination | None:
             return self._line(call, place)
 
-        return RowAt(place, self.rows[place], self._known(place), window)
+        return RowAt(place, self.rows[place], self._known(place), window, self._release)
+
+    def _release(self, name: str) -> object:
+        """Identify the total of a statistic that was released alone; None if that is not known.
+
+        Totals that differ in some row are two. Totals that are equal in all rows may be one, or two by
+        chance: the plan tells.
+        """
+        if not self.releases:
+            self.releases.update(self._identify())
+        return self.releases[name]
+
+    def _identify(self) -> dict[str, object]:
+        columns: dict[str, list[NoisyTotal]] = {}
+        for row in self.rows:
+            for name, estimate in row.items():
+                if isinstance(estimate, TotalEstimate):
+                    columns.setdefault(name, []).append(estimate.total)
+        alone: dict[tuple[NoisyTotal, ...], list[str]] = {}
+        for name, totals in columns.items():
+            alone.setdefault(tuple(totals), []).append(name)
+        releases: dict[str, object] = {}
+        for names in alone.values():
+            if len(names) == 1:
+                releases[names[0]] = names[0]
+                continue
+            plan = None if self.plan is None else self.plan()
+            places = dict(plan.uses) if isinstance(plan, Plan) else {}
+            releases |= {name: places.get(name) for name in names}
+        return releases
 
     def _known(self, place: int) -> dict[str, Value]:
         """Return the keys of a row by name."""
@@ -172,16 +205,13 @@ class TableLaw:
 
     def _sum(self, call: Call, group: Sequence[int]) -> NoisyCombination | None:
         """Return the sum of a window's argument over rows; None if it is no combination in some row."""
-        constant = Fraction(0)
-        parts: dict[tuple[int, object], tuple[NoisyTotal, Fraction]] = {}
+        combinations = []
         for place in group:
             combination = line_of(call.arguments[0], self._at(place))
             if combination is None:
                 return None
-            constant += combination.constant
-            # Totals of different rows differ, so no weight is overwritten.
-            parts.update(combination.parts)
-        return NoisyCombination(constant, parts)
+            combinations.append(combination)
+        return NoisyCombination.sum(combinations)
 
     def _total(self, call: Call, place: int, beta: float) -> Box | None:
         """Bound a total over rows: by the noise of all of them, or each at its part of β."""
