@@ -89,7 +89,10 @@ def test_a_cube_is_published_whole_and_with_its_measurements(run, home, file):
     assert counts.pop("") == sum(counts.values())
     raw = json.loads((home / "out" / "measurements.json").read_text())["tables"]["cube"]["n"]
     assert [one["keys"] for one in raw["components"]] == [[], ["place"]]
-    assert "with their covariance" in (home / "out" / "README.md").read_text()
+    page = (home / "out" / "README.md").read_text()
+    assert "with their covariance" in page
+    fold = page.partition("<details><summary>Details</summary>")[2].partition("</details>")[0]
+    assert "- counts were moved to 0 or more, as asked" in fold and "entry 2 of the ledger" in fold
 
 
 def test_a_release_by_error_and_its_plan(run, home, file):

@@ -110,6 +110,8 @@ class TestAsking:
         )
         assert dp.verify_receipt(answer.receipt, answer=answer) == answer.receipt
         assert "cost ε = 10; ±" in str(answer) and "entry" in answer.details()
+        # The service's sentences, each once: the client knows some of them itself.
+        assert answer.details().splitlines() == list(answer.notes)
         assert answer.to_polars().shape == (4, 3)
 
     def test_the_same_question_is_the_same_answer_and_free(self, ana):
