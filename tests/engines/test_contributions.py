@@ -12,7 +12,7 @@ import pytest
 from discreet.data import Category, Integer, People, Real, Rows, Schema
 from discreet.engines import DuckDB
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
+from discreet.query.algebra.tally import Free, GroupRowShare, GroupShare, RowShare, Tally, Term
 from discreet.query.algebra.tree import Scan, Where
 from engines.tables import Table, arrow, in_memory, same_totals
 
@@ -97,7 +97,7 @@ class TestKeysReadLate:
         visits = schema(self.COLUMNS[column])
         engine, memory = load({"visits": ROWS}), in_memory({"visits": ROWS})
         asked, turn = (
-            list(product(SHARES, self.ONLY, (False, True))),
+            list(product([*SHARES, GroupRowShare(4, 3, 1)], self.ONLY, (False, True))),
             list(self.COLUMNS).index(column),
         )
         for share, only, people in load.some(asked[turn:] + asked[:turn]):

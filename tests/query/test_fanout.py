@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 import discreet as dp
 from discreet.data import Category, Integer, People, Rows, Schema, Text
 from discreet.errors import UnboundedSensitivity, UnsupportedQuery
 from discreet.query import parse
-from discreet.query.algebra.tally import RowShare
+from discreet.query.algebra.expression import Field
+from discreet.query.algebra.tally import GroupRowShare, RowShare
+from discreet.query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Scan, Total, Union
 from discreet.query.bounds import fanout
 from discreet.query.bounds.contribution_bounds import row_share
 from discreet.query.bounds.fanout import MAX_JOINED_ROWS, find_cut, find_cuts
@@ -133,3 +137,24 @@ def test_rows_that_a_join_of_people_has_truncated_are_bounded(rows, bounded):
     schemas = {schema.name: schema for schema in (VISITS, BILLS, HOMES)}
     asked = dp.parse_sql(f"SELECT COUNT(*) AS n FROM {rows}", schemas)
     assert fanout._is_bounded(asked.rows) is bounded
+
+
+def test_caps_by_group_combine_as_rows_do_and_never_exceed_them():
+    """A table that declares none has `max_rows` in a group; K = min(max_rows, max_groups·r) of what is combined."""
+    capped = People("uid", max_rows=6, max_groups=2, max_rows_per_group=2)
+    seen, sick = Scan(Schema("seen", capped, COLUMNS)), Scan(SICK)
+    coded = JoinPublic(seen, codes(3), ((Field("dx"), "dx"),), (("code", "code"),))
+    pairs = ((Field("no"), Field("no")),)
+    for rows, k, r, total in (
+        (seen, 6, 2, 4),
+        (Union((seen, seen)), 12, 4, 12),
+        (Union((seen, sick)), 8, 4, 8),
+        (JoinPeople(seen, sick), 12, 4, 12),
+        (JoinPeople(seen, sick, pairs), 6, 2, 4),
+        (coded, 18, 6, 18),
+        (PerPerson(seen, (), (("n", Total("count", None, Fraction(1), 1, 6)),)), 1, 1, 1),
+    ):
+        assert (fanout.person_rows(rows), fanout.person_group_rows(rows)) == (k, r)
+        assert row_share(rows, keys=1) == GroupRowShare(total, r, 1)
+        assert row_share(rows) == RowShare(k)
+    assert fanout.person_group_rows(sick) is None
