@@ -17,7 +17,7 @@ from typing import Generic, Self, TypeAlias, TypeVar, cast
 
 from .arithmetic.numeral import NUMERAL, read_number
 from .errors import InvalidArgument
-from .frozen import frozen
+from .frozen import frozen, replace
 
 JsonSchema: TypeAlias = dict[str, object]
 T = TypeVar("T")
@@ -306,6 +306,10 @@ class Record:
         for name, shape in shapes.items():
             fields.append(JsonField(name, shape))
         return cls(tuple(fields), description=description)
+
+    def plus(self, *fields: JsonField[object]) -> Self:
+        """Return the same record with more fields."""
+        return replace(self, fields=(*self.fields, *fields))
 
     def read(self, body: object, name: str = "") -> dict[str, object]:
         """Read an object; return the values of the given fields by name.

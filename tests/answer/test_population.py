@@ -278,6 +278,17 @@ class TestIntervals:
         assert wide[2]["part"] is None
         assert wide[2]["m"] == (0.0, 100.0)
 
+    def test_tables_and_files_show_them(self):
+        asked = sql("arm, COUNT(*) AS n", " GROUP BY arm")
+        answer = next(answers(asked, ROWS, small_table(1, people=False), 2000, dp.PureDP(2)))
+        about = answer.about("population")
+        assert about.about("data").to_dict(0.9) == answer.to_dict(0.9)
+        lows = [row["n"][0] for row in answer.interval(0.9, of="population")]
+        assert about.to_dict(0.9)["n_low"] == lows
+        assert "sampling error is not included" in str(answer)
+        assert "sampling error is included, if these rows are a random sample" in str(about)
+        assert about.with_receipt(None, "kept").target == "population"
+
     def test_rows_that_noise_picked_hold_at_once(self):
         cube = sql("arm, COUNT(*) AS n", " GROUP BY CUBE (arm) HAVING COUNT(*) > 100")
         picked = next(answers(cube, ROWS, small_table(1, people=False), 2000, dp.PureDP(2)))
@@ -330,14 +341,14 @@ def shop():
     random = np.random.default_rng(11)
     columns = {
         "arm": dp.Category(["new", "old"], default="old"),
-        "cents": dp.Integer(0, 50_000, default=0),
+        "cents": dp.Integer(0, 15_000, default=0),
         "back": dp.Boolean(default=False),
     }
     rows = []
     for cents in random.lognormal(7.5, 0.8, 1500):
         arm = "new" if random.random() < 0.5 else "old"
         rows.append(
-            {"arm": arm, "cents": min(50_000, int(cents)), "back": bool(random.random() < 0.03)}
+            {"arm": arm, "cents": min(15_000, int(cents)), "back": bool(random.random() < 0.03)}
         )
     return dp.Schema("t", dp.Rows(), columns), [[row] for row in rows]
 
@@ -367,7 +378,7 @@ KNOWN = [
     (shop, "SUM(cents) / COUNT(*) AS ratio, VARIANCE(cents) AS v", ()),
 ]
 RUNS = 600
-SIZE = 5000
+SIZE = 20_000
 
 
 @pytest.mark.slow

@@ -208,6 +208,7 @@ def test_a_rehearsal_is_free_and_marked(run, home):
         (("--error", "n=5", "--error", "n=6"), "twice"),
         (("--epsilon", "1", "--weight", "n"), "NAME=VALUE"),
         (("--epsilon", "1", "--plot", "n.txt"), "picture"),
+        (("--epsilon", "1", "--of", "sample"), '"data" or "population"'),
         (("--epsilon", "1", "--table", "people=people.csv"), "again"),
         (("--epsilon", "1", "--table", "other=other.csv"), "no file"),
     ],
@@ -271,3 +272,35 @@ def test_a_database_has_its_own_tables(run, home):
         "a=people.csv",
     )
     assert far.exit_code == 2 and "its own tables" in far.stderr
+
+
+def test_intervals_of_the_population_are_wider_and_free(run):
+    words = ("query", "people.csv", BY_REGION, *AT, "--epsilon", "1")
+    data = json.loads(run(*words, "--json").stdout)
+    shown = run(*words, "--of", "population", "--out", "-")
+    assert shown.exit_code == 0, shown.stderr
+    wide = json.loads(run(*words, "--of", "population", "--json").stdout)
+    assert (data["of"], wide["of"], data["rows"]) == ("data", "population", wide["rows"])
+    for narrow, more in zip(data["intervals"], wide["intervals"], strict=True):
+        assert more[1][0] < narrow[1][0] < narrow[1][1] < more[1][1]
+    # The file has the same ends as the reply.
+    assert repr(wide["intervals"][0][1][0]) in shown.stdout
+    assert "± includes sampling" in run(*words, "--of", "population").stdout
+    assert "± is noise only" in run(*words).stdout
+    with dp.open_ledger("people.ledger") as ledger:
+        assert ledger.spent() == dp.PureDP(1)
+
+
+def test_a_population_that_is_not_told_is_refused_before_the_charge(run):
+    assert (
+        run(
+            "query", "people.csv", BY_REGION, *AT, "--budget", "epsilon=3", "--epsilon", "1"
+        ).exit_code
+        == 0
+    )
+    median = "SELECT MEDIAN(income) AS m FROM people"
+    done = run("query", "people.csv", median, *AT, "--epsilon", "1", "--of", "population")
+    assert done.exit_code == 2
+    assert "ask for COUNT, SUM or AVG" in done.stderr
+    with dp.open_ledger("people.ledger") as ledger:
+        assert ledger.spent() == dp.PureDP(1)

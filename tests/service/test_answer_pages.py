@@ -58,11 +58,10 @@ class Person:
             "POST", path, data={"csrf": self.csrf, **form}, headers=self.heads
         )
 
-    def asks(self, sql=SQL, spend="1/3") -> str:
+    def asks(self, sql=SQL, spend="1/3", **ticks) -> str:
         """Run a question to its end; return the address of its page."""
-        place = self.post("/workbench/people/run", sql=sql, spend=spend, nonnegative="1").headers[
-            "Location"
-        ]
+        form = {"sql": sql, "spend": spend, "nonnegative": "1", **ticks}
+        place = self.post("/workbench/people/run", **form).headers["Location"]
         while "/table.csv" not in self.get(place).text:
             time.sleep(0.02)
         return place
@@ -111,6 +110,31 @@ def test_what_is_taken_home_is_the_answer(held, tmp_path):
     )
     assert ana.get(f"{place}/chart-3.svg").status_code == 403
     assert "attachment" in ana.get(f"{place}/chart-1.svg").headers["Content-Disposition"]
+
+
+def test_a_tick_shows_the_population_for_free(held):
+    _, _, ana, place = held
+    assert "Sampling error is not included." in ana.get(place).text
+    wide = ana.asks(population="1")
+    page = ana.get(wide).text
+    assert "Sampling error is included, if these rows are a random sample." in page
+    tables = []
+    for address in (place, wide):
+        table = csv.DictReader(io.StringIO(ana.get(f"{address}/table.csv").text))
+        tables.append(list(table))
+    for narrow, row in zip(*tables, strict=True):
+        assert narrow["income"] == row["income"]
+        assert float(row["income_low"]) < float(narrow["income_low"])
+    link = re.search(r'href="(/workbench/people\?[^"]+)"', page)[1].replace("&amp;", "&")
+    assert 'name="population" value="1" checked' in ana.get(link).text
+    assert "print(answer.about('population'))" in ana.get(f"{wide}/question.py").text
+    refused = ana.post(
+        "/workbench/people/run",
+        sql="SELECT MEDIAN(age) AS m FROM people",
+        spend="1/3",
+        population="1",
+    )
+    assert refused.status_code == 422 and "COUNT, SUM or AVG" in refused.text
 
 
 def test_the_page_says_what_was_asked_and_leads_back_to_it(held):

@@ -156,6 +156,27 @@ class TestCharged:
         assert set(answers) == {"all", "mean"}
         assert answers["all"]["receipt"] == answers["mean"]["receipt"]
 
+    def test_intervals_of_the_population(self, as_who, ask):
+        body = {"sql": "SELECT AVG(age) AS m FROM people", "spend": {"epsilon": "1/20"}}
+        data, wide = (
+            ask("ana", "/datasets/people/sql", body | of).reply for of in ({}, {"of": "population"})
+        )
+        assert (data["of"], wide["of"], data["rows"]) == ("data", "population", wide["rows"])
+        [[(low, high)]], [[(least, most)]] = data["intervals"], wide["intervals"]
+        assert least < low < high < most
+        before = as_who("ana", "GET", "/datasets/people/left").json()
+        median = body | {"sql": "SELECT MEDIAN(age) AS m FROM people", "of": "population"}
+        several = {
+            "questions": {"m": median["sql"]},
+            "of": "population",
+            "spend": {"epsilon": "1/20"},
+        }
+        for verb, refused in (("sql", median), ("explain", median), ("release", several)):
+            done = as_who("ana", "POST", f"/datasets/people/{verb}", refused)
+            assert done.status_code == 422
+            assert "ask for COUNT, SUM or AVG" in done.json()["error"]["message"]
+        assert as_who("ana", "GET", "/datasets/people/left").json() == before
+
     def test_too_much_is_refused_and_nothing_is_spent(self, as_who, ask):
         before = as_who("bob", "GET", "/datasets/other/left").json()
         refused = ask("bob", "/datasets/other/sql", {"sql": COUNT, "spend": {"epsilon": "1.01"}})

@@ -33,6 +33,7 @@ AskSchema = Draft202012Validator({"$ref": "#/components/schemas/AskRequest", **C
 
 numbers = st.fractions(0, 1000, max_denominator=1000)
 names = st.text("abcxyz", min_size=1, max_size=8)
+targets = st.sampled_from(["data", "population"])
 terms = st.builds(
     Terms,
     spend=st.just(dp.PureDP("1/3")),
@@ -56,7 +57,11 @@ terms = st.builds(
 
 
 class TestWhatIsWrittenIsReadBack:
-    @given(st.builds(Ask, sql=st.just(SQL), terms=terms, why=st.text("abc ε\n", max_size=20)))
+    @given(
+        st.builds(
+            Ask, sql=st.just(SQL), terms=terms, why=st.text("abc ε\n", max_size=20), of=targets
+        )
+    )
     def test_one_question(self, ask):
         AskSchema.validate(ask.to_json())
         assert read_ask(read_json(write_json(ask.to_json()))) == ask
@@ -138,6 +143,7 @@ bodies = st.fixed_dictionaries(
         "level": leaves,
         "nonnegative": leaves,
         "why": leaves,
+        "of": leaves | targets,
         "queries": leaves,
     },
 )

@@ -15,7 +15,7 @@ from .. import answer as modules
 from .. import workloads
 from ..arithmetic.rational import Number
 from ..errors import InvalidArgument
-from ..frozen import field, frozen
+from ..frozen import field, frozen, replace
 from ..plan.plan import Plan
 from ..query.algebra.expression import Expression, Field, fields_of, windows_of
 from ..query.algebra.tree import Finish, Question
@@ -77,6 +77,8 @@ class Answer:
     """All keys and estimates, if a window or OFFSET reads more than the rows that are shown."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """Sentences of the maker of the answer, which `details` has first: price, ledger entry, caps."""
+    target: str = DATA
+    """What the intervals of tables, files and pictures are of: the data, or the population."""
 
     @classmethod
     def of(
@@ -159,7 +161,19 @@ class Answer:
             self.candidates,
             self.every,
             cast("tuple[str, ...]", notes),
+            self.target,
         )
+
+    def about(self, of: str) -> Answer:
+        """Return the same answer, shown with intervals of the "data" or of the "population".
+
+        Tables, files and pictures show them; `interval` says what both are.
+
+        Refuses: with InvalidArgument the population of columns without a known sampling error.
+        """
+        if read_target(of, self.question) == self.target:
+            return self
+        return replace(self, target=of, caption=modules.text.caption.about_population(self.caption))
 
     @property
     def question(self) -> Question:

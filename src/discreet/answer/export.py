@@ -52,7 +52,7 @@ def to_dict(answer: Answer, level: float | None = None) -> dict[str, list[object
         for name in answer.columns:
             columns[name] = answer.column(name)
         return columns
-    intervals = answer.interval(level)
+    intervals = answer.interval(level, of=answer.target)
     for name, sort in zip(answer.columns, answer.sorts, strict=True):
         columns[name] = answer.column(name)
         if name not in answer.noisy:

@@ -62,6 +62,13 @@ SizeFlag: TypeAlias = Annotated[
 LevelFlag: TypeAlias = Annotated[
     float, typer.Option("--level", help="The level of errors and intervals.")
 ]
+TargetFlag: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--of",
+        help="What ± is of: the data, or the population, if rows are a random sample of one.",
+    ),
+]
 NonnegativeFlag: TypeAlias = Annotated[
     bool, typer.Option("--nonnegative", help="Move noisy counts into what is possible: 0 or more.")
 ]

@@ -13,6 +13,7 @@ from ..json_shape import (
     JsonField,
     JsonSchema,
     JsonShape,
+    choice,
     either,
     level,
     listing,
@@ -95,6 +96,8 @@ LEVEL = JsonField("level", level(), required=False)
 NONNEGATIVE = JsonField("nonnegative", FLAG, required=False)
 INTERVALS = JsonField("intervals", FLAG, required=False)
 WHOLE = JsonField("whole", FLAG, required=False)
+TARGET = choice("data", "population")
+OF = JsonField("of", TARGET, required=False)
 WHY = JsonField("why", text(MAX_WHY_LENGTH), required=False)
 
 _NAME = text(MAX_NAME_LENGTH)

@@ -45,6 +45,7 @@ from ..plan.asked.terms import DEFAULT_LEVEL
 from ..privacy.budget_text import budget_to_table, parse_budget
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import GaussianDP, Measure
+from .fields import OF
 from .verb import ReplyFormat
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ _ANSWER = Record.of(
 _DETAILS = JsonField("details", _TEXT, required=False)
 ANSWER = ReplyFormat(
     "Answer",
-    replace(_ANSWER, fields=(*_ANSWER.fields, _DETAILS)),
+    replace(_ANSWER, fields=(*_ANSWER.fields, _DETAILS)).plus(OF),
     {"Column": _COLUMN.schema},
 )
 """Reply with one answer, which several verbs give."""
@@ -228,6 +229,7 @@ def answer_reply(answer: Answer, level: float = DEFAULT_LEVEL) -> dict[str, obje
         "columns": columns,
         "rows": [_row(row, answer) for row in answer.rows],
         "level": repr(level),
+        "of": answer.target,
         "intervals": intervals,
         "faint": sorted(seen.faint),
         "caption": answer.caption,

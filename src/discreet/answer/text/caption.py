@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..answer import Answer, Interval
 
 MAX_WORDS = 20
+_OF_DATA = "± is noise only"
+_OF_POPULATION = "± includes sampling"
 # "(ε, δ) = (1, 1e-06)" and "ε(α) = 0.5 at 2,", which is one of several Rényi orders.
 _FIRST_TERM_WORDS = 5
 
@@ -68,10 +70,19 @@ def _short_price(price: str) -> str:
 
 
 def _interval_clause(answer: Answer) -> str:
-    """Return what ± is: its level, and that it covers noise only; empty if there is no interval."""
+    """Return what ± is: its level, and what it covers; empty if there is no interval."""
     if not _has_interval(answer):
         return ""
-    return f"± is noise only, at {_percent(answer)}"
+    of = _OF_DATA if answer.target == "data" else _OF_POPULATION
+    return f"{of}, at {_percent(answer)}"
+
+
+def about_population(line: str) -> str:
+    """Return the line of an answer of the data as the line of one of the population.
+
+    A line may have been made by a ledger or a service, whose price it holds, so it is not made again.
+    """
+    return line.replace(_OF_DATA, _OF_POPULATION)
 
 
 def _has_interval(answer: Answer) -> bool:
@@ -106,10 +117,16 @@ def _interval_notes(seen: DisplayFacts) -> Iterator[str]:
     answer = seen.answer
     if any(ends for row in seen.intervals for ends in row.values()):
         yield f"each ± or interval holds by itself, with a probability of at least {_percent(answer)}"
-        yield (
-            "± covers the noise that was added for privacy: "
-            "neither sampling error nor what bounds on values and rows cut off"
-        )
+        if answer.target == "data":
+            yield (
+                "± covers the noise that was added for privacy: "
+                "neither sampling error nor what bounds on values and rows cut off"
+            )
+        else:
+            yield (
+                "± covers noise and sampling error, if these rows are a random sample: "
+                "not what bounds on values and rows cut off"
+            )
     if answer.candidates:
         keys = "1 key" if answer.candidates == 1 else f"{answer.candidates:,} keys"
         yield (

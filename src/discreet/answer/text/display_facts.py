@@ -34,7 +34,7 @@ class DisplayFacts:
 def display_facts_of(answer: Answer, level: float | None = None) -> DisplayFacts:
     """Work out the facts of an answer that all its displays need."""
     confidence = float(answer.level) if level is None else level
-    intervals = answer.interval(confidence)
+    intervals = answer.interval(confidence, of=answer.target)
     digits = digits_of(answer.question)
     return DisplayFacts(answer, intervals, digits, _faint(answer, intervals))
 

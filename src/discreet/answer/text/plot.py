@@ -81,7 +81,7 @@ def plot(
     default_title = f"{name} by {', '.join(keys)}" if keys else name
     drawing = _Drawing(name, keys, ordered, level, title or default_title)
     marks = []
-    for place, row in enumerate(answer.interval(level)):
+    for place, row in enumerate(answer.interval(level, of=answer.target)):
         marks.append(_mark(answer, place, name, row[name]))
     if len(keys) == 2:
         return _multiples(plt, drawing, marks)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ...answer.answer import Answer
+from ...answer.answer import DATA, Answer, read_target
 from ...curator import Curator
 from ...curator.verbs.bounds import truncation_question_of
 from ...plan.asked.terms import SpendOptions
@@ -20,6 +20,7 @@ from ..flags import (
     NonnegativeFlag,
     SourceArgument,
     SqlArgument,
+    TargetFlag,
     WhyFlag,
 )
 from ..option_group import spread_flags
@@ -47,6 +48,7 @@ def query(
     price: TermFlags,
     nonnegative: NonnegativeFlag = False,
     intervals: IntervalsFlag = True,
+    of: TargetFlag = DATA,
     why: WhyFlag = "",
     out: Annotated[
         Path | None,
@@ -78,11 +80,14 @@ def query(
         words = price.words(nonnegative=nonnegative, intervals=intervals)
 
         def check(curator: Curator) -> None:
-            curator.explain(asked, **words)
+            read_target(of, curator.explain(asked, **words).plan.question)
 
         with open_curator(source, place, price, spends=True, quiet=as_json, first=check) as curator:
+            if of != DATA:
+                # Refused before the charge, also where the ledger is not new.
+                check(curator)
             _warn(curator, asked, words, quiet=as_json)
-            answer = curator.sql(asked, **words, why=why)
+            answer = curator.sql(asked, **words, why=why).about(of)
         if out == STANDARD:
             # Standard output is for the CSV alone.
             typer.echo(answer.details() if details else answer.caption, err=True)
@@ -180,6 +185,7 @@ def rehearse(
     price: TermFlags,
     nonnegative: NonnegativeFlag = False,
     intervals: IntervalsFlag = True,
+    of: TargetFlag = DATA,
     rows: Annotated[int, typer.Option(help="How many rows to make up for each table.")] = 1000,
     details: DetailsFlag = False,
     as_json: JsonFlag = False,
@@ -193,7 +199,7 @@ def rehearse(
         open_curator(source, place, price, spends=False, quiet=True) as curator,
     ):
         words = price.words(nonnegative=nonnegative, intervals=intervals)
-        answer = curator.rehearse(read_text(sql, "the question"), **words, rows=rows)
+        answer = curator.rehearse(read_text(sql, "the question"), **words, rows=rows).about(of)
         _echo_answer(answer, price.level, details=details, as_json=as_json)
 
 

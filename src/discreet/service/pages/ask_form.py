@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from ...answer.answer import DATA, POPULATION
 from ...arithmetic.numeral import read_number
 from ...data.columns.column import Category, Integer, Real
 from ...data.schema import Schema
@@ -75,6 +76,7 @@ class AskFields:
     error: str
     why: str
     nonnegative: bool
+    population: bool = False
 
 
 def read_fields(form: Mapping[str, str], unit: BudgetUnit, sql: str = "") -> AskFields:
@@ -87,6 +89,7 @@ def read_fields(form: Mapping[str, str], unit: BudgetUnit, sql: str = "") -> Ask
         error=form.get("error", "").strip(),
         why=form.get("why", "").strip(),
         nonnegative=form.get("nonnegative") == "1",
+        population=form.get("population") == "1",
     )
 
 
@@ -108,7 +111,8 @@ def ask_of(fields: AskFields, unit: BudgetUnit) -> Ask:
     else:
         error = _errors(fields.error)
     terms = Terms(spend=spend, error=error, nonnegative=fields.nonnegative)
-    return read_ask(Ask(fields.sql, terms, fields.why).to_json())
+    of = POPULATION if fields.population else DATA
+    return read_ask(Ask(fields.sql, terms, fields.why, of=of).to_json())
 
 
 def spend_of(spend: str, delta: str, unit: BudgetUnit) -> Measure:

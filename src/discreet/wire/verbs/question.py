@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...answer.answer import DATA, read_target
 from ...frozen import field, frozen, replace
 from ...json_shape import (
     FLAG,
@@ -23,7 +24,7 @@ from ...json_shape import (
 from ...plan import Plan
 from ...plan.asked.terms import Terms
 from ...privacy.budget_text import budget_to_table
-from ..fields import BUDGET_REFERENCE, EXAMPLE, QUESTIONS, SQL, TERMS, WHY, term_arguments
+from ..fields import BUDGET_REFERENCE, EXAMPLE, OF, QUESTIONS, SQL, TERMS, WHY, term_arguments
 from ..reply import ANSWER, CELL, FACTS, answer_reply, plain_json
 from ..verb import JsonObject, ReplyFormat, Request, RequestFormat, Verb, check_count
 
@@ -38,12 +39,17 @@ _DEFAULT_ROWS = 1000
 
 @frozen
 class Ask(Request):
-    """Request for one question in SQL, with its terms and a reason; rehearsals have `rows`."""
+    """Request for one question in SQL, with its terms and a reason; rehearsals have `rows`.
+
+    `of` says what the intervals of the reply are of: the data, or the population. It is no term: the
+    question, its price and its stored answer are the same.
+    """
 
     sql: str
     terms: Terms = field(default_factory=Terms)
     why: str = ""
     rows: int = _DEFAULT_ROWS
+    of: str = DATA
 
     def arguments(self) -> JsonObject:
         """Return the arguments, the terms as fields of their own."""
@@ -51,7 +57,7 @@ class Ask(Request):
         # Only rehearsals have rows: the default stays out of all other requests.
         if self.rows != _DEFAULT_ROWS:
             given["rows"] = self.rows
-        return given
+        return given | _target_argument(self.of)
 
 
 @frozen
@@ -61,10 +67,17 @@ class ReleaseRequest(Request):
     questions: Mapping[str, str]
     terms: Terms = field(default_factory=Terms)
     why: str = ""
+    of: str = DATA
 
     def arguments(self) -> JsonObject:
         """Return the arguments, the terms as fields of their own."""
-        return {"questions": self.questions, **term_arguments(self.terms), "why": self.why}
+        given = {"questions": self.questions, **term_arguments(self.terms), "why": self.why}
+        return given | _target_argument(self.of)
+
+
+def _target_argument(of: str) -> JsonObject:
+    # Sent only where it is asked for: older services refuse it as unknown.
+    return {} if of == DATA else {"of": of}
 
 
 @frozen
@@ -81,12 +94,23 @@ class PlanRequest(Request):
         return {name: self.questions, **term_arguments(self.terms), "queries": self.queries}
 
 
-def _make_ask(sql: str, why: str = "", rows: int = _DEFAULT_ROWS, **terms: Any) -> Ask:  # noqa: ANN401
-    return Ask(sql, Terms(**terms), why, rows)
+def _make_ask(
+    sql: str,
+    why: str = "",
+    rows: int = _DEFAULT_ROWS,
+    of: str = DATA,
+    **terms: Any,  # noqa: ANN401
+) -> Ask:
+    return Ask(sql, Terms(**terms), why, rows, of)
 
 
-def _make_release(questions: Mapping[str, str], why: str = "", **terms: Any) -> ReleaseRequest:  # noqa: ANN401
-    return ReleaseRequest(questions, Terms(**terms), why)
+def _make_release(
+    questions: Mapping[str, str],
+    why: str = "",
+    of: str = DATA,
+    **terms: Any,  # noqa: ANN401
+) -> ReleaseRequest:
+    return ReleaseRequest(questions, Terms(**terms), why, of)
 
 
 def _make_plan(
@@ -117,19 +141,21 @@ _SPEND_ERROR_OR_BOTH = GivenFieldsRule(
 _ASK_EXAMPLE: JsonObject = {"sql": EXAMPLE, "spend": {"epsilon": "1/2"}}
 ASK = RequestFormat(
     "AskRequest",
-    Record((SQL, *TERMS, WHY), (_SPEND_OR_ERROR,), example=_ASK_EXAMPLE | {"why": "first look"}),
+    Record(
+        (SQL, *TERMS, WHY, OF), (_SPEND_OR_ERROR,), example=_ASK_EXAMPLE | {"why": "first look"}
+    ),
     _make_ask,
 )
 ROWS = JsonField("rows", positive_integer(MAX_ROWS), required=False)
 REHEARSAL = RequestFormat(
     "RehearsalRequest",
-    Record((SQL, *TERMS, WHY, ROWS), (_SPEND_OR_ERROR,), example=_ASK_EXAMPLE | {"rows": 200}),
+    Record((SQL, *TERMS, WHY, ROWS, OF), (_SPEND_OR_ERROR,), example=_ASK_EXAMPLE | {"rows": 200}),
     _make_ask,
 )
 RELEASE = RequestFormat(
     "ReleaseRequest",
     Record(
-        (QUESTIONS, *TERMS, WHY),
+        (QUESTIONS, *TERMS, WHY, OF),
         (_SPEND_OR_ERROR,),
         example={
             "questions": {"all": "SELECT COUNT(*) AS n FROM people"},
@@ -170,6 +196,7 @@ def read_ask(body: object) -> Ask:
 def _explain(curator: Curator, ask: Ask, _: int) -> JsonObject:
     """Explain a question: its releases, its price and its error."""
     explanation = curator.explain(ask.sql, **ask.terms.words())
+    read_target(ask.of, explanation.plan.question)
     return explanation_reply(explanation)
 
 
@@ -184,7 +211,7 @@ def rehearse(curator: Curator, ask: Ask, max_cells: int) -> JsonObject:
     """Answer from made-up rows, within the limits of a real answer."""
     check_ask(curator, ask, max_cells)
     answer = curator.rehearse(ask.sql, **ask.terms.words(), rows=ask.rows)
-    return answer_reply(answer, ask.terms.level)
+    return answer_reply(answer.about(ask.of), ask.terms.level)
 
 
 def check_ask(curator: Curator, ask: Ask, max_cells: int) -> None:
@@ -196,12 +223,22 @@ def check_ask(curator: Curator, ask: Ask, max_cells: int) -> None:
     Law: tests/service/test_questions.py::TestCharged
     """
     plan_of_question = curator.plan(ask.sql, **ask.terms.words())
+    _check_target([plan_of_question], ask.of)
     _check_cells([plan_of_question], max_cells)
 
 
 def _check_release(curator: Curator, release: ReleaseRequest, max_cells: int) -> None:
     workload: Any = curator.plan(release.questions, **release.terms.words())
-    _check_cells(dict(workload.plans).values(), max_cells)
+    plans = dict(workload.plans).values()
+    _check_target(plans, release.of)
+    _check_cells(plans, max_cells)
+
+
+def _check_target(plans: Iterable[object], of: str) -> None:
+    """Refuse intervals that cannot be given before the question is charged, not after."""
+    for found in plans:
+        if isinstance(found, Plan):
+            read_target(of, found.question)
 
 
 def _check_cells(plans: Iterable[object], max_cells: int) -> None:
@@ -229,14 +266,14 @@ def _noisy_numbers(table: Plan) -> int:
 
 def _sql(curator: Curator, ask: Ask) -> JsonObject:
     answer = curator.sql(ask.sql, **ask.terms.words(), why=ask.why)
-    return answer_reply(answer, ask.terms.level)
+    return answer_reply(answer.about(ask.of), ask.terms.level)
 
 
 def _release(curator: Curator, asked: ReleaseRequest) -> JsonObject:
     answers = curator.release(asked.questions, **asked.terms.words(), why=asked.why)
     replies: JsonObject = {}
     for name, answer in answers.items():
-        replies[name] = answer_reply(answer, asked.terms.level)
+        replies[name] = answer_reply(answer.about(asked.of), asked.terms.level)
     return {"answers": replies}
 
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
+from ....answer.answer import DATA, POPULATION
 from ....plan.asked.terms import DEFAULT_LEVEL, Terms
 from ....privacy.budget_text import budget_to_table
 from ....privacy.measures import Measure
@@ -94,7 +95,7 @@ with dp.connect({url!r}, token=os.environ["DISCREET_TOKEN"], dataset={dataset!r}
 {lines},
 {terms}
     )
-print(answer)
+print(answer{shown})
 '''
 
 
@@ -103,7 +104,8 @@ def python_code(url: str, dataset: str, body: str) -> str:
     ask = read_ask(json.loads(body))
     lines = "\n".join(f"        {line!r}" for line in ask.sql.splitlines(keepends=True))
     terms = "\n".join(f"        {name}={words}," for name, words in _terms(ask.terms).items())
-    return PYTHON.format(url=url, dataset=dataset, lines=lines, terms=terms)
+    shown = "" if ask.of == DATA else f".about({ask.of!r})"
+    return PYTHON.format(url=url, dataset=dataset, lines=lines, terms=terms, shown=shown)
 
 
 def sql_code(dataset: str, body: str) -> str:
@@ -190,4 +192,9 @@ def fields_of(body: str) -> dict[str, str]:
     if delta is not None:
         found["delta"] = str(delta)
     why = {"why": str(said["why"])} if said.get("why") else {}
-    return found | why | ({"nonnegative": "1"} if said.get("nonnegative") else {})
+    ticks = {}
+    if said.get("nonnegative"):
+        ticks["nonnegative"] = "1"
+    if said.get("of") == POPULATION:
+        ticks["population"] = "1"
+    return found | why | ticks

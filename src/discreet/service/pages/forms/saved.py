@@ -31,8 +31,13 @@ def _save(visit: PageRequest) -> Response:
     dataset: str = visit.request.path_params["dataset"]
     visit.state.datasets.check(visit.person, dataset)
     found = asdict(read_fields(visit.form, unit_of(visit.state.datasets.ledger(dataset).promise())))
-    fields = {name: str(value) for name, value in found.items() if name != "nonnegative"}
-    fields |= {"nonnegative": "1"} if found["nonnegative"] else {}
+    fields = {}
+    for name, value in found.items():
+        # A tick is "1", or not there.
+        if not isinstance(value, bool):
+            fields[name] = str(value)
+        elif value:
+            fields[name] = "1"
     if sum(map(len, fields.values())) > MAX_SQL_LENGTH:
         raise InvalidArgument(
             f"a question has at most {MAX_SQL_LENGTH} characters; make it shorter"
