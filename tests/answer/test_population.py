@@ -285,8 +285,9 @@ class TestIntervals:
         assert about.about("data").to_dict(0.9) == answer.to_dict(0.9)
         lows = [row["n"][0] for row in answer.interval(0.9, of="population")]
         assert about.to_dict(0.9)["n_low"] == lows
-        assert "sampling error is not included" in str(answer)
-        assert "sampling error is included, if these rows are a random sample" in str(about)
+        assert "± is noise only" in str(answer) and "± includes sampling" in str(about)
+        assert "if these rows are a random sample" in about.details()
+        assert str(about.about("data")) == str(answer)
         assert about.with_receipt(None, "kept").target == "population"
 
     def test_rows_that_noise_picked_hold_at_once(self):

@@ -173,7 +173,8 @@ class Answer:
         """
         if read_target(of, self.question) == self.target:
             return self
-        return replace(self, target=of, caption=modules.text.caption.about_population(self.caption))
+        caption = modules.text.caption.line_about(self.caption, of)
+        return replace(self, target=of, caption=caption)
 
     @property
     def question(self) -> Question:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from ..answer import Answer, Interval
 
 MAX_WORDS = 20
-_OF_DATA = "± is noise only"
-_OF_POPULATION = "± includes sampling"
+_COVERED = {"data": "± is noise only", "population": "± includes sampling"}
 # "(ε, δ) = (1, 1e-06)" and "ε(α) = 0.5 at 2,", which is one of several Rényi orders.
 _FIRST_TERM_WORDS = 5
 
@@ -73,16 +72,17 @@ def _interval_clause(answer: Answer) -> str:
     """Return what ± is: its level, and what it covers; empty if there is no interval."""
     if not _has_interval(answer):
         return ""
-    of = _OF_DATA if answer.target == "data" else _OF_POPULATION
-    return f"{of}, at {_percent(answer)}"
+    return f"{_COVERED[answer.target]}, at {_percent(answer)}"
 
 
-def about_population(line: str) -> str:
-    """Return the line of an answer of the data as the line of one of the population.
+def line_about(line: str, of: str) -> str:
+    """Return the same line for intervals of the "data" or of the "population".
 
     A line may have been made by a ledger or a service, whose price it holds, so it is not made again.
     """
-    return line.replace(_OF_DATA, _OF_POPULATION)
+    for words in _COVERED.values():
+        line = line.replace(words, _COVERED[of])
+    return line
 
 
 def _has_interval(answer: Answer) -> bool:
