@@ -120,7 +120,7 @@ class TestCaptions:
         first, again = answers[kind]
         for answer, paid in ((first, "cost"), (again, "answered before for")):
             assert words(answer.caption) <= MAX_WORDS and "\n" not in answer.caption
-            assert answer.caption.startswith((f"{paid} (ε, δ) = (", f"{paid} ε = "))
+            assert answer.caption.startswith(f"{paid} {first.receipt.shown_price()}".split(" [")[0])
             level = float(100 * answer.level)
             has_error = kind != "mode"
             assert (f"; ± is noise only, at {level:g} %" in answer.caption) == has_error

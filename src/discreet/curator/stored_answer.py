@@ -78,8 +78,6 @@ _FIELDS = {
 }
 _FIRST_MEANING = 1
 """Meaning of answers that do not state one."""
-_SHOWN = "shown"
-"""Field of the price as it was told; bodies written before it was kept have none."""
 _EVERY_ROW = share_text(Free())
 _NEAR = Fraction(1, 10**9)
 """Prices that differ by less differ in the last digit of a floating-point bound."""
@@ -147,7 +145,7 @@ def write_body(body: Body) -> str:
     """Write the text that a ledger stores."""
     data: Json = {"body": 1, "price": measure_to_json(body.price), "answers": dict(body.answers)}
     if body.shown is not None:
-        data[_SHOWN] = body.shown.to_json()
+        data["shown"] = body.shown.to_json()
     facts = body.facts
     if facts is None:
         return canonical_json(data)
@@ -180,13 +178,13 @@ def read_body(text: str) -> Body:
         fields = _FIELDS[data["body"]]
         if data["body"] == 3 and "measured" in data:
             fields = fields | {"measured"}
-        # The price was added to every version.
-        fields = fields | (data.keys() & {_SHOWN})
+        # The price as it was told: bodies of every version may have it, since it was added later.
+        fields = fields | (data.keys() & {"shown"})
         given = read_object(data, fields, "a stored answer")
         facts = None
         if data["body"] != 1:
             facts = _facts(given)
-        shown = price_from_json(given[_SHOWN]) if _SHOWN in given else None
+        shown = price_from_json(given["shown"]) if "shown" in given else None
         price = measure_from_json(given["price"])
         meaning = _read_meaning(given)
         return Body(price, dict(given["answers"]), facts, meaning, shown)  # type: ignore[call-overload]
@@ -387,11 +385,7 @@ def receipt_of(charge: Entry, body: Body, facts: BodyFacts, promise: Measure) ->
     for name, said in facts.asked.items():
         answer_hash = hash_json(body.answers[name])
         asked.append(ReceiptQuestion(name, said.text, said.fingerprint, answer_hash))
-    price = body.price
-    charged = None
-    if body.shown is not None:
-        price = body.shown.amount
-        charged = body.shown.charged
+    shown = body.shown
     return Receipt(
         number=charge.number,
         charge=charge.hash,
@@ -401,12 +395,12 @@ def receipt_of(charge: Entry, body: Body, facts: BodyFacts, promise: Measure) ->
         part=charge.part,
         stored_as=charge.key,
         event=event,
-        price=price,
+        price=body.price if shown is None else shown.amount,
         promise=promise,
         neighbours=event.neighbours,
         tables=tuple(facts.tables.items()),
         asked=tuple(asked),
-        charged=charged,
+        charged=None if shown is None else shown.charged,
     )
 
 
