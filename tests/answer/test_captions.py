@@ -17,9 +17,11 @@ COLUMNS = {
     "age": dp.Integer(0, 4, default=0),
     "cost": dp.Real(0, 100_000, step="1/8", default=0),
     "ward": dp.Text(2),
+    "town": dp.Category(["x", "y"]),
 }
 ROWS = [
     {"uid": k % 80, "sex": "fm"[k % 2], "age": k % 5, "cost": 311.37 * k, "ward": "ab"[k % 2]}
+    | {"town": "xy?"[k % 3]}
     for k in range(240)
 ]
 SCHEMAS = [
@@ -32,6 +34,7 @@ CUT = (
 )
 NOISE = "± covers the noise that was added for privacy: neither sampling error"
 MOVED = "counts were moved to 0 or more, as asked"
+NO_KEY = "rows without a listed value of town are in none of its cells, but in totals over it"
 ADD_UP = "those shown need not add up"
 KINDS = {
     "count": (
@@ -54,6 +57,11 @@ KINDS = {
         "SELECT sex, COUNT(*) AS n, SUM(cost) AS s, AVG(cost) AS m FROM rows GROUP BY CUBE (sex)",
         {},
         [ADD_UP, NOISE],
+    ),
+    "rows without a key": (
+        "SELECT town, COUNT(*) AS n FROM rows GROUP BY CUBE (town)",
+        {},
+        [NO_KEY, ADD_UP],
     ),
     "running": (
         "SELECT age, SUM(COUNT(*)) OVER (ORDER BY age) AS n FROM visits GROUP BY age",
@@ -129,6 +137,7 @@ class TestCaptions:
             assert ("row" in answer.caption) == ("FROM visits" in KINDS[kind][0])
             moved = bool(KINDS[kind][1].keys() & {"nonnegative", "whole"})
             assert ("moved" in answer.caption or "negatives" in answer.caption) == moved
+            assert (NO_KEY in answer.details()) == (kind == "rows without a key")
             for sentence in KINDS[kind][2]:
                 assert sentence in answer.details() and sentence not in answer.caption
         entry = f"of (ε, δ) = (100, 0.0001), entry {first.receipt.number} of the ledger"

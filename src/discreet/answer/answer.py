@@ -335,7 +335,7 @@ class Answer:
 
         Law: tests/answer/test_captions.py::TestCaptions
         """
-        return text.caption.details_of(self)
+        return text.caption.details_of(text.display_facts.display_facts_of(self))
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..answer.export import plain
 from ..answer.stored import answer_to_json
+from ..answer.text.caption import details_of
 from ..answer.text.display_facts import display_facts_of, ordered_keys
 from ..arithmetic.canonical import canonical_json, digest
 from ..arithmetic.numeral import read_number
@@ -233,7 +234,7 @@ def answer_reply(answer: Answer, level: float = DEFAULT_LEVEL) -> dict[str, obje
         "intervals": intervals,
         "faint": sorted(seen.faint),
         "caption": answer.caption,
-        "details": answer.details(),
+        "details": details_of(seen),
         "exact": answer_to_json(answer),
     }
 

@@ -160,7 +160,7 @@ def answer_html(answer: Answer) -> Html:
         looks.append("opacity:.45" if place in seen.faint else "")
     rows = zip(looks, zip(*columns, strict=True), strict=True)
     table = html_rows(answer.columns, rows, caption=_line(seen), side="bottom")
-    sentences = [element("p", sentence) for sentence in details_of(answer).splitlines()]
+    sentences = [element("p", sentence) for sentence in details_of(seen).splitlines()]
     return join([table, element("details", element("summary", "Details"), *sentences)])
 
 

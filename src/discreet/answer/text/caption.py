@@ -11,10 +11,11 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from ...plan.plan import Plan
+from ...query.bounds.missing_keys import absent_keys
 from ...statistics.releases.set_totals import SetEstimate
 from ...statistics.releases.total import JointTotal, TotalEstimate
 from ..computed.window_intervals import why_unbounded
-from .display_facts import DisplayFacts, display_facts_of
+from .display_facts import DisplayFacts
 
 if TYPE_CHECKING:
     from ..answer import Answer, Interval
@@ -101,14 +102,13 @@ def _percent(answer: Answer) -> str:
     return f"{float(100 * answer.level):.6g} %"
 
 
-def details_of(answer: Answer) -> str:
+def details_of(seen: DisplayFacts) -> str:
     """Return what the numbers of an answer mean, a sentence a line.
 
     First what its maker told (price, ledger entry, caps), then what follows from the answer itself.
     """
-    seen = display_facts_of(answer)
     # A client's notes are the details that the service sent: each sentence is said once.
-    sentences = dict.fromkeys([*answer.notes, *_interval_notes(seen), *_reading_notes(seen)])
+    sentences = dict.fromkeys([*seen.answer.notes, *_interval_notes(seen), *_reading_notes(seen)])
     return "\n".join(sentences)
 
 
@@ -142,6 +142,11 @@ def _reading_notes(seen: DisplayFacts) -> Iterator[str]:
     question = seen.answer.question
     if any(key.values is None for key in question.keys):
         yield "keys were selected privately: those of too few people are not shown"
+    else:
+        # Without the values of public tables a key is rather said to be missing than not.
+        names = " or ".join(absent_keys(question, None))
+        if names:
+            yield f"rows without a listed value of {names} are in none of its cells, but in totals over it"
     if _was_moved(seen.answer):
         yield "counts were moved to 0 or more, as asked: small ones lean upwards"
     if seen.answer.noisy:
