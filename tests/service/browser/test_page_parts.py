@@ -314,12 +314,12 @@ class TestSpending:
 
     def test_only_charges_have_a_price(self):
         ledger = dp.open_ledger(":memory:", dp.PureDP(3))
-        assert spending.price_of(ledger.history()[0], ledger.terms.filter) is None
+        assert spending.price_of(ledger.history()[0], ledger.promise()) == ""
         other = dp.open_ledger(":memory:", dp.ZCDP(3))
         charge = other.charge(dp.Gaussian(2, 1).event, who="ana")
-        assert (
-            spending.price_of(charge, ledger.terms.filter) is None
-        )  # Gaussian noise has no pure price
+        assert spending.price_of(charge, other.promise()) == "ρ = 0.125"
+        # Gaussian noise has no pure price.
+        assert spending.price_of(charge, ledger.promise()) == ""
 
     @pytest.mark.parametrize(
         ("days", "form"),
