@@ -154,6 +154,22 @@ def _same_meaning(kind, answers):
     return [(order, answer) for order, answer in pairs if order[1] != VISIT]
 
 
+MENDED_INTERVALS = {
+    (
+        "zcdp",
+        "SELECT region, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY region",
+    ): "exact tails of Gaussian noise"
+}
+"""Answers whose intervals a later release states otherwise, and why. Their values stay equal."""
+
+
+def _lasting(kind, order, told):
+    """Leave out intervals that are stated otherwise since: what is shown begins with the values."""
+    if (kind, str(order[1])) not in MENDED_INTERVALS:
+        return told
+    return {name: texts[0] for name, texts in told.items()}
+
+
 class TestALedgerOf010:
     def test_verifies_as_it_did_and_counts_to_the_last_digit(self, old, kind, told):
         assert str(old.verify()) == told["verdict"]
@@ -163,7 +179,9 @@ class TestALedgerOf010:
         curator, before = _curator(old), old.verify().entries
         for order, answer in _same_meaning(kind, told["answers"]):
             found = ask(curator, kind, order)
-            assert shown(found) == answer["shown"], order
+            assert _lasting(kind, order, shown(found)) == _lasting(kind, order, answer["shown"]), (
+                order
+            )
             for one in found.values():
                 assert one.receipt.to_json() == answer["receipt"]
                 with pytest.warns(
@@ -270,7 +288,9 @@ class TestAnotherPlanner:
         for order, answer in _same_meaning(kind, told["answers"]):
             if len(order[2].get("weights", {})) < 2:
                 found = ask(curator, kind, order)
-                assert shown(found) == answer["shown"], order
+                assert _lasting(kind, order, shown(found)) == _lasting(
+                    kind, order, answer["shown"]
+                ), order
                 assert {one.receipt.to_json() for one in found.values()} == {answer["receipt"]}
         assert old.verify().entries == before and state(old, kind) == told["state"]
 

@@ -18,7 +18,14 @@ from typing import TypeAlias
 from ...arithmetic.root_finder import crossing
 from ...arithmetic.rounding import up
 from ...frozen import frozen
-from .noise_sum import WHOLE, IntegerNoise, grid_reach, line_tail, sum_tail
+from .noise_sum import (
+    MAX_SUMMED_SCALE,
+    WHOLE,
+    IntegerNoise,
+    grid_reach,
+    line_tail,
+    sum_tail,
+)
 
 TotalWeights: TypeAlias = tuple[Fraction, ...]
 """The weights of totals, in the order in which they were released."""
@@ -159,8 +166,11 @@ def total_reach(noises: Noises, beta: float) -> float:
     def tail(s: float) -> float:
         return sum_tail(noises, s)
 
-    # The tail reads a quotient that is almost whole as whole: so much may be missing.
-    return least_error(tail, beta, guess, math.inf) + WHOLE * worths
+    reach = least_error(tail, beta, guess, math.inf)
+    if len(noises) != 2 or min(noise.scale for noise in noises) > MAX_SUMMED_SCALE:
+        return reach
+    # A sum over integers reads a quotient that is almost whole as whole: so much may be missing.
+    return reach + WHOLE * worths
 
 
 def least_error(miss: Callable[[float], float], beta: float, guess: float, most: float) -> float:

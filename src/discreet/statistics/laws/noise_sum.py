@@ -52,7 +52,7 @@ _WRAP = 60.0
 _STEP = 2 * math.pi / _WRAP
 _TERMS = np.arange(1.0, 769.0)
 _SQUARES = (_STEP * _TERMS) ** 2
-_SMALL = 32.0
+MAX_SUMMED_SCALE = 32.0
 """Scale up to which a noise is summed over its integers instead."""
 _COARSE = (0.75, 4.0)
 """Scales below which noise is mostly 0, and below which half a step is much of it."""
@@ -130,7 +130,7 @@ def sum_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     first, second = moving
     # The noise of fewer steps is summed over its integers.
     small, other = (first, second) if first.scale <= second.scale else (second, first)
-    if small.scale > _SMALL:
+    if small.scale > MAX_SUMMED_SCALE:
         return _least_tail(moving, s)
     tail = min(1.0, _by_integers(small, other, s))
     if tail > _RARE:
@@ -281,7 +281,7 @@ def _gaussian_at_least(sigma: float, k: np.ndarray) -> np.ndarray:
     each integer: f is concave up to σ and convex from there, so P(X ≥ k) ≤ ∫ f from k − 1/2 on for
     k ≥ 1. It is below that integral by at most ∫|f''|/8 = 0.0605/σ² (Peano), which bounds k ≤ 0.
     """
-    if sigma <= _SMALL:
+    if sigma <= MAX_SUMMED_SCALE:
         sums = _gaussian_sums(sigma)
         half = len(sums) // 2
         places = np.clip(k, -half, half).astype(int) + half
