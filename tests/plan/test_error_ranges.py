@@ -60,8 +60,10 @@ class TestTheRangeHolds:
         noisy = np.clip((worst * few + total) / np.maximum(few + rows, 1), -50, 50)
         assert np.mean(np.abs(noisy - worst) > high) <= 0.05 + SLACK
 
-    def test_correlations_from_evenly_spread_to_a_twelfth_of_the_range(self):
-        plan = planned("SELECT CORR(y, z) AS it FROM t")
+    @pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP("1/8")], ids=repr)
+    def test_correlations_from_evenly_spread_to_a_twelfth_of_the_range(self, spend):
+        """From shared totals, and from six totals with Gaussian noise."""
+        plan = planned("SELECT CORR(y, z) AS it FROM t", spend)
         low, high = plan.error_ranges()["it"]
         even = plan.errors_elsewhere()["it"]
         assert low < next(iter(even.values())) < high == plan.statistic_errors()["it"]

@@ -73,6 +73,14 @@ class TestMeasured:
         assert nearly > 0.05 or epsilon == 1
 
 
+def test_a_long_tail_decides_the_99th_percentile_of_many_rows():
+    """Of 20,000 rows 200 lie beyond it; ln 20 folds of 3 rows into an exponential tail, in closed form."""
+    grid = quantile_grid_of(Field("x"), {"x": Whole(Fraction(1, 8), 0, 8000)}, 1 << 18)
+    told = shaped_error(grid, Fraction(99, 100), 3.0, 20_000, 0.05)
+    tail = 8001 / 6 * math.log(200 / (200 - 3 * math.log(20)))
+    assert 0.9 * tail < told.steps < 1.3 * tail
+
+
 def test_more_rows_and_more_budget_help():
     grid = quantile_grid_of(Field("x"), {"x": Whole(Fraction(1, 8), 0, 8000)}, 1 << 18)
 
