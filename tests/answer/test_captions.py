@@ -158,6 +158,14 @@ class TestCaptions:
         assert answer.caption in table
         assert all(sentence in fold for sentence in answer.details().splitlines())
 
+    def test_a_client_says_what_its_own_intervals_cover(self, answers):
+        first = answers["count"][0]
+        sent = first.with_receipt(None, first.caption, tuple(first.details().splitlines()))
+        assert sent.details() == first.details()
+        told = sent.about("population").details()
+        assert NOISE not in told and "± covers noise and sampling error" in told
+        assert sent.about("population").about("data").details().count("± covers") == 1
+
     def test_a_rehearsal_and_an_answer_without_a_ledger(self, curator):
         sql, _, _ = KINDS["count"]
         rehearsed = curator.rehearse(sql, spend=dp.PureDP(1), nonnegative=True)

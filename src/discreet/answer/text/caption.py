@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 MAX_WORDS = 20
 _COVERED = {"data": "± is noise only", "population": "± includes sampling"}
+_COVERAGE = {
+    "data": "± covers the noise that was added for privacy: "
+    "neither sampling error nor what bounds on values and rows cut off",
+    "population": "± covers noise and sampling error, if these rows are a random sample: "
+    "not what bounds on values and rows cut off",
+}
 # "(ε, δ) = (1, 1e-06)" and "ε(α) = 0.5 at 2,", which is one of several Rényi orders.
 _FIRST_TERM_WORDS = 5
 
@@ -109,6 +115,10 @@ def details_of(seen: DisplayFacts) -> str:
     """
     # A client's notes are the details that the service sent: each sentence is said once.
     sentences = dict.fromkeys([*seen.answer.notes, *_interval_notes(seen), *_reading_notes(seen)])
+    for target, sentence in _COVERAGE.items():
+        # A service told the intervals that were asked of it; `about` may have chosen the others since.
+        if target != seen.answer.target:
+            sentences.pop(sentence, None)
     return "\n".join(sentences)
 
 
@@ -117,16 +127,7 @@ def _interval_notes(seen: DisplayFacts) -> Iterator[str]:
     answer = seen.answer
     if any(ends for row in seen.intervals for ends in row.values()):
         yield f"each ± or interval holds by itself, with a probability of at least {_percent(answer)}"
-        if answer.target == "data":
-            yield (
-                "± covers the noise that was added for privacy: "
-                "neither sampling error nor what bounds on values and rows cut off"
-            )
-        else:
-            yield (
-                "± covers noise and sampling error, if these rows are a random sample: "
-                "not what bounds on values and rows cut off"
-            )
+        yield _COVERAGE[answer.target]
     if answer.candidates:
         keys = "1 key" if answer.candidates == 1 else f"{answer.candidates:,} keys"
         yield (
