@@ -171,7 +171,7 @@ class Answer:
 
         Refuses: with InvalidArgument the population of columns without a known sampling error.
         """
-        if read_target(of, self.question) == self.target:
+        if modules.population.read_target(of, self.question) == self.target:
             return self
         caption = modules.text.caption.line_about(self.caption, of)
         return replace(self, target=of, caption=caption)
@@ -263,7 +263,7 @@ class Answer:
 
         Refuses: with InvalidArgument the population of columns without a known sampling error.
         """
-        read_target(of, self.question)
+        modules.population.read_target(of, self.question)
         noisy = self.noisy
         made = []
         for name, expression in self.question.finish.columns:
@@ -493,15 +493,3 @@ def read_level(level: object) -> float:
     if not isinstance(level, int | float) or isinstance(level, bool) or not 0 < level < 1:
         raise InvalidArgument(f"level must lie between 0 and 1, got {level}; 0.95 is usual")
     return float(level)
-
-
-def read_target(of: object, question: Question) -> str:
-    """Check what intervals are of: the data, or the population that its units were drawn from.
-
-    Refuses: with InvalidArgument other words, and a population that the question's columns do not tell.
-    """
-    if of not in (DATA, POPULATION):
-        raise InvalidArgument(f'of must be "data" or "population", got {of!r}')
-    if of == POPULATION:
-        modules.population.check_sampled(question)
-    return str(of)

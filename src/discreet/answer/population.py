@@ -415,6 +415,18 @@ def _outside(shift: float, t: float, deviation: float) -> float:
     return (math.erfc((t - shift) / scale) + math.erfc((t + shift) / scale)) / 2
 
 
+def read_target(of: object, question: Question) -> str:
+    """Check what intervals are of: the data, or the population that its units were drawn from.
+
+    Refuses: with InvalidArgument other words, and a population that the question's columns do not tell.
+    """
+    if of not in ("data", "population"):
+        raise InvalidArgument(f'of must be "data" or "population", got {of!r}')
+    if of == "population":
+        check_sampled(question)
+    return str(of)
+
+
 def check_sampled(question: Question) -> None:
     """Refuse a question whose columns have no known sampling error, by public facts alone.
 

@@ -152,7 +152,8 @@ def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:
     tally = facts.tally
     columns = facts.columns
     wanted = None if tally.only is None else set(tally.only)
-    matched = None if tally.matched is None else set(tally.matched)
+    joined_list = tally.matched
+    matched = set(joined_list or ())
     expressions = [term.expression for term in tally.terms]
     key_meanings = [meaning_of(key, columns) for key in tally.keys]
     term_meanings = [meaning_of(expression, columns) for expression in expressions]
@@ -162,7 +163,7 @@ def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:
         for meaning, domain in zip(key_meanings, facts.keys, strict=True):
             # Through the form of a store, so that equal keys of different types are one key.
             key.append(value_of(hold(meaning(owned.row), domain), domain))
-        if matched is not None and tuple(key[: tally.joined]) not in matched:
+        if joined_list is not None and tuple(key[: tally.joined]) not in matched:
             continue
         listed = wanted is None or tuple(key[: tally.listed]) in wanted
         values = []

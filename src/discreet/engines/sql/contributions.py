@@ -116,9 +116,13 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     # A test of keys reads them, and so does grouping within a person: then they are not deferred.
     join_test = _keys_test(facts, tally.matched, names[: tally.joined], writer)
     reads_keys = test or join_test or tally.people or isinstance(tally.share, GroupRowShare)
-    deferred = {} if reads_keys else deferred_keys(tally, names, writer)
+    deferred = {}
+    if not reads_keys:
+        deferred = deferred_keys(tally, names, writer)
+    stored = _StoredCount()
     # A stored number of rows is that of the whole table.
-    stored = _StoredCount() if join_test else _stored_count(tally, writer)
+    if not join_test:
+        stored = _stored_count(tally, writer)
     unread = frozenset(key.column for key in deferred.values())
     reader = replace(writer, deferred=unread, count=stored.column)
     frame = frame_of(tally.rows, _needed_columns(tally), reader)

@@ -48,7 +48,9 @@ class LedgerInMemory:
             wanted = self._texts.keys() if names is None else names
             texts = {name: text for name, text in self._texts.items() if name in wanted}
             by_key = self._index.get(Lookup(key=lookup.key), [])
-            by_former = self._index.get(Lookup(key=lookup.former), []) if lookup.former else []
+            by_former: list[int] = []
+            if lookup.former:
+                by_former = self._index.get(Lookup(key=lookup.former), [])
             by_question = self._index.get(Lookup(question=lookup.question), [])
             # A line may be found both ways; a dict keeps the order and drops the second.
             positions = dict.fromkeys([*by_key, *by_former, *by_question])

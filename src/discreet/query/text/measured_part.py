@@ -26,6 +26,7 @@ from fractions import Fraction
 from ...arithmetic.canonical import canonical_json, hash_json
 from ..algebra.chain import balance, leaves
 from ..algebra.expression import Call, Constant, Expression, Function
+from ..algebra.statistic import Statistic
 from ..algebra.tree import (
     Finish,
     JoinPeople,
@@ -36,6 +37,7 @@ from ..algebra.tree import (
     Union,
     Where,
 )
+from ..bounds.nested import pick
 from ..bounds.relation_facts import columns_of
 from ..domains.domain import Domain, Whole
 from ..domains.domain_of import domain_of
@@ -55,24 +57,28 @@ def measured_print(question: Question) -> str:
     True
     """
     order = sorted(range(len(question.keys)), key=lambda place: _text(question.keys[place]))
-    new_place = {place: number for number, place in enumerate(order)}
+    new_place = [0] * len(order)
     keys = []
-    for place in order:
-        keys.append(_canonical_key(question.keys[place], f"k{new_place[place]}"))
-    statistics = sorted((statistic for _, statistic in question.statistics), key=_text)
-    named = tuple((f"s{number}", statistic) for number, statistic in enumerate(statistics))
+    for number, place in enumerate(order):
+        new_place[place] = number
+        keys.append(_canonical_key(question.keys[place], f"k{number}"))
+    statistics: list[tuple[str, Statistic]] = []
+    for statistic in sorted(dict(question.statistics).values(), key=_text):
+        statistics.append((f"s{len(statistics)}", statistic))
     sets = question.sets
     if sets is not None:
-        placed = [tuple(sorted(new_place[place] for place in one)) for one in sets]
+        placed = []
+        for one_set in sets:
+            placed.append(tuple(sorted(pick(new_place, one_set))))
         sets = tuple(sorted(placed))
     nest = question.nested
     if nest is not None:
-        nest = replace(nest, places=tuple(new_place[place] for place in nest.places))
+        nest = replace(nest, places=pick(new_place, nest.places))
     measured = replace(
         question,
         rows=_canonical_rows(question.rows),
         keys=tuple(keys),
-        statistics=named,
+        statistics=tuple(statistics),
         finish=Finish(()),
         sets=sets,
         nested=nest,
@@ -83,7 +89,9 @@ def measured_print(question: Question) -> str:
 def measured_prints(questions: Mapping[str, Question]) -> str:
     """Return one name for the measured parts of several questions, whatever these are called."""
     prints = sorted(map(measured_print, questions.values()))
-    return prints[0] if len(prints) == 1 else hash_json(prints)
+    if len(prints) == 1:
+        return prints[0]
+    return hash_json(prints)
 
 
 def _text(part: object) -> str:

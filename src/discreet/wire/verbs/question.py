@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...answer.answer import DATA, read_target
+from ...answer.answer import DATA
+from ...answer.population import read_target
 from ...frozen import field, frozen, replace
 from ...json_shape import (
     FLAG,
