@@ -363,7 +363,8 @@ def per_person(name, world, random):
         relation = ("where", relation, (">=", column("t"), value(2)))
     keys = {"w": column("w")} if random.random() < 0.6 else {}
     total = {"what": "sum", "of": column("t"), "low": low * most, "high": high * most, "step": 1}
-    return _asked(name, relation, keys, {"n": {"what": "count"}, "s": total})
+    rows = {"what": "sum", "of": column("c"), "low": 0, "high": most, "step": 1}
+    return _asked(name, relation, keys, {"n": {"what": "count"}, "s": total, "rows": rows})
 
 
 def _where(relation, random):
