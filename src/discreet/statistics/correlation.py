@@ -3,7 +3,7 @@
 The totals are those of centred products, squares, values and of rows. Over all data the error has no
 useful bound: it grows with the inverse of both deviations. It is predicted for all data whose deviations
 are at least a twelfth of their ranges. A plan also tells the error for values that are spread evenly,
-which is many times smaller (docs/decisions/0056).
+which is many times smaller (docs/decisions/0054).
 """
 
 from __future__ import annotations
