@@ -13,7 +13,7 @@ from discreet.errors import UnsupportedQuery
 from discreet.query import Table, col, describe, fingerprint, parse
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.text.expression import RESERVED, expression_text, quote
-from discreet.query.text.question import _plain
+from discreet.query.text.question import plain_tree
 from query.samples import TABLES, VISITS
 from query.strategies import PATIENT
 from support.profile import examples
@@ -283,7 +283,7 @@ class TestFingerprints:
         schema = Schema("t", Rows(), {"a": Integer(0, 9)})
         one, two = (Table(schema).where(col("a") > value).count() for value in (3, 3.0))
         assert fingerprint(one) == fingerprint(two)
-        assert _plain(Fraction(3)) == _plain(3)
+        assert plain_tree(Fraction(3)) == plain_tree(3)
 
     def test_are_pinned(self):
         schema = Schema("t", Rows(), {"a": Integer(0, 9)})
@@ -292,7 +292,7 @@ class TestFingerprints:
 
     def test_refuse_what_is_no_part_of_a_question(self):
         with pytest.raises(TypeError, match="float"):
-            _plain(0.5)
+            plain_tree(0.5)
 
 
 PINNED = "447bd60321d4eebdb4bec194f3436b0b96c33d200713ade1bfef252da197cc50"

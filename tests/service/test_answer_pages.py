@@ -114,10 +114,10 @@ def test_what_is_taken_home_is_the_answer(held, tmp_path):
 
 def test_a_tick_shows_the_population_for_free(held):
     _, _, ana, place = held
-    assert "Sampling error is not included." in ana.get(place).text
+    assert "± is noise only" in ana.get(place).text
     wide = ana.asks(population="1")
     page = ana.get(wide).text
-    assert "Sampling error is included, if these rows are a random sample." in page
+    assert "± includes sampling" in page and "if these rows are a random sample" in page
     tables = []
     for address in (place, wide):
         table = csv.DictReader(io.StringIO(ana.get(f"{address}/table.csv").text))
