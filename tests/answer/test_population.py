@@ -421,3 +421,20 @@ def test_coverage_of_known_populations(table, columns, bounded):
         print(f"{table.__name__} {name}: {100 * rate:.2f} % ± {100 * error:.2f} %")  # noqa: T201
         assert rate >= (0.95 if name in bounded else 0.94) - 3 * error
         assert name in bounded or rate <= 0.96 + 3 * error
+
+
+def test_few_people_of_many_rows_are_few_draws():
+    """Of nobody seen, the mean number of people is below 3 with 95 %: of 20 rows each, 60 rows."""
+    for unit, least in ((dp.Rows(), 3), (dp.People("id", max_rows=20), 60)):
+        schema = dp.Schema("v", unit, {"x": dp.Integer(0, 1)})
+        rows = [{"id": at // 20, "x": 0} for at in range(400)]
+        curator = dp.Curator(
+            dp.Memory({"v": rows}), [schema], dp.open_ledger(":memory:", dp.PureDP(10**8))
+        )
+        sql = "SELECT COUNT(*) AS n FROM v WHERE x = 1"
+        found = curator.sql(sql, spend=dp.PureDP(10**7)).interval(0.95, of="population")
+        assert found[0]["n"][1] >= least
+    # A key that is summed over is NULL, and so is what is computed from it.
+    cube = "SELECT x, x + COUNT(*) AS n FROM v GROUP BY CUBE (x)"
+    asked = curator.sql(cube, spend=dp.PureDP(10**6))
+    assert [row["n"] is None for row in asked.interval(of="population")].count(True) == 1

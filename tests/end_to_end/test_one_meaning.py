@@ -284,3 +284,27 @@ def test_a_key_that_some_values_make_null_takes_no_row_from_the_other_table(key,
     counts = dict(zip(table.column("x"), table.column("n"), strict=True))
     assert {value: count for value, count in counts.items() if count} == {5: 1, 15: 1, 29: 2}
     assert len(counts) == 30
+
+
+@pytest.mark.parametrize("kind", ["memory", "duckdb"])
+def test_a_key_beside_whether_it_is_null_reads_the_same_cells(kind):
+    """'zz' is no listed value, so it is NULL; a store that reads the key late must not see its text."""
+    rows = [{"id": at, "a": cell} for at, cell in enumerate(("x", "zz", None, "x", "y"))]
+    curator = curator_of(kind, [dict.fromkeys(CELLS) | row for row in rows], "rows", "add-remove")
+    sql = "SELECT a, a IS NULL AS h, COUNT(*) AS n FROM v GROUP BY CUBE (a, a IS NULL)"
+    found = curator.sql(sql, spend=SPEND).table("h")
+    counts = dict(zip(found.column("h"), map(round, found.column("n")), strict=True))
+    assert counts == {False: 3, True: 2}
+
+
+@pytest.mark.parametrize("kind", ["memory", "duckdb"])
+def test_a_further_key_beside_a_joined_list_is_no_join(kind):
+    """All four rows match the list, so that each weighs a half, also that with a value of `b`."""
+    rows = [{"id": 1, "a": "x", "b": "1"}] + [{"id": 1, "a": "x"}] * 3
+    curator = curator_of(kind, [dict.fromkeys(CELLS) | row for row in rows], "people", "add-remove")
+    joined = "FROM v JOIN (VALUES ('x')) AS k(s) ON v.a = k.s"
+    for keys in ("k.s, v.b", "v.b, k.s"):
+        sql = f"SELECT {keys}, COUNT(*) AS n {joined} GROUP BY {keys}"
+        assert sum(curator.sql(sql, spend=SPEND).column("n")) == pytest.approx(0.5, abs=0.01)
+    alone = curator.sql(f"SELECT k.s, COUNT(*) AS n {joined} GROUP BY k.s", spend=SPEND)
+    assert alone.column("n") == pytest.approx([2], abs=0.01)

@@ -85,7 +85,7 @@ def by_group(tally):
 
 
 TALLIES = list(map(by_group, TALLIES))
-TALLIES += [replace(one, joined=1) for one in TALLIES if one.only is ONLY]
+TALLIES += [replace(one, joined=(0,)) for one in TALLIES if one.only is ONLY]
 """Where a list of keys is joined, a row that matches nothing is none of its person's rows."""
 
 

@@ -74,6 +74,10 @@ def shrink(amount, top, bottom):
     return size if amount >= 0 else -size
 
 
+def _at(key, tally):
+    return tuple(key[place] for place in tally.joined)
+
+
 def totals(tally, tables):
     columns = columns_of(tally.rows)
     only = None if tally.only is None else set(tally.only)
@@ -85,7 +89,7 @@ def totals(tally, tables):
     items = []
     for owner, row in rows_of(tally.rows, tables):
         key = tuple(meaning(row) for meaning in keys)
-        if tally.joined and key[: tally.joined] not in {one[: tally.joined] for one in only or ()}:
+        if tally.joined and _at(key, tally) not in {_at(one, tally) for one in only or ()}:
             continue
         # Of a person's rows those without a wanted key are counted, and nothing else.
         if only is None or key in only or isinstance(tally.share, RowShare | GroupRowShare):

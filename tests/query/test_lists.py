@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidArgument, UnsupportedQuery
 from discreet.query import parse
+from discreet.query.algebra.tally import Free, Tally
+from discreet.query.algebra.tree import Scan
 from discreet.query.bounds.grouping_sets import (
     cover_of,
     is_wide,
@@ -95,6 +98,13 @@ def test_what_cannot_be_listed_is_refused_with_what_works(asked, values, why):
 def test_other_sub_queries_are_refused_as_before(asked):
     with pytest.raises(UnsupportedQuery):
         count(asked)
+
+
+def test_a_tally_knows_the_values_that_a_list_is_joined_to():
+    """Of three keys the first and the last are joined; without a list nothing is."""
+    table = Tally(Scan(PEOPLE), (), (), Free(), only=(("a", 1, "x"), ("a", 2, "x"), ("b", 1, "y")))
+    assert table.matched is None
+    assert replace(table, joined=(0, 2)).matched == (("a", "x"), ("b", "y"))
 
 
 class TestWideSets:

@@ -112,3 +112,40 @@ def test_several_questions_have_one_print_whatever_they_are_called():
     one, two = question(), question("age > 3")
     assert measured_prints({"a": one, "b": two}) == measured_prints({"x": two, "y": one})
     assert measured_prints({"": one}) == measured_print(one)
+
+
+VISITS = dp.Schema(
+    "visits",
+    dp.People("id", max_rows=2),
+    {"day": dp.Date("2024-01-01", "2024-01-09"), "kind": dp.Text(9), "paid": dp.Integer(0, 9)},
+)
+USERS = dp.Schema("users", dp.People("id", max_rows=1), {"old": dp.Boolean()})
+FORMS = [
+    "SELECT COUNT(*) AS n FROM visits JOIN users ON visits.id = users.id WHERE {}",
+    "SELECT COUNT(*) AS n FROM (SELECT * FROM visits WHERE {0} UNION ALL "
+    "SELECT * FROM visits WHERE {0}) AS t",
+    "SELECT kind, COUNT(*) AS n FROM visits WHERE {} GROUP BY kind",
+    "SELECT COUNT(*) AS n FROM (SELECT id, COUNT(*) AS c FROM visits WHERE {} GROUP BY id) AS t",
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_conditions_below_joins_unions_and_sub_queries_have_one_form(form):
+    schemas = {"visits": VISITS, "users": USERS}
+
+    def printed(condition):
+        return measured_print(dp.parse_sql(form.format(condition), schemas))
+
+    assert printed("paid > 3 AND paid < 8") == printed("paid <= 7 AND paid >= 4")
+    assert printed("paid > 3") != printed("paid > 4")
+    # Days are compared as they are written, from both sides.
+    assert printed("day > DATE '2024-01-03'") != printed("day >= DATE '2024-01-04'")
+    assert printed("day < DATE '2024-01-03'") != printed("day <= DATE '2024-01-02'")
+
+
+def test_levels_of_a_hierarchy_are_told_apart():
+    table = dp.Table(PEOPLE)
+    levels = {"half": dp.col("age") // 5, "age": "age"}
+    one = measured_print(table.hierarchy(levels))
+    other = measured_print(table.hierarchy({"half": dp.col("age") // 2, "age": "age"}))
+    assert one == measured_print(table.hierarchy(levels)) != other

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
+
 import pytest
 
 import discreet as dp
@@ -116,3 +118,46 @@ def test_a_key_of_two_columns_may_be_null():
         {"people": PEOPLE},
     )
     assert absent_keys(asked, None) == ("both",) and marked_question(asked, None) == asked
+
+
+def test_every_key_of_wide_sets_has_a_mark():
+    """They are counted as several tables, which must all count the same rows."""
+    names = [f"k{place}" for place in range(6)]
+    columns = {name: dp.Integer(0, 9) for name in names}
+    wide = dp.Table(dp.Schema("wide", dp.Rows(), columns)).marginals(names, up_to=2)
+    assert all(None in key.values for key in marked_question(wide, None).keys)
+
+
+def test_rows_capped_by_group_have_no_common_table():
+    """Each set weighs rows by its own groups; one set alone is one table."""
+    unit = dp.People("id", max_rows=4, max_rows_per_group=2)
+    people = {"people": dp.Schema("people", unit, dict(PEOPLE.columns))}
+    sql = "SELECT sex, COUNT(*) AS n FROM people GROUP BY {}"
+    cube = dp.parse_sql(sql.format("CUBE (sex)"), people)
+    assert marked_question(cube, None) is None and len(table_parts(cube, None)) == 2
+    alone = dp.parse_sql(sql.format("sex"), people)
+    assert marked_question(alone, None) == alone
+
+
+def test_keys_beside_a_complete_hierarchy_have_marks_of_their_own():
+    asked = question("age, FLOOR(size / 10), size")
+    marked = marked_question(asked, None)
+    assert marked.nested == asked.nested is not None
+    assert [None in key.values for key in marked.keys] == [True, False, False]
+
+
+def test_listed_days_and_seconds_are_compared_as_numbers():
+    columns = {
+        "day": dp.Date("2024-01-01", "2024-01-09", default="2024-01-01"),
+        "at": dp.Timestamp(
+            "2024-01-01T00:00:00", "2024-01-02T00:00:00", default="2024-01-01T00:00:00"
+        ),
+        "sex": PEOPLE.columns["sex"],
+    }
+    table = dp.Table(dp.Schema("t", dp.Rows(), columns))
+    days = table.marginals(["day", "sex"], keys={"day": [date(2024, 1, 1), date(2024, 1, 2)]})
+    [day, _] = marked_question(days, None).keys
+    assert day.values[-1] is None and "UNIX_DATE" in repr(day.expression)
+    hours = {"at": [datetime(2024, 1, 1), datetime(2024, 1, 1, 5)]}
+    [at, _] = marked_question(table.marginals(["at", "sex"], keys=hours), None).keys
+    assert at.values[-1] is None and "UNIX_SECONDS" in repr(at.expression)

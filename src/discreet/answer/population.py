@@ -45,7 +45,7 @@ from typing import cast
 
 from ..data.unit import People
 from ..errors import InvalidArgument
-from ..frozen import frozen
+from ..frozen import frozen, replace
 from ..privacy.measures import REPLACE
 from ..query.algebra.chain import leaves
 from ..query.algebra.expression import (
@@ -158,6 +158,7 @@ class PopulationLaw:
         z = normal_reach(beta)
         rows: dict[int, list[tuple[float, RowInfluence]]] = {}
         people: list[float] = []
+        unit_rows = rows_of_unit(question.rows)
         for (place, name), weight in weights.items():
             if not weight:
                 continue
@@ -165,10 +166,10 @@ class PopulationLaw:
             if isinstance(statistics[name], CountPeople):
                 people.append(weight**2 * reader.count(name).square)
             else:
-                influence = reader.influence(name)
+                influence = replace(reader, unit_rows=unit_rows).influence(name)
                 rows.setdefault(place, []).append((weight, influence))
         # Rows of different keys are different rows, so their squares add up.
-        by_rows = sum(map(square_of_sum, rows.values())) * rows_of_unit(question.rows)
+        by_rows = sum(map(square_of_sum, rows.values())) * unit_rows
         groups = min(len(people), max_groups_of(question.rows)) if people else 1
         by_people = sum(people) * groups
         # Minkowski: the deviation of a sum is at most the sum of the deviations.
@@ -184,6 +185,13 @@ class _Reader:
     place: int
     beta: float
     z: float
+    unit_rows: int = 1
+    """Rows of one unit. The draws are of units, so few of them are told by this many rows more."""
+
+    @property
+    def few(self) -> float:
+        """Squared number of rows that is added for small samples: (k·z)² once it is multiplied by k."""
+        return self.unit_rows * self.z**2
 
     def influence(self, name: str) -> RowInfluence:
         """Return the influence of rows on a statistic."""
@@ -200,7 +208,7 @@ class _Reader:
     def count(self, name: str, conditions: frozenset[Expression] = frozenset()) -> RowInfluence:
         """Return the influence on a count: 1 in each of its rows."""
         low, high = self._ends(name)
-        square = max(0.0, high) + self.z**2
+        square = max(0.0, high) + self.few
         return RowInfluence(square, (low, high), conditions, indicator=True)
 
     def _sum(self, name: str, of: Expression) -> RowInfluence:
@@ -214,7 +222,7 @@ class _Reader:
             # x² ≤ (a + b)x − ab; −ab is positive, so the greatest number of rows bounds it.
             sloped = max((low + high) * end for end in total)
             square = sloped - low * high * self._most_rows(of)
-        square += (self.z * largest) ** 2
+        square += self.few * largest**2
         spread = self._spread(of)
         if spread is not None:
             variance, (least, most) = spread
@@ -236,7 +244,7 @@ class _Reader:
         # The product (b − m)(m − a) grows towards the middle of the range.
         mean = min(max((low + high) / 2, below), above)
         largest = max(high - below, above - low)
-        variance = (high - mean) * (mean - low) + (self.z * largest) ** 2 / least
+        variance = (high - mean) * (mean - low) + self.few * largest**2 / least
         spread = self._spread(of)
         if spread is not None:
             variance = min(variance, spread[0])
@@ -259,12 +267,13 @@ class _Reader:
             if not isinstance(statistic, Variance) or statistic.of != of:
                 continue
             rows = self._rows(name, statistic)
-            if rows[0] <= _FEW:
+            units = rows[0] / self.unit_rows
+            if units <= _FEW:
                 return None
             _, most = self._ends(name)
             variance = most**2 if statistic.root else most
             # (t/z)² ≈ 1 + (z² + 1)/2ν for ν = n − 1, and n/ν for a variance with n in its denominator.
-            student = 1 + (self.z**2 + 3) / (2 * (rows[0] - 1))
+            student = 1 + (self.z**2 + 3) / (2 * (units - 1))
             return variance * student, rows
         return None
 

@@ -67,7 +67,9 @@ from ..query.algebra.tree import (
     Select,
     Union,
     Where,
+    inputs_of,
 )
+from ..query.bounds.fanout import find_cut, find_cuts
 from ..query.bounds.keys import PublicValues
 from ..query.bounds.missing_keys import absent_keys, marked_question
 from ..query.bounds.relation_facts import tables_of, unit_of
@@ -152,9 +154,10 @@ def same_target(questions: Questions, public_values: PublicValues | None) -> boo
         unit     questions           the same if
         Rows     one                 all its sets of keys count the same rows
         Rows     several             no row can be without a key of any of them
-        People   one or several      no row can be without a key, all keys are public, and no cap on
-                                     groups is declared: rows outside the keys were not among a
-                                     person's rows, and a plan chose between two caps
+        People   one or several      no row can be without a key, all keys are public, no cap on
+                                     groups is declared and no join truncates: rows outside the keys
+                                     were not among a person's rows, a plan chose between two caps,
+                                     and the columns that were read decided which rows were kept
 
     Law: tests/curator/test_former_answers.py
     """
@@ -164,9 +167,21 @@ def same_target(questions: Questions, public_values: PublicValues | None) -> boo
             return marked_question(question, public_values) == question
         if absent_keys(question, public_values):
             return False
-        if has_people and not _has_one_cap(question):
+        if has_people and (not _has_one_cap(question) or _truncates(question.rows)):
             return False
     return True
+
+
+def _truncates(rows: Relation) -> bool:
+    """Return whether a join keeps only some of a person's rows."""
+    cuts: tuple[int | None, ...] = ()
+    if isinstance(rows, JoinPublic):
+        cuts = (find_cut(rows),)
+    elif isinstance(rows, JoinPeople):
+        cuts = find_cuts(rows)
+    if any(cut is not None for cut in cuts):
+        return True
+    return any(map(_truncates, inputs_of(rows)))
 
 
 def _has_one_cap(question: Question) -> bool:

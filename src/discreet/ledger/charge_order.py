@@ -251,8 +251,8 @@ def find_answer(order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:
     3. of those with a key of the first format, answers to the very same event;
     4. the answer that was stored first.
 
-    For an order apart an answer of others counts only if they paid for the very same event. So
-    nothing that this person sees depends on whether others have asked.
+    For an order apart an answer of others counts only under the very same key, if they paid for
+    the very same event. So nothing that this person sees depends on whether others have asked.
 
     Refuses: an answer that is not the one its entry vouches for, with LedgerCorrupt.
     """
@@ -269,7 +269,8 @@ def find_answer(order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:
         body = check_body(*end)
         same_key = charge.key == order.key
         by_others = order.apart and charge.number not in paid_by_asker
-        if by_others and same_key and _priced(charge) != _priced(order_entry):
+        # A key or an event of another release would show that somebody asked before.
+        if by_others and not (same_key and _priced(charge) == _priced(order_entry)):
             continue
         if not same_key and (order.fits is None or not order.fits(charge, body)):
             continue

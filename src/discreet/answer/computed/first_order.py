@@ -72,7 +72,11 @@ def _leaf(name: str, table: TableLaw, place: int) -> FirstOrder | None:
     made = table.rows[place].get(name)
     if made is None:
         keys = [key.name for key in table.question.keys]
-        return FirstOrder(float(table.keys[place][keys.index(name)]), {})  # type: ignore[arg-type]
+        value = table.keys[place][keys.index(name)]
+        # A key that is summed over is NULL, and so is what is computed from it.
+        if value is None:
+            return None
+        return FirstOrder(float(value), {})
     if made.value is None:
         return None
     # Statistics that are equal are one, whatever their names.

@@ -30,9 +30,11 @@ from ...plan.planner import Planner
 from ...privacy.events import Batch, Event
 from ...privacy.events.json import Json, measure_to_json, to_json
 from ...privacy.measures import Measure
+from ...query.algebra.tally import RowShare
 from ...query.algebra.tree import Question, Scan
 from ...query.python.table import Table
 from ...query.python.truncation import truncation_question
+from ..answer_key import MEANING
 from ..explain import check_rows
 from ..pay import Work, pay
 from ..stored_answer import Body, fits_price, read_body, write_body
@@ -124,7 +126,13 @@ def _suggest(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fracti
     event = wanted.event
     # Key of release 0.2: what is asked and the spend, not the plan, which may improve.
     spend_json = measure_to_json(read_budget(spend))
-    key = SECOND_FORMAT + hash_json({"key": 2, "bounds": wanted.asked, "spend": spend_json})
+    facts: Json = {"key": 2, "bounds": wanted.asked, "spend": spend_json}
+    share = plan.releases[0].need.tally.share
+    counts_anew = isinstance(share, RowShare) and share.rows > 1
+    if counts_anew:
+        # Rows without a value came to count among those of their person.
+        facts["meaning"] = MEANING
+    key = SECOND_FORMAT + hash_json(facts)
     price = context.ledger.price(event)
     shown = context.ledger.shown_price(event, spend)
 
@@ -135,6 +143,8 @@ def _suggest(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fracti
 
     def fits(charge: Entry, body: str) -> bool:
         """Return whether an answer of release 0.1.0 was asked on the same terms."""
+        if counts_anew:
+            return False
         if charge.event == to_json(event):
             return True
         return fits_price(read_body(body).price, spend, price)

@@ -13,6 +13,7 @@ from typing import Generic, Protocol, TypeVar
 
 from ...arithmetic.canonical import hash_json
 from ...arithmetic.rational import whole
+from ...data.unit import People
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...learn.estimator import Estimator
@@ -28,10 +29,10 @@ from ...privacy.measures import Measure
 from ...query.algebra.expression import Field
 from ...query.algebra.statistic import Count
 from ...query.algebra.tree import Finish, Question, Relation
-from ...query.bounds.relation_facts import columns_of, tables_of
+from ...query.bounds.relation_facts import columns_of, tables_of, unit_of
 from ...query.sql.parse import parse_rows
 from ...query.text.question import describe, fingerprint
-from ..answer_key import key_name
+from ..answer_key import MEANING, key_name
 from ..context import CuratorContext
 from ..explain import check_rows
 from ..pay import Locks, Work, pay
@@ -138,6 +139,9 @@ def _facts(
     """Return the facts of a training that are stored with it; their names are a stored format."""
     made = {"learn": type(model).__name__, "params": params_to_json(model)}
     terms: Json = {**made, "spend": measure_to_json(price)}
+    if isinstance(unit_of(rows), People):
+        # Rows without a label came to count among those of their person.
+        terms["meaning"] = MEANING
     versions = {schema.name: schema.version for schema in tables_of(rows)}
     asked = hash_json({**made, "rows": fingerprint(said)})
     text = f"{model!r} learned from: {describe(said)}"

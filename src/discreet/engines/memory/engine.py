@@ -163,7 +163,7 @@ def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:
         for meaning, domain in zip(key_meanings, facts.keys, strict=True):
             # Through the form of a store, so that equal keys of different types are one key.
             key.append(value_of(hold(meaning(owned.row), domain), domain))
-        if joined_list is not None and tuple(key[: tally.joined]) not in matched:
+        if joined_list is not None and tally.joined_values(tuple(key)) not in matched:
             continue
         listed = wanted is None or tuple(key[: tally.listed]) in wanted
         values = []

@@ -114,7 +114,7 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     if tally.only is not None:
         test, tested = _only_sql(facts, names, writer)
     # A test of keys reads them, and so does grouping within a person: then they are not deferred.
-    join_test = _keys_test(facts, tally.matched, names[: tally.joined], writer)
+    join_test = _keys_test(facts, tally.matched, tally.joined, names, writer)
     reads_keys = test or join_test or tally.people or isinstance(tally.share, GroupRowShare)
     deferred = {}
     if not reads_keys:
@@ -229,19 +229,22 @@ def _group_test(facts: TallyFacts, names: Sequence[str], writer: Writer) -> str:
     share = facts.tally.share
     if not isinstance(share, GroupRowShare):
         return ""
-    return _keys_test(facts, facts.tally.groups, names[: share.keys], writer)
+    return _keys_test(facts, facts.tally.groups, range(share.keys), names, writer)
 
 
 def _keys_test(
     facts: TallyFacts,
     listed: tuple[Values, ...] | None,
+    places: Sequence[int],
     names: Sequence[str],
     writer: Writer,
 ) -> str:
-    """Write the test that the first keys of a row are listed; "" if every row passes."""
+    """Write the test that some keys of a row, by their places, are listed; "" if every row passes."""
     if listed is None:
         return ""
-    test, not_null = only_sql(listed, names, facts.keys[: len(names)], writer.dialect)
+    own_names = [names[place] for place in places]
+    domains = [facts.keys[place] for place in places]
+    test, not_null = only_sql(listed, own_names, domains, writer.dialect)
     if test == "TRUE":
         return none_null(not_null)
     return test
@@ -382,6 +385,10 @@ def deferred_keys(tally: Tally, names: Sequence[str], writer: Writer) -> dict[st
         return {}
     for term in tally.terms:
         used |= fields_of(term.expression)
+    for key in tally.keys:
+        # A key that is computed from a column reads its value, not the stored text.
+        if not isinstance(key, Field):
+            used |= fields_of(key)
     deferred = {}
     for name, key in zip(names, tally.keys, strict=True):
         if not isinstance(key, Field) or key.name in used:

@@ -134,9 +134,9 @@ class Tally:
     counts once, with the greatest contribution (for COUNT(DISTINCT person)); shares act on that,
     and the n of RowShare are then the person's keys, those outside `only` included.
 
-    `joined`: the number of keys, from the first one on, that a public list is joined to (RIGHT JOIN
-    of chosen keys). A row that matches nothing in the list is then no row of the relation, and so
-    none of its person's rows.
+    `joined`: the places of the keys that a public list is joined to (RIGHT JOIN of chosen keys). A
+    row that matches nothing in the list is then no row of the relation, and so none of its person's
+    rows.
     """
 
     rows: Relation
@@ -145,7 +145,7 @@ class Tally:
     share: Share
     only: tuple[Values, ...] | None = None
     people: bool = False
-    joined: int = 0
+    joined: tuple[int, ...] = ()
 
     @property
     def listed(self) -> int:
@@ -158,17 +158,19 @@ class Tally:
         """The listed groups of a `GroupRowShare`; None if every group is one."""
         if self.only is None or not isinstance(self.share, GroupRowShare):
             return None
-        return self._first_keys(self.share.keys)
+        width = self.share.keys
+        return tuple(dict.fromkeys(key[:width] for key in self.only))
 
     @property
     def matched(self) -> tuple[Values, ...] | None:
         """The rows of the joined list; None if none is joined."""
         if self.only is None or not self.joined:
             return None
-        return self._first_keys(self.joined)
+        return tuple(dict.fromkeys(map(self.joined_values, self.only)))
 
-    def _first_keys(self, width: int) -> tuple[Values, ...]:
-        return tuple(dict.fromkeys(key[:width] for key in self.only or ()))
+    def joined_values(self, key: Values) -> Values:
+        """Return the values of those keys that a list is joined to."""
+        return tuple(key[place] for place in self.joined)
 
 
 Totals: TypeAlias = dict[Values, tuple[int, ...]]

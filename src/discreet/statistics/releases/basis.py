@@ -40,8 +40,8 @@ class Basis:
     public_values: PublicValues | None
     quantiles: tuple[tuple[Expression, Fraction], ...] = ()
     intervals: bool = True
-    joined: int = 0
-    """Number of keys that a public list of chosen keys is joined to (`Tally.joined`)."""
+    joined: tuple[int, ...] = ()
+    """Places of the keys that a public list of chosen keys is joined to (`Tally.joined`)."""
 
 
 def basis_of(
@@ -59,8 +59,10 @@ def basis_of(
         if isinstance(statistic, Quantile):
             quantiles.append((statistic.of, statistic.at))
     columns = columns_of(question.rows)
+    joined: tuple[int, ...] = ()
     # Without several sets a nest is a list of chosen keys: rows that match none are dropped.
-    is_chosen = question.nested is not None and question.sets is None
+    if question.nested is not None and question.sets is None:
+        joined = question.nested.places
     return Basis(
         rows=question.rows,
         columns=columns,
@@ -70,7 +72,7 @@ def basis_of(
         public_values=public_values,
         quantiles=tuple(quantiles),
         intervals=intervals,
-        joined=len(keys) if is_chosen else 0,
+        joined=joined,
     )
 
 
