@@ -12,7 +12,8 @@ from scipy.stats import norm
 import discreet as dp
 from discreet.answer.ask import run_plan
 from discreet.answer.computed.first_order import first_order
-from discreet.answer.population import PopulationLaw, combined_reach, normal_reach, read_target
+from discreet.answer.population import PopulationLaw, combined_reach, normal_reach
+from discreet.answer.sampled_columns import read_target
 from discreet.frozen import replace
 from discreet.mechanisms.additive.discrete_laplace import Geometric
 from discreet.plan import plan_question

@@ -1,6 +1,7 @@
 from . import derived_views as derived_views
 from . import measurements as measurements
 from . import population as population
+from . import sampled_columns as sampled_columns
 from . import workload_run as workload_run
 from .answer import Answer as Answer
 from .ask import answer_question as answer_question

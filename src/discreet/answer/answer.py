@@ -171,7 +171,7 @@ class Answer:
 
         Refuses: with InvalidArgument the population of columns without a known sampling error.
         """
-        if modules.population.read_target(of, self.question) == self.target:
+        if modules.sampled_columns.read_target(of, self.question) == self.target:
             return self
         caption = modules.text.caption.line_about(self.caption, of)
         return replace(self, target=of, caption=caption)
@@ -263,7 +263,7 @@ class Answer:
 
         Refuses: with InvalidArgument the population of columns without a known sampling error.
         """
-        modules.population.read_target(of, self.question)
+        modules.sampled_columns.read_target(of, self.question)
         noisy = self.noisy
         made = []
         for name, expression in self.question.finish.columns:

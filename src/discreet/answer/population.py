@@ -44,9 +44,7 @@ from statistics import NormalDist
 from typing import cast
 
 from ..data.unit import People
-from ..errors import InvalidArgument
 from ..frozen import frozen, replace
-from ..privacy.measures import REPLACE
 from ..query.algebra.chain import leaves
 from ..query.algebra.expression import (
     Call,
@@ -55,19 +53,17 @@ from ..query.algebra.expression import (
     Field,
     Function,
     call_of,
-    fields_of,
-    windows_of,
 )
 from ..query.algebra.statistic import Count, CountOf, CountPeople, Mean, Statistic, Sum, Variance
-from ..query.algebra.tree import Question, Relation, Scan, Select
+from ..query.algebra.tree import Question, Relation
 from ..query.bounds.contribution_bounds import max_groups_of
 from ..query.bounds.fanout import person_rows
 from ..query.bounds.not_null import always_present
-from ..query.bounds.relation_facts import columns_of, multiplicity, neighbours_of, unit_of
+from ..query.bounds.relation_facts import columns_of, multiplicity, unit_of
 from ..query.domains.domain_of import domain_of
 from ..statistics.recipe import RowsEstimate
 from ..statistics.releases.basis import range_of
-from .computed.first_order import first_order, has_derivatives
+from .computed.first_order import first_order
 from .computed.window_intervals import TableLaw, read_box
 
 _ASIDE = 0.04
@@ -81,7 +77,8 @@ _COARSE = ((0.2, 0.45, 0.75), (1.0, 0.4, 0.02))
 """The same for computed columns, whose reach takes long: their intervals are a little wider."""
 _NEAR = 1.02
 """A union bound that is within 2 % of the sampling error alone is taken as it is."""
-_SAMPLED = (Count, CountOf, CountPeople, Sum, Mean)
+SAMPLED = (Count, CountOf, CountPeople, Sum, Mean)
+"""Statistics whose sampling error is known."""
 _FEW = 2
 """Of so few rows no variance is believed."""
 
@@ -422,85 +419,3 @@ def _outside(shift: float, t: float, deviation: float) -> float:
     """Return P(|shift + S| > t) for a normal S."""
     scale = deviation * math.sqrt(2)
     return (math.erfc((t - shift) / scale) + math.erfc((t + shift) / scale)) / 2
-
-
-def read_target(of: object, question: Question) -> str:
-    """Check what intervals are of: the data, or the population that its units were drawn from.
-
-    Refuses: with InvalidArgument other words, and a population that the question's columns do not tell.
-    """
-    if of not in ("data", "population"):
-        raise InvalidArgument(f'of must be "data" or "population", got {of!r}')
-    if of == "population":
-        check_sampled(question)
-    return str(of)
-
-
-def check_sampled(question: Question) -> None:
-    """Refuse a question whose columns have no known sampling error, by public facts alone.
-
-    Refuses: see the top of this file (`InvalidArgument`); every refusal says what would work.
-
-    >>> import discreet as dp
-    >>> from discreet.answer.population import check_sampled
-    >>> people = {"people": dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120)})}
-    >>> check_sampled(dp.parse_sql("SELECT MEDIAN(age) AS age FROM people", people))
-    Traceback (most recent call last):
-    ...
-    discreet.errors.InvalidArgument: of="population": age has no known sampling error; ask for \
-COUNT, SUM or AVG and + − × / of them, or take of="data" for the noise alone
-    """
-    unit = unit_of(question.rows)
-    if isinstance(unit, People) and unit.window is not None:
-        raise _refusal(
-            "the unit is a person within a window of time, and windows of one person are no "
-            "independent draws; declare People without window"
-        )
-    if any(key.values is None for key in question.keys):
-        raise _refusal(
-            "the keys were selected privately, so the rare ones are missing; list them in the schema"
-        )
-    statistics = dict(question.statistics)
-    for name, expression in question.finish.columns:
-        read = fields_of(expression) & statistics.keys()
-        if not read:
-            continue
-        known = all(isinstance(statistics[one], _SAMPLED) for one in read)
-        if not known or not has_derivatives(expression):
-            raise _refusal(
-                f"{name} has no known sampling error; ask for COUNT, SUM or AVG and + − × / of them"
-            )
-        if windows_of(expression) and (question.sets is not None or question.running):
-            raise _refusal(f"{name} reads rows of several sets; ask for one GROUP BY")
-        for one in read:
-            _check_statistic(question, name, statistics[one], expression)
-
-
-def _check_statistic(
-    question: Question, name: str, statistic: Statistic, expression: Expression
-) -> None:
-    """Refuse a number of units that is public, and sums whose squares nothing bounds."""
-    counted = CountPeople if isinstance(unit_of(question.rows), People) else Count
-    alone = isinstance(expression, Field) and not question.keys
-    if alone and isinstance(statistic, counted) and _is_whole_table(question.rows):
-        if neighbours_of(question.rows) == REPLACE:
-            raise _refusal(f"{name} is the size of the sample, which is public; ask for a share")
-    if not isinstance(statistic, Sum):
-        return
-    low, high = range_of(domain_of(statistic.of, columns_of(question.rows)))
-    counted_rows = any(counts_rows(other, statistic.of) for _, other in question.statistics)
-    if low < 0 < high and not counted_rows:
-        raise _refusal(
-            f"{name} sums numbers of both signs, which cancel out; ask for COUNT(*) beside it"
-        )
-
-
-def _is_whole_table(rows: Relation) -> bool:
-    """Return whether all rows of one table are read: none is filtered, joined or united."""
-    if isinstance(rows, Select):
-        return _is_whole_table(rows.rows)
-    return isinstance(rows, Scan)
-
-
-def _refusal(why: str) -> InvalidArgument:
-    return InvalidArgument(f'of="population": {why}, or take of="data" for the noise alone')

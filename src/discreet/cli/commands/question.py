@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ...answer.answer import DATA, Answer
-from ...answer.population import read_target
+from ...answer.sampled_columns import read_target
 from ...curator import Curator
 from ...curator.verbs.bounds import truncation_question_of
 from ...plan.asked.terms import SpendOptions

@@ -242,8 +242,11 @@ def _keys_test(
     """Write the test that some keys of a row, by their places, are listed; "" if every row passes."""
     if listed is None:
         return ""
-    own_names = [names[place] for place in places]
-    domains = [facts.keys[place] for place in places]
+    own_names = []
+    domains = []
+    for place in places:
+        own_names.append(names[place])
+        domains.append(facts.keys[place])
     test, not_null = only_sql(listed, own_names, domains, writer.dialect)
     if test == "TRUE":
         return none_null(not_null)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...answer.answer import DATA
-from ...answer.population import read_target
+from ...answer.sampled_columns import read_target
 from ...frozen import field, frozen, replace
 from ...json_shape import (
     FLAG,
