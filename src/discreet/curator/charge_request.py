@@ -63,13 +63,18 @@ def order_of(
     shown = ledger.shown_price(event, terms.spend, part=part)
     texts = texts_of(questions)
     # An answer of an earlier meaning is given again only if it counted what is counted now.
-    fits = None
-    if all(same_target({"": one}, context.public_values) for one in questions.values()):
-        # Release 0.1.0 planned every question by itself.
-        fits = fits_terms(plans, terms, price)
     former = ""
-    if same_target(questions, context.public_values):
+    same_alone = same_target(questions, context.public_values)
+    if same_alone:
         former = key.former
+    elif len(questions) > 1:
+        # Release 0.1.0 planned every question by itself.
+        same_alone = all(
+            same_target({"": one}, context.public_values) for one in questions.values()
+        )
+    fits = None
+    if same_alone:
+        fits = fits_terms(plans, terms, price)
     order = ChargeOrder(
         who,
         why,

@@ -39,7 +39,7 @@ from ..algebra.tree import (
 )
 from ..bounds.nested import pick
 from ..bounds.relation_facts import columns_of
-from ..domains.domain import Domain, Whole
+from ..domains.domain import Domain, Scalar, Whole
 from ..domains.domain_of import domain_of
 from .question import fingerprint, plain_tree
 
@@ -56,7 +56,8 @@ def measured_print(question: Question) -> str:
     >>> measured_print(dp.parse_sql(one, people)) == measured_print(dp.parse_sql(two, people))
     True
     """
-    order = sorted(range(len(question.keys)), key=lambda place: _text(question.keys[place]))
+    texts = [_text(key.expression) for key in question.keys]
+    order = sorted(range(len(texts)), key=texts.__getitem__)
     new_place = [0] * len(order)
     keys = []
     for number, place in enumerate(order):
@@ -96,16 +97,19 @@ def measured_prints(questions: Mapping[str, Question]) -> str:
 
 def _text(part: object) -> str:
     """Write a part of a question as text by which parts are put in order."""
-    if isinstance(part, Key):
-        part = replace(part, name="")
     return canonical_json(plain_tree(part))
 
 
 def _canonical_key(key: Key, name: str) -> Key:
     values = key.values
     if values is not None:
-        values = tuple(sorted(values, key=_text))
+        values = tuple(sorted(values, key=_typed))
     return Key(name, key.expression, values)
+
+
+def _typed(value: Scalar) -> tuple[str, Scalar]:
+    """Return a rank of values of several types; a key may have thousands, so no text is written."""
+    return type(value).__name__, value
 
 
 def _canonical_rows(relation: Relation) -> Relation:
