@@ -53,6 +53,16 @@ _DISGUISED = re.compile(rf"://|:\\\\|\bpostgres(?:ql)?:|:[^\s]*@|{_SECRET}", re.
 _SAFE = re.compile(r"[\w.,:/\[\]-]*")
 """Letters of a host, a port and a database that may be shown; others may hide a secret."""
 _HOST = re.compile(r"(?:\[[^\[\]]*\]|[^:\[\]]*)(?::[0-9]*)?")
+_ONE_HOST = r"(?:[\w.-]*|[/@][^\s:,]*|\[?[0-9A-Fa-f:.]+(?:%\w+)?\]?)"
+_LISTED_HOSTS = re.compile(rf"{_ONE_HOST}(?:,{_ONE_HOST})*")
+"""Names, sockets and addresses of hosts. libpq tells a host that it cannot find, so nothing else may stand there."""
+_FORMS = {
+    "host": _LISTED_HOSTS,
+    "hostaddr": _LISTED_HOSTS,
+    "port": re.compile(r"[0-9,]*"),
+    "dbname": re.compile(r"[^:]*"),
+}
+"""How values must look in a list of pairs or in the query of a URL; others may hold a password after a colon."""
 _TABLE = re.compile(r"[\w$]+(?:\.[\w$]+){0,2}")
 
 
@@ -159,6 +169,9 @@ def masked(where: object) -> str:
     pairs = _pairs(text)
     if pairs is None:  # what is a password in it, nobody can tell
         return "(a connection string)"
+    if any(keyword not in KEYWORDS for keyword, _ in pairs):
+        # A word that is no keyword may be a part of a password that was not quoted.
+        return "(a connection string)"
     return " ".join(f"{keyword}={_shown(keyword, value)}" for keyword, value in pairs)
 
 
@@ -233,7 +246,21 @@ def _check_pairs(where: str) -> str:
                 "it looks like a connection string, but one of its keywords is none of libpq, "
                 "which writes them in small letters"
             )
+        if not _fits(keyword, value):
+            raise InvalidArgument(
+                f"the {keyword} of this connection string cannot be read as one; write "
+                "host=… port=… dbname=… user=… password=…, each by itself, or postgresql://user@host:5432/database"
+            )
     return where
+
+
+def _fits(keyword: str, value: str) -> bool:
+    """Return whether a value has the form of its keyword: no host, port or database holds a password."""
+    form = _FORMS.get(keyword)
+    # A connection string may stand in for the name of a database; libpq then reads it as one.
+    if keyword == "dbname" and ("=" in value or _URL.match(value) is not None):
+        return True
+    return form is None or form.fullmatch(value) is not None
 
 
 def _check_url(where: str) -> None:
@@ -245,10 +272,15 @@ def _check_url(where: str) -> None:
     ends_early = rest.count("@") > 1 or ("@" in rest and "@" not in authority)
     # An encoded : or @ would make a password a part of the host, which drivers tell; %2F is a socket.
     ends_early = ends_early or any("%" in re.sub("%2F", "", host, flags=re.I) for host in hosts)
+    # libpq ends a value at a space, and tells the rest.
+    ends_early = ends_early or re.search(r"\s", where) is not None
+    for said in where.partition("?")[2].split("&"):
+        name, _, value = said.partition("=")
+        ends_early = ends_early or not _fits(unquote(name).strip(), unquote(value))
     if ends_early or not all(_HOST.fullmatch(host) for host in hosts):
         raise InvalidArgument(
             "this postgresql:// address has no host and port that can be read; write user:password@host:5432, "
-            "and in a user or a password %40 for @, %2F for /, %23 for # and %3A for :"
+            "and in a user or a password %40 for @, %2F for /, %23 for #, %3A for : and %20 for a space"
         )
 
 
@@ -282,6 +314,8 @@ def _masked_parameter(said: str) -> str:
 def _shown(keyword: str, value: str) -> str:
     """Return a value as it may be shown; that of an unknown keyword, or one that may hold more pairs, is hidden."""
     if keyword in SECRETS or keyword not in KEYWORDS or re.search(r"[=;@#&?%]", value):
+        return HIDDEN
+    if value != HIDDEN and not _fits(keyword, value):
         return HIDDEN
     return f"'{value}'" if " " in value or not value else value
 

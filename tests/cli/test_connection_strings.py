@@ -91,7 +91,23 @@ REFUSED = (
     f"\u200bpassword={S}",
     f"postgresql://ann%3A{S}%40localhost/c",
     f"host=db#password={S}",
+    f"host=localhost:1:{S}",
+    f"host=user:{S}@db",
+    f"hostaddr=1.2.3.4:1:{S}",
+    f"host=db port=1:{S}",
+    f"host=db dbname=db:{S}",
+    f"host=db password=a {S} = 3",
+    f"postgresql://db/d?host=db:1:{S}",
+    f"postgresql://db/d?password=a b {S}",
+    f"postgresql://ann:a {S}@127.0.0.1/d",
 )
+FITTING = {
+    "host": ("db", "db.example,::1", "/var/run", "@socket", "[fe80::1%eth0]", "127.0.0.1"),
+    "hostaddr": ("127.0.0.1", "::1,127.0.0.1"),
+    "port": ("5432", "1,2"),
+    "dbname": ("d", "my data"),
+}
+"""Values of keywords that are told in messages of libpq; what has another form is refused."""
 PATHS = (
     "people.ledger",
     "with space.ledger",
@@ -163,6 +179,10 @@ class TestTheRule:
     def test_every_list_of_pairs_is_read_as_libpq_reads_it(self, pairs, data):
         """In any order, quoted or escaped, with any white space round the equals sign."""
         said = []
+        pairs = [
+            (keyword, data.draw(st.sampled_from(FITTING.get(keyword, (value,)))))
+            for keyword, value in pairs
+        ]
         for keyword, value in pairs:
             space = data.draw(st.sampled_from(["", " ", "\t", " \n "]))
             inner = value.replace("\\", "\\\\").replace("'", "\\'")
