@@ -132,13 +132,37 @@ class TestStrategies:
         land = NestedTables(tree, (2, 3), list(product(range(4), [(), (0,), (1,), (0, 1)])))
         assert plan_strategy(land, [dp.ZCDP("1/2")]).gap < 1e-3
 
+    @pytest.mark.parametrize("budget", [dp.PureDP("1/1000"), dp.ZCDP("1/1000")])
+    @pytest.mark.parametrize("keys", [(), (3,)])
+    def test_a_level_of_single_children_costs_nothing(self, budget, keys):
+        """It holds the numbers of the level above: measured once, with the noise of the shorter tree."""
+        short = Hierarchy([[0, 0, 0], [0, 0, 1, 2, 2]])
+        long = Hierarchy([[0], [0, 0, 0], [0, 1, 2], [0, 0, 1, 2, 2], [0, 1, 2, 3, 4]])
+        change = StrategyNorms(2**21)
+        every = tuple(range(len(keys)))
+        same_level = {0: [0, 1], 1: [2, 3], 2: [4, 5]}
+        errors = []
+        for tree, depths in ((short, (0, 1, 2)), (long, (0, 2, 4)), (long, (1, 3, 5))):
+            asked = NestedTables(tree, keys, [(depth, every) for depth in depths])
+            plan = plan_strategy(asked, [budget], change=change)
+            errors.append(plan.set_rmse)
+        assert errors[1] == pytest.approx(errors[0], rel=2e-3)
+        assert errors[2] == pytest.approx(errors[0], rel=2e-3)
+        levels = [(depth, every) for depth in range(6)]
+        plan = plan_strategy(NestedTables(long, keys, levels), [budget], change=change)
+        measured = [depth for depth, _ in plan.strategy.parts]
+        for alike in same_level.values():
+            assert len({depth for depth in measured if depth in alike}) <= 1
+        levels = plan_strategy(long, [budget], change=change).strategy
+        assert levels.weights[-1] > 0.1
+
     def test_what_is_no_tree_is_refused(self):
         tree = Hierarchy([[0, 0]])
         for sizes, sets in (
             ((2,), []),
             ((2,), [(2, ())]),
             ((2,), [(1, (1,))]),
-            ((), [(0, ())] * 2),
+            ((), [(0, ())] * 1025),
         ):
             with pytest.raises(dp.InvalidArgument):
                 NestedTables(tree, sizes, sets)

@@ -168,6 +168,17 @@ def least_squares(
     return np.asarray(final)
 
 
+def deepest_alike(sizes: Sequence[int], depth: int, last: int) -> int:
+    """Return the deepest level, up to `last`, that has as many nodes as a level.
+
+    Every node has a child, so as many nodes mean one child each: these levels hold the same numbers.
+    One of them is measured, with the shares of all. The deepest one tells the others, not conversely.
+    """
+    while depth < last and sizes[depth + 1] == sizes[depth]:
+        depth += 1
+    return depth
+
+
 def best_levels(tree: Hierarchy, *, laplace: bool) -> LevelStrategy:
     """Return the shares of levels that minimise the mean squared error over levels.
 
@@ -181,7 +192,10 @@ def best_levels(tree: Hierarchy, *, laplace: bool) -> LevelStrategy:
     """
     levels = len(tree.sizes)
     gains, energy = nested(tree.sizes, [1 / levels] * levels)
-    shares = list(best_shares(gains, energy, laplace=laplace).shares)
+    found = best_shares(gains, energy, laplace=laplace).shares
+    shares = [0.0] * levels
+    for depth, share in enumerate(found):
+        shares[deepest_alike(tree.sizes, depth, levels - 1)] += share
     # Leaves are always measured, since they are asked.
     shares[-1] = max(shares[-1], _MIN_LEAF_SHARE)
     return LevelStrategy(tree, tuple(shares))

@@ -26,7 +26,7 @@ from ..estimate import to_steps
 from ..residual import residual_block
 from ..strategy_noise import Measurement, shares_of, variances_of
 from ..strategy_norms import Block, Integers, cell_block
-from ..tree import LevelStrategy, least_squares, level_sums
+from ..tree import LevelStrategy, deepest_alike, least_squares, level_sums
 from ..workload import (
     Hierarchy,
     KeySet,
@@ -315,12 +315,13 @@ def best_nested(workload: NestedTables, *, laplace: bool) -> NestedStrategy:
         parts += [(depth, part) for depth in depths]
     gains = _gains(workload, parts, contrasts=contrasts)
     shares = best_shares(gains, energy.ravel(), laplace=laplace).shares
-    measured: list[LevelSet] = []
-    weights: list[float] = []
-    for level_set, share in zip(parts, shares, strict=True):
+    share_of: dict[LevelSet, float] = {}
+    for (depth, keys), share in zip(parts, shares, strict=True):
+        level_set = (deepest_alike(counts, depth, workload.deepest(keys)), keys)
         if share:
-            measured.append(level_set)
-            weights.append(share)
+            share_of[level_set] = share_of.get(level_set, 0.0) + share
+    measured = list(share_of)
+    weights = list(share_of.values())
     missed = _missed(workload, measured, contrasts=contrasts)
     measured += missed
     weights += [_MIN_SHARE] * len(missed)
@@ -332,7 +333,7 @@ def _missed(
 ) -> list[LevelSet]:
     """Return the deepest levels of components that no measured level tells.
 
-    Single children have no contrasts, so that they may be left without a share of their own.
+    A component that adds nothing to the error by the fixed point may be left without a share.
     """
     missed: list[LevelSet] = []
     for part in workload.closure:

@@ -37,9 +37,9 @@ LevelSet = tuple[int, KeySet]
 class NestedTables:
     """Some levels of a tree, each by some of the keys beside it, of `sizes` values each.
 
-    Every set has the same weight. `marked` says of the tree, and of each key beside it, whether its
-    last node or value is a mark that no set asks for: the units that are in no place of the tree, or
-    without that key.
+    Every set has the same weight; a set that stands twice has twice that weight. `marked` says of
+    the tree, and of each key beside it, whether its last node or value is a mark that no set asks
+    for: the units that are in no place of the tree, or without that key.
 
     >>> from discreet.workloads import Hierarchy, NestedTables
     >>> sets = [(2, (0,)), (2, ()), (1, ()), (0, ())]
@@ -47,8 +47,7 @@ class NestedTables:
     >>> land.cells, land.closure
     ((6, 3, 2, 1), ((), (0,)))
 
-    Refuses: depths and keys that do not exist, a set twice, and more than 10,000,000 cells
-    (InvalidArgument).
+    Refuses: depths and keys that do not exist, and more than 10,000,000 cells (InvalidArgument).
     """
 
     tree: Hierarchy = field(compare=False)
@@ -66,8 +65,9 @@ class NestedTables:
     ) -> None:
         exact = tuple(whole(size, "a size", least=1) for size in sizes)
         asked = tuple((whole(depth, "a depth"), tuple(sorted(keys))) for depth, keys in sets)
-        if not asked or len(asked) > MAX_SETS or len(set(asked)) < len(asked):
-            raise InvalidArgument(f"a workload has 1 to {MAX_SETS:,} sets, each once")
+        # A set may stand twice: (county) and (state, county) are one level, asked in two sets.
+        if not asked or len(asked) > MAX_SETS:
+            raise InvalidArgument(f"a workload has 1 to {MAX_SETS:,} sets")
         for depth, keys in asked:
             known_keys = all(key in range(len(exact)) for key in keys)
             distinct = len(set(keys)) == len(keys)
