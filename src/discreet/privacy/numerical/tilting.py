@@ -158,4 +158,5 @@ def _rough_copy(pair: LossPair, tail: float) -> tuple[Array, Array]:
     p = cells.p[keep]
     q = cells.q[keep]
     # All losses of a cell are replaced by its mean likelihood ratio.
-    return np.log(p / q), p
+    # The logarithms are subtracted because the ratio itself may be beyond the largest float.
+    return np.log(p) - np.log(q), p
