@@ -89,6 +89,7 @@ class TestKeysReadLate:
         "with NULL as a key": Category(["Oslo", "Rome"], null_key=True),
         "with a default": Category(["Oslo", "Rome"], default="Rome"),
         "with another": Category(["Oslo", "Rome"], other="other", default="Oslo"),
+        "with spellings": Category(["Oslo"], fold=True, aliases={"Rome": "Oslo"}),
     }
     ONLY = (None, (("Oslo",), ("Rome",)), (("Oslo",),), (("Oslo",), (None,), ("Rome",)))
 

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, assert_never
 from ..arithmetic.rational import plain
 from ..show.table import html_table, text_table
 from .columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
+from .columns.declared import declared_option
 
 if TYPE_CHECKING:
     from .schema import Schema
 
+READING = (
+    "thousands", "decimal", "unit", "units", "format", "strip", "fold", "aliases", "null", "outside"
+)  # fmt: skip
+"""Fields of columns that say how cells are read."""
 SHOWN_KEYS = 8
 """Keys of a Category that are shown; a list may have thousands."""
 
@@ -24,7 +29,11 @@ def column_rows(schema: Schema) -> list[tuple[str, str, str, str]]:
         rule = _null_rule(column)
         if f"columns.{name}" in schema.needs_word:
             rule += "; from the data, needs the steward's word"
-        rows.append((name, str(column.kind), values(column), rule))
+        described = values(column)
+        reading = reading_rules(column)
+        if reading:
+            described += f"; {reading}"
+        rows.append((name, str(column.kind), described, rule))
     return rows
 
 
@@ -65,6 +74,42 @@ def values(column: Column) -> str:
         case Text():
             return f"at most {column.max_length} characters"
     assert_never(column)
+
+
+def reading_rules(column: Column) -> str:
+    """Describe how cells are read where that is declared: formats, units, spellings, missing marks.
+
+    >>> import discreet as dp
+    >>> from discreet.data.display import reading_rules
+    >>> reading_rules(dp.Real(0, 500, units={"kg": 1, "lb": "0.45359237"}, outside="null"))
+    'units kg = 1, lb = 0.45359237, others are NULL'
+    """
+    rules = []
+    for name in READING:
+        value = declared_option(name, getattr(column, name, None))
+        if value is None:
+            continue
+        if name == "outside":
+            rules.append("others are NULL")
+        elif isinstance(value, dict):
+            pairs = [f"{key} = {_shown(meant)}" for key, meant in value.items()]
+            rules.append(f"{name} {_few(pairs)}")
+        elif isinstance(value, list):
+            rules.append(f"{name} {_few(list(map(repr, value)))}")
+        else:
+            rules.append(name if value is True else f"{name} {value!r}")
+    return ", ".join(rules)
+
+
+def _shown(meant: object) -> object:
+    return plain(meant) if isinstance(meant, Fraction) else repr(meant)
+
+
+def _few(texts: list[str]) -> str:
+    shown = ", ".join(texts[:SHOWN_KEYS])
+    if len(texts) > SHOWN_KEYS:
+        shown += f", … ({len(texts)} in all)"
+    return shown
 
 
 def _keys(column: Category) -> str:

@@ -12,8 +12,8 @@ from ..data.columns.declared import SteppedColumn
 from ..data.schema import Schema
 from ..data.unit import People, Unit
 
-_FORMATS = ("thousands", "decimal", "unit", "format")
-"""Fields of a column that declare the format of its text."""
+_FORMATS = ("thousands", "decimal", "unit", "format", "units", "outside", "null", "strip", "fold")
+"""Fields of a column that declare how its cells are read."""
 
 
 def misfit(asked: Schema, kept: Schema) -> str | None:
@@ -78,5 +78,5 @@ def _holds(kept: Column, asked: Column) -> bool:
 
 
 def _text_format(column: Column) -> tuple[object, ...]:
-    """Return the declared format of a column's text."""
-    return tuple(getattr(column, name, None) for name in _FORMATS)
+    """Return how a column's cells are declared to be read."""
+    return tuple(getattr(column, name, None) for name in (*_FORMATS, "aliases"))

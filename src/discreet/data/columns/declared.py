@@ -25,6 +25,7 @@ Nulls: TypeAlias = Literal["drop", "default", "key"]
 Bound: TypeAlias = int | Fraction | date
 MAX_KEYS = 1000
 """A range is listed up to this many keys unless more are asked for."""
+Outside: TypeAlias = Literal["clip", "null"]
 T_co = TypeVar("T_co", covariant=True)
 
 
@@ -36,16 +37,40 @@ class DeclaredColumn:
     null_key: bool
 
     def __repr__(self) -> str:
-        options = {name: getattr(self, name) for name in self.__slots__}
+        options = self.options()
         # Bounds are written without their names, and an option at its default not at all.
         bounds = [options.pop(name) for name in ("low", "high") if name in options]
-        options["null_key"] = self.null_key or None
         return call(type(self).__name__, *bounds, **options)
+
+    def options(self) -> dict[str, object]:
+        """Return the fields as they are declared; those that say nothing are None."""
+        options = {}
+        for name in self.__slots__:
+            options[name] = declared_option(name, getattr(self, name))
+        return options
 
     @property
     def nulls(self) -> Nulls:
         """The rule for NULL: drop, default or key."""
         return nulls(self.default, self.null_key)
+
+
+def declared_option(name: str, value: object) -> object:
+    """Return the value of a field as it is declared; None if it says nothing.
+
+    >>> from discreet.data.columns.declared import declared_option
+    >>> declared_option("strip", False), declared_option("aliases", (("E.R.", "emergency"),))
+    (None, {'E.R.': 'emergency'})
+    """
+    if name in ("null_key", "strip", "fold"):
+        return value or None
+    if name == "outside":
+        return None if value == "clip" else value
+    if name in ("aliases", "units") and isinstance(value, tuple):
+        return dict(value)
+    if name in ("null", "format") and isinstance(value, tuple):
+        return list(value)
+    return value
 
 
 # Without the metaclass ABCMeta: it slows every `isinstance`, which is asked for each cell.
@@ -156,6 +181,22 @@ def check_default(default: Bound | None, low: Bound, high: Bound) -> None:
         )
 
 
+def check_outside(outside: object) -> Outside:
+    """Check what becomes of values beyond the bounds: they are clipped, or NULL.
+
+    >>> from discreet.data.columns.declared import check_outside
+    >>> check_outside("drop")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: outside must be 'clip' or 'null', got 'drop'
+    """
+    if outside == "clip":
+        return "clip"
+    if outside == "null":
+        return "null"
+    raise InvalidArgument(f"outside must be 'clip' or 'null', got {outside!r}")
+
+
 def _shown(bound: Bound) -> object:
     if isinstance(bound, date):
         return bound.isoformat()
@@ -178,6 +219,9 @@ def call(name: str, *arguments: object, **options: object) -> str:
 
 
 def _literal(value: object) -> str:
+    if isinstance(value, dict):
+        pairs = [f"{_literal(key)}: {_literal(inner)}" for key, inner in value.items()]
+        return "{" + ", ".join(pairs) + "}"
     if isinstance(value, Fraction):
         return repr(plain(value))
     if isinstance(value, date):

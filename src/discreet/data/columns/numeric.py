@@ -6,6 +6,7 @@ Law: tests/data/test_columns.py::TestOrdered, tests/data/test_columns.py::TestRe
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar, Literal
@@ -14,14 +15,28 @@ from ...arithmetic.rational import INT64_HIGH, INT64_LOW, Number, plain, rationa
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from .cell import read_number, round_half_even
-from .declared import DeclaredColumn, SteppedColumn, call, check_default, check_nulls, check_order
-from .text_format import check_marks, check_unit, plain_numeral
+from .declared import (
+    DeclaredColumn,
+    Outside,
+    SteppedColumn,
+    call,
+    check_default,
+    check_nulls,
+    check_order,
+    check_outside,
+)
+from .spelling import check_null, is_missing
+from .text_format import Units, check_marks, check_unit, check_units, plain_numeral, split_unit
 
 MAX_STEPS = 2**62
 """Most steps of a value from zero, so that one value fits in 64 bits with a bit to spare."""
 # Range of real bounds: doubles neither overflow nor lose bits there, scaled or not.
 MIN_BOUND = Fraction("1e-290")
 MAX_BOUND = Fraction("1e290")
+# Range of a unit's factor in steps: numerals have at most 40 digits and an exponent of two, so no
+# product with such a number overflows or underflows.
+MIN_SCALE = Fraction("1e-100")
+MAX_SCALE = Fraction("1e150")
 PUBLIC = "state bounds that anyone may know without looking at the data"
 
 
@@ -30,7 +45,9 @@ class Integer(DeclaredColumn, SteppedColumn[int]):
     """Integer column from `low` to `high`: other values are clipped, fractions rounded to even.
 
     `thousands=","` says that text is written 12,345; cells written otherwise are then unreadable.
-    `unit="kg"` says that the unit may be written beside the number.
+    `unit="kg"` says that the unit may be written beside the number, `units={"kg": 1, "g": "0.001"}`
+    that each of these may; a bare number is of the unit with factor 1. `outside="null"` makes other
+    values NULL; `null=["n/a"]` lists texts that are NULL.
 
     >>> import discreet as dp
     >>> age = dp.Integer(0, 120)
@@ -47,7 +64,11 @@ class Integer(DeclaredColumn, SteppedColumn[int]):
     default: int | None
     null_key: bool
     thousands: str | None
+    decimal: str | None
     unit: str | None
+    units: Units | None
+    null: tuple[str, ...] | None
+    outside: Outside
 
     def __init__(
         self,
@@ -57,7 +78,11 @@ class Integer(DeclaredColumn, SteppedColumn[int]):
         default: int | None = None,
         null_key: bool = False,
         thousands: str | None = None,
+        decimal: str | None = None,
         unit: str | None = None,
+        units: Mapping[str, Number] | None = None,
+        null: Iterable[str] | None = None,
+        outside: Outside = "clip",
     ) -> None:
         exact_low = _read_integer(low, "low")
         exact_high = _read_integer(high, "high")
@@ -65,7 +90,8 @@ class Integer(DeclaredColumn, SteppedColumn[int]):
         exact_default = None if default is None else _read_integer(default, "default")
         check_default(exact_default, exact_low, exact_high)
         has_null_key = check_nulls(exact_default, null_key)
-        separator, _ = check_marks(thousands, None)
+        separator, point = check_marks(thousands, decimal)
+        _check_outside_ends(outside, (exact_low, exact_high))
         fill(
             self,
             low=exact_low,
@@ -73,7 +99,11 @@ class Integer(DeclaredColumn, SteppedColumn[int]):
             default=exact_default,
             null_key=has_null_key,
             thousands=separator,
+            decimal=point,
             unit=check_unit(unit),
+            units=_check_scales(check_units(units, unit), self.step),
+            null=check_null(null),
+            outside=check_outside(outside),
         )
 
     @property
@@ -83,11 +113,13 @@ class Integer(DeclaredColumn, SteppedColumn[int]):
 
     def steps(self, value: object) -> int | None:
         """Read a stored value as whole steps; None is NULL."""
-        numeral = plain_numeral(value, self.thousands, None, self.unit)
-        x = read_number(numeral)
+        x, factor = _stored_number(self, value)
         if x is None:
             return self.default
-        return _clamp(x, self.ends)
+        if factor != 1:
+            x = _double(x) * float(factor)
+        steps = _within(x, self.ends, self.outside)
+        return self.default if steps is None else steps
 
     def at(self, steps: int) -> int:
         """Turn whole steps back into a value."""
@@ -104,7 +136,10 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
     same as clipping first and rounding then; no value is more than `ends` from zero.
 
     `thousands` and `decimal` say how numbers are written in text, such as 1.688,80; cells written
-    otherwise are then unreadable. The default step is the power of two at most 2^-30 of the larger
+    otherwise are then unreadable. `unit`, `units`, `outside` and `null` are as for an Integer. In a
+    unit of factor f the steps are nearest(x·c), where c is the double nearest to f/step.
+
+    The default step is the power of two at most 2^-30 of the larger
     bound (`default_step`); a float such as 2**-30 means that power.
 
     >>> import discreet as dp
@@ -128,6 +163,9 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
     thousands: str | None
     decimal: str | None
     unit: str | None
+    units: Units | None
+    null: tuple[str, ...] | None
+    outside: Outside
 
     def __init__(
         self,
@@ -140,6 +178,9 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
         thousands: str | None = None,
         decimal: str | None = None,
         unit: str | None = None,
+        units: Mapping[str, Number] | None = None,
+        null: Iterable[str] | None = None,
+        outside: Outside = "clip",
     ) -> None:
         exact_low = rational(low, "low")
         exact_high = rational(high, "high")
@@ -150,6 +191,7 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
         check_default(exact_default, exact_low, exact_high)
         has_null_key = check_nulls(exact_default, null_key)
         separator, point = check_marks(thousands, decimal)
+        _check_outside_ends(outside, _grid(exact_low, exact_high, exact_step)[1])
         fill(
             self,
             low=exact_low,
@@ -160,20 +202,17 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
             thousands=separator,
             decimal=point,
             unit=check_unit(unit),
+            units=_check_scales(check_units(units, unit), exact_step),
+            null=check_null(null),
+            outside=check_outside(outside),
         )
 
     def __repr__(self) -> str:
-        return call(
-            "Real",
-            self.low,
-            self.high,
-            step=None if self.rounded else self.step,
-            default=self.default,
-            null_key=self.null_key or None,
-            thousands=self.thousands,
-            decimal=self.decimal,
-            unit=self.unit,
-        )
+        options = self.options()
+        if self.rounded:
+            options["step"] = None
+        del options["low"], options["high"]
+        return call("Real", self.low, self.high, **options)
 
     @property
     def rounded(self) -> bool:
@@ -187,17 +226,21 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
 
     def steps(self, value: object) -> int | None:
         """Read a stored value as whole steps; None is NULL."""
-        numeral = plain_numeral(value, self.thousands, self.decimal, self.unit)
-        x = read_number(numeral)
-        if x is None:
-            if self.default is None:
-                return None
+        x, factor = _stored_number(self, value)
+        steps = None
+        if x is not None:
+            per_one, ends = _grid(self.low, self.high, self.step)
+            # One IEEE operation in doubles, as in every engine: exact fractions would round otherwise.
+            if factor != 1:
+                scaled = _double(x) * float(factor / self.step)
+            elif per_one is None:
+                scaled = _double(x) / float(self.step)
+            else:
+                scaled = _double(x) * per_one
+            steps = _within(scaled, ends, self.outside)
+        if steps is None and self.default is not None:
             return round_half_even(self.default / self.step)
-        per_one, ends = _grid(self.low, self.high, self.step)
-        # One IEEE operation in doubles, as in every engine: exact fractions would round otherwise.
-        if per_one is None:
-            return _clamp(_double(x) / float(self.step), ends)
-        return _clamp(_double(x) * per_one, ends)
+        return steps
 
     def at(self, steps: int) -> Fraction:
         """Turn whole steps back into a value."""
@@ -267,6 +310,24 @@ def _read_integer(value: object, name: str) -> int:
     return int(exact)
 
 
+def _check_outside_ends(outside: object, ends: tuple[int, int]) -> None:
+    """Refuse outside="null" where the step just beyond an end is more than 2^62 from zero."""
+    if outside == "null" and not -MAX_STEPS < ends[0] < ends[1] < MAX_STEPS:
+        raise InvalidArgument(
+            "outside='null' needs bounds of less than 2^62 steps from zero; use narrower bounds"
+        )
+
+
+def _check_scales(units: Units | None, step: Fraction) -> Units | None:
+    """Refuse a unit that is too small or too large for the step: doubles must hold the ratio."""
+    for name, factor in units or ():
+        if not MIN_SCALE <= factor / step <= MAX_SCALE:
+            raise InvalidArgument(
+                f"the factor of {name!r} is too far from the step {plain(step)}; use another step"
+            )
+    return units
+
+
 def _check_bounds(low: Fraction, high: Fraction) -> None:
     check_order(low, high, "Real", f"{PUBLIC}: Real(0, 1)")
     if not MIN_BOUND <= max(abs(low), abs(high)) <= MAX_BOUND:
@@ -319,3 +380,24 @@ def _clamp(x: float, ends: tuple[int, int]) -> int:
     """Clip and round; both ends are whole, so the order of the two does not matter."""
     low, high = ends
     return round_half_even(min(max(x, low), high))
+
+
+def _within(x: float, ends: tuple[int, int], outside: Outside) -> int | None:
+    """Round, and clip; with outside="null", None if the rounded number is beyond an end."""
+    if outside == "clip":
+        return _clamp(x, ends)
+    low, high = ends
+    # Clipped one step farther out, so that infinities can be rounded.
+    steps = _clamp(x, (low - 1, high + 1))
+    return steps if low <= steps <= high else None
+
+
+def _stored_number(column: Integer | Real, value: object) -> tuple[int | float | None, Fraction]:
+    """Return the number of a stored value and the factor of its unit; None where it is no number."""
+    if is_missing(value, column.null):
+        return None, Fraction(1)
+    if column.units is not None and isinstance(value, str):
+        numeral, factor = split_unit(value, column.thousands, column.decimal, column.units)
+        return read_number(numeral), factor
+    plain_value = plain_numeral(value, column.thousands, column.decimal, column.unit)
+    return read_number(plain_value), Fraction(1)

@@ -5,6 +5,7 @@ Law: tests/data/test_columns.py::TestOrdered, tests/data/test_cell.py::TestTimes
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import ClassVar, Literal
@@ -12,8 +13,17 @@ from typing import ClassVar, Literal
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from .cell import read_date, read_timestamp
-from .declared import DeclaredColumn, SteppedColumn, check_default, check_nulls, check_order
-from .text_format import check_format, iso_text
+from .declared import (
+    DeclaredColumn,
+    Outside,
+    SteppedColumn,
+    check_default,
+    check_nulls,
+    check_order,
+    check_outside,
+)
+from .spelling import check_null, is_missing
+from .text_format import Format, check_format, iso_text
 
 EPOCH = datetime(1970, 1, 1)
 """Origin of the steps of time: days for a Date, seconds for a Timestamp."""
@@ -29,7 +39,8 @@ class Date(DeclaredColumn, SteppedColumn[date]):
     """Day column from `low` to `high`: other days are clipped. One step is one day since 1970.
 
     `format="%d/%m/%Y"` says how days are written in text, instead of ISO; cells written otherwise
-    are then unreadable.
+    are then unreadable. A list of formats reads each of them, if no cell fits two. `outside="null"`
+    makes other days NULL instead; `null=["n/a"]` lists texts that are NULL.
 
     >>> import discreet as dp
     >>> joined = dp.Date("2024-01-01", "2024-12-31")
@@ -45,7 +56,9 @@ class Date(DeclaredColumn, SteppedColumn[date]):
     high: date
     default: date | None
     null_key: bool
-    format: str | None
+    format: Format | None
+    null: tuple[str, ...] | None
+    outside: Outside
 
     def __init__(
         self,
@@ -54,12 +67,23 @@ class Date(DeclaredColumn, SteppedColumn[date]):
         *,
         default: date | str | None = None,
         null_key: bool = False,
-        format: str | None = None,  # noqa: A002
+        format: str | Iterable[str] | None = None,  # noqa: A002
+        null: Iterable[str] | None = None,
+        outside: Outside = "clip",
     ) -> None:
         exact_low = _read_day(low, "low")
         exact_high = _read_day(high, "high")
         exact_default = None if default is None else _read_day(default, "default")
-        _declare(self, exact_low, exact_high, exact_default, null_key=null_key, format=format)
+        _declare(
+            self,
+            exact_low,
+            exact_high,
+            exact_default,
+            null_key=null_key,
+            format=format,
+            null=null,
+            outside=outside,
+        )
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -68,12 +92,13 @@ class Date(DeclaredColumn, SteppedColumn[date]):
 
     def steps(self, value: object) -> int | None:
         """Read a stored value as days since 1970; None is NULL."""
-        counted = read_date(iso_text(value, self.format))
-        if counted is None:
-            counted = self.default
+        stored = None
+        if not is_missing(value, self.null):
+            stored = read_date(iso_text(value, self.format))
+        counted = _counted(self, stored)
         if counted is None:
             return None
-        return _days(min(max(counted, self.low), self.high))
+        return _days(counted)
 
     def at(self, steps: int) -> date:
         """Turn days since 1970 back into a day."""
@@ -84,7 +109,8 @@ class Date(DeclaredColumn, SteppedColumn[date]):
 class Timestamp(DeclaredColumn, SteppedColumn[datetime]):
     """Time column from `low` to `high` in UTC, cut to whole seconds; other times are clipped.
 
-    `format="%d/%m/%Y %H:%M"` says how times are written in text, instead of ISO.
+    `format="%d/%m/%Y %H:%M"` says how times are written in text, instead of ISO; it may be a list.
+    `outside` and `null` are as for a Date.
 
     >>> import discreet as dp
     >>> visited = dp.Timestamp("2024-01-01T00:00:00", "2024-12-31T23:59:59")
@@ -101,7 +127,9 @@ class Timestamp(DeclaredColumn, SteppedColumn[datetime]):
     high: datetime
     default: datetime | None
     null_key: bool
-    format: str | None
+    format: Format | None
+    null: tuple[str, ...] | None
+    outside: Outside
 
     def __init__(
         self,
@@ -110,12 +138,23 @@ class Timestamp(DeclaredColumn, SteppedColumn[datetime]):
         *,
         default: datetime | str | None = None,
         null_key: bool = False,
-        format: str | None = None,  # noqa: A002
+        format: str | Iterable[str] | None = None,  # noqa: A002
+        null: Iterable[str] | None = None,
+        outside: Outside = "clip",
     ) -> None:
         exact_low = _read_moment(low, "low")
         exact_high = _read_moment(high, "high")
         exact_default = None if default is None else _read_moment(default, "default")
-        _declare(self, exact_low, exact_high, exact_default, null_key=null_key, format=format)
+        _declare(
+            self,
+            exact_low,
+            exact_high,
+            exact_default,
+            null_key=null_key,
+            format=format,
+            null=null,
+            outside=outside,
+        )
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -124,12 +163,13 @@ class Timestamp(DeclaredColumn, SteppedColumn[datetime]):
 
     def steps(self, value: object) -> int | None:
         """Read a stored value as seconds since 1970; None is NULL."""
-        counted = read_timestamp(iso_text(value, self.format))
-        if counted is None:
-            counted = self.default
+        stored = None
+        if not is_missing(value, self.null):
+            stored = read_timestamp(iso_text(value, self.format))
+        counted = _counted(self, stored)
         if counted is None:
             return None
-        return _seconds(min(max(counted, self.low), self.high))
+        return _seconds(counted)  # type: ignore[arg-type]
 
     def at(self, steps: int) -> datetime:
         """Turn seconds since 1970 back into a time."""
@@ -150,6 +190,8 @@ def _declare(
     *,
     null_key: object,
     format: object,  # noqa: A002
+    null: object,
+    outside: object,
 ) -> None:
     """Check bounds and options of a column under construction, and set its fields."""
     kind = type(column).__name__
@@ -162,7 +204,18 @@ def _declare(
         default=default,
         null_key=check_nulls(default, null_key),
         format=check_format(format),
+        null=check_null(null),
+        outside=check_outside(outside),
     )
+
+
+def _counted(column: Date | Timestamp, value: date | None) -> date | None:
+    """Return the day or time that counts: within the bounds, or the default."""
+    if value is None or column.low <= value <= column.high:
+        return column.default if value is None else value
+    if column.outside == "null":
+        return column.default
+    return min(max(value, column.low), column.high)
 
 
 def _read_day(value: object, name: str) -> date:

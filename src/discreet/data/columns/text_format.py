@@ -10,11 +10,22 @@ Law: tests/data/test_infer.py::TestWritten
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import cache, lru_cache
+from typing import TypeAlias
 
+from ...arithmetic.rational import rational
 from ...errors import InvalidArgument
 
+Units: TypeAlias = tuple[tuple[str, Fraction], ...]
+"""Units with the factors that turn their numbers into the column's unit, whose factor is 1."""
+Format: TypeAlias = str | tuple[str, ...]
 LONGEST_UNIT = 16
+MAX_UNITS = 26
+MIN_FACTOR = Fraction(1, 10**30)
+MAX_FACTOR = Fraction(10**30)
+"""Range of factors of units: products of doubles neither overflow nor underflow there."""
 WIDTHS = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2}
 """Digits of each code of a format, in the order of ISO text."""
 _SEPARATORS = ",.'’ \u00a0\u202f_"
@@ -79,16 +90,98 @@ def _is_unit(unit: str) -> bool:
     return all(letter.isalpha() or letter in _SIGNS for letter in unit)
 
 
-def check_format(given: object) -> str | None:
-    """Check a format of days or times: %Y, %m and %d once each, optionally %H, %M and %S.
+def check_units(units: object, unit: object) -> Units | None:
+    """Check several units of one column and their factors; return them sorted by name.
+
+    >>> from discreet.data.columns.text_format import check_units
+    >>> check_units({"lb": "0.45359237", "kg": 1}, None)
+    (('kg', Fraction(1, 1)), ('lb', Fraction(45359237, 100000000)))
+
+    Refuses: a factor that is no positive number from 1e-30 to 1e30, no unit of factor 1, which is
+    the unit of a bare number, and `unit=` beside `units=`; InvalidArgument.
+    """
+    if units is None:
+        return None
+    if unit is not None:
+        raise InvalidArgument("unit= and units= exclude each other; put the unit into units=, as 1")
+    if not isinstance(units, Mapping) or not units:
+        raise InvalidArgument(
+            f"units maps units to factors, such as {{'kg': 1, 'lb': '0.45359237'}}, got {units!r}"
+        )
+    pairs = []
+    for name, factor in units.items():
+        exact = rational(factor, f"the factor of {name!r}")
+        if not MIN_FACTOR <= exact <= MAX_FACTOR:
+            raise InvalidArgument(
+                f"the factor of {name!r} must be positive, from 1e-30 to 1e30, got {factor}"
+            )
+        pairs.append((str(check_unit(name)), exact))
+    if len(pairs) > MAX_UNITS:
+        raise InvalidArgument(f"there are {len(pairs)} units, more than {MAX_UNITS}; list fewer")
+    if all(factor != 1 for _, factor in pairs):
+        raise InvalidArgument(
+            "one of the units must have factor 1: it is the column's own, and that of a bare number"
+        )
+    return tuple(sorted(pairs))
+
+
+@lru_cache(maxsize=256)
+def ordered_units(units: Units) -> Units:
+    """Return units in the order in which cells are compared with them, those of factor 1 first.
+
+    The pattern of a unit takes a bare number too, which must meet factor 1.
+    """
+    return tuple(sorted(units, key=lambda pair: (pair[1] != 1, pair[0])))
+
+
+def split_unit(
+    text: str, thousands: str | None, decimal: str | None, units: Units
+) -> tuple[str, Fraction]:
+    """Return the plain numeral of text and the factor of its unit; "" for other text.
+
+    >>> from discreet.data.columns.text_format import check_units, split_unit
+    >>> weights = check_units({"kg": 1, "lb": "0.45359237"}, None)
+    >>> [split_unit(text, None, None, weights)[0] for text in ("180 lb", "82", "82 st")]
+    ['180', '82', '']
+    """
+    for unit, factor in ordered_units(units):
+        numeral = plain_numeral(text, thousands, decimal, unit)
+        if numeral != "":
+            return str(numeral), factor
+    return "", Fraction(1)
+
+
+def check_format(given: object) -> Format | None:
+    """Check formats of days or times: %Y, %m and %d once each, optionally %H, %M and %S.
 
     >>> from discreet.data.columns.text_format import check_format
-    >>> check_format("%d/%m/%Y")
-    '%d/%m/%Y'
+    >>> check_format("%d/%m/%Y"), check_format(["%Y-%m-%d", "%d.%m.%Y"])
+    ('%d/%m/%Y', ('%Y-%m-%d', '%d.%m.%Y'))
 
-    Refuses: other codes, a missing day, month or year, letters and digits between them;
-    InvalidArgument.
+    Refuses: other codes, a missing day, month or year, letters and digits between them, and two
+    formats of which both fit one cell; InvalidArgument.
     """
+    if given is None or isinstance(given, str) or not isinstance(given, Iterable):
+        return _check_format(given)
+    formats = tuple(str(_check_format(entry or "")) for entry in given)
+    if not formats:
+        raise InvalidArgument("format lists no format; write one, such as '%d.%m.%Y'")
+    shapes: dict[str, str] = {}
+    for entry in formats:
+        # Formats have fixed widths, so two fit one cell exactly if their patterns are equal.
+        shape = re.sub("%Y", "9999", entry)
+        shape = re.sub("%[mdHMS]", "99", shape)
+        if shape in shapes:
+            raise InvalidArgument(
+                f"the formats {shapes[shape]!r} and {entry!r} fit the same cells, which could mean two days; "
+                "keep one"
+            )
+        shapes[shape] = entry
+    # A list of one format is that format.
+    return formats if len(formats) > 1 else formats[0]
+
+
+def _check_format(given: object) -> str | None:
     if given is None:
         return None
     if not isinstance(given, str) or not _is_format(given):
@@ -198,7 +291,12 @@ def iso_pieces(given: str) -> tuple[str, tuple[tuple[str, int, int], ...]]:
     return pattern, tuple(pieces)
 
 
-def iso_text(value: object, given: str | None) -> object:
+def formats_of(given: Format) -> tuple[str, ...]:
+    """Return the declared formats, one or several."""
+    return (given,) if isinstance(given, str) else given
+
+
+def iso_text(value: object, given: Format | None) -> object:
     """Return the ISO text of a day or time in a format, "" for other text; other types stay.
 
     >>> from discreet.data.columns.text_format import iso_text
@@ -208,9 +306,14 @@ def iso_text(value: object, given: str | None) -> object:
     if given is None or not isinstance(value, str):
         return value
     written = value.strip(" ")
-    pattern, pieces = _compiled_format(given)
-    if not pattern.fullmatch(written):
-        return ""
+    for each in formats_of(given):
+        pattern, pieces = _compiled_format(each)
+        if pattern.fullmatch(written):
+            return _iso(written, pieces)
+    return ""
+
+
+def _iso(written: str, pieces: tuple[tuple[str, int, int], ...]) -> str:
     iso = ""
     for before, position, width in pieces:
         start = position - 1

@@ -16,6 +16,7 @@ from ...arithmetic.rational import plain, read_flag
 from ...errors import InvalidArgument
 from ...json_shape import check_known
 from ..columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
+from ..columns.declared import declared_option
 from ..columns.numeric import default_step
 from ..unit import People, Rows, Unit
 
@@ -35,21 +36,23 @@ class Shape(NamedTuple):
     may: tuple[str, ...]
 
 
-NULLS = ("default", "null_key")
+NULLS = ("default", "null_key", "null")
 WRITTEN = ("thousands", "decimal", "unit", "format")
-"""Text formats of cells; left out where none is declared, so that old fingerprints stay."""
+SPELLED = ("strip", "fold", "aliases")
+READING = (*WRITTEN, "units", "outside", "null", *SPELLED)
+"""How cells are read; left out where nothing is declared, so that old fingerprints stay."""
+NUMBERS = (*NULLS, "thousands", "decimal", "unit", "units", "outside")
+TIMES = (*NULLS, "format", "outside")
 COLUMN_SHAPES = {
-    "integer": Shape(Integer, {"low": "0", "high": "120"}, (*NULLS, "thousands", "unit")),
-    "real": Shape(
-        Real, {"low": "0", "high": "1.5"}, ("step", *NULLS, "thousands", "decimal", "unit")
-    ),
-    "date": Shape(Date, {"low": "2024-01-01", "high": "2024-12-31"}, (*NULLS, "format")),
+    "integer": Shape(Integer, {"low": "0", "high": "120"}, NUMBERS),
+    "real": Shape(Real, {"low": "0", "high": "1.5"}, ("step", *NUMBERS)),
+    "date": Shape(Date, {"low": "2024-01-01", "high": "2024-12-31"}, TIMES),
     "timestamp": Shape(
-        Timestamp, {"low": "2024-01-01T00:00:00", "high": "2024-12-31T23:59:59"}, (*NULLS, "format")
+        Timestamp, {"low": "2024-01-01T00:00:00", "high": "2024-12-31T23:59:59"}, TIMES
     ),
-    "category": Shape(Category, {"values": '["N", "S"]'}, ("other", *NULLS)),
+    "category": Shape(Category, {"values": '["N", "S"]'}, ("other", *NULLS, *SPELLED)),
     "boolean": Shape(Boolean, {}, NULLS),
-    "text": Shape(Text, {"max_length": "50"}, NULLS),
+    "text": Shape(Text, {"max_length": "50"}, (*NULLS, *SPELLED)),
 }
 TABLE = ("version", "neighbours", "public", "key", "max_rows", "size", "unit", "columns")
 PEOPLE = {"id": '"user_id"', "max_rows": "10"}
@@ -66,8 +69,8 @@ def column_to_dict(column: Column) -> dict[str, object]:
     facts: dict[str, object] = {"type": column.kind}
     if isinstance(column, Category):
         facts["values"] = list(column.values)
-    for name in ("low", "high", "step", "max_length", "other", "default", *WRITTEN):
-        value = getattr(column, name, None)
+    for name in ("low", "high", "step", "max_length", "other", "default", *READING):
+        value = declared_option(name, getattr(column, name, None))
         if value is not None:
             facts[name] = _to_plain(value)
     # Other types have one step each (an integer, a day, a second), so it is not written.
@@ -82,6 +85,10 @@ def _to_plain(value: object) -> object:
     if isinstance(value, Fraction):
         return plain(value)
     if isinstance(value, int | str):
+        return value
+    if isinstance(value, dict):
+        return {key: _to_plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
         return value
     return value.isoformat()  # type: ignore[attr-defined]
 

@@ -83,7 +83,11 @@ def _letters(x: str, case: str) -> str:
     Text of ASCII has as many bytes as characters, and there `lower` means the same. `translate`
     takes 200 times as long, and is used for all other text.
     """
-    return case_sql(f"strlen({x}) = length({x})", f"{case}({x})", letters_sql(x, case))
+    return case_sql(_is_ascii(x), f"{case}({x})", letters_sql(x, case))
+
+
+def _is_ascii(x: str) -> str:
+    return f"strlen({x}) = length({x})"
 
 
 def _listed_type(x: str, values: Sequence[str]) -> str:
@@ -117,6 +121,7 @@ DUCKDB = Dialect(
     matches=lambda x, pattern: f"regexp_full_match({x}, {put_quotes(pattern, chr(39))})",
     like=lambda x, pattern: f"({x} LIKE {put_quotes(pattern, chr(39))})",
     trim=lambda x: f"trim({x}, ' ')",
+    strip=lambda x, blanks: f"trim({x}, {blanks})",
     # A cast alone keeps a column's collation.
     as_text=lambda x: f'(CAST({x} AS VARCHAR) COLLATE "binary")',
     integer_of=lambda x: f"TRY_CAST({x} AS BIGINT)",
@@ -139,6 +144,7 @@ DUCKDB = Dialect(
     joined=lambda x: f"xor(CAST({x} AS BIGINT), 0)",
     hide=_hide,
     letters=_letters,
+    is_ascii=_is_ascii,
     shift=lambda x, bits: f"({x} >> {bits})",
     guarded=True,
 )

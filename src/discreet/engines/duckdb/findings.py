@@ -13,8 +13,9 @@ from ...data.columns.column import Column
 from ...data.drafting.forms import MAX_FORM_LENGTH
 from ...data.schema import Schema
 from ...intake.report import ColumnReport
-from ..sql.dialect import StoredColumn, StoredTable
+from ..sql.dialect import StoredColumn, StoredTable, case_sql
 from ..sql.reading.outcome import OUTCOMES, widest
+from ..sql.reading.spelled import missing_sql
 from ..sql.reading.value import prepare, read
 from ..sql.rows.relation import stored_column
 from ..sql.select import nested, select_sql
@@ -75,10 +76,14 @@ def _forms_sql(column: Column, stored: StoredColumn, part: StoredTable) -> str:
     prepared = prepare(unbounded, stored, DUCKDB)
     digits = f"regexp_replace(left(trim({stored.sql}), {MAX_FORM_LENGTH}), '[0-9]', '9', 'g')"
     form = f"regexp_replace({digits}, '[\\p{{L}}]', 'a', 'g')"
+    written = stored.sql
+    missing = missing_sql(column, stored, DUCKDB)
+    if missing is not None:
+        written = case_sql(f"NOT ({missing})", written)
     cells = [
         f"{form} AS f",
         f"({read(unbounded, prepared, DUCKDB)}) AS c",
-        f"{stored.sql} AS r",
+        f"{written} AS r",
     ]
     source = select_sql(cells, f"{part.sql} AS t")
     unreadable = "WHERE c IS NULL AND r IS NOT NULL"

@@ -75,6 +75,7 @@ POSTGRES = Dialect(
     matches=lambda x, pattern: f"({x} ~ {put_quotes(f'^(?:{pattern})$', chr(39))})",
     like=lambda x, pattern: f"({x} LIKE {put_quotes(pattern, chr(39))} ESCAPE '')",
     trim=lambda x: f"btrim({x}, ' ')",
+    strip=lambda x, blanks: f"btrim({x}, {blanks})",
     as_text=lambda x: f'(CAST({x} AS text) COLLATE "C")',
     integer_of=cast_to("bigint"),
     as_double=cast_to("double precision"),

@@ -112,6 +112,7 @@ SPARK = Dialect(
     matches=lambda x, pattern: f"({x} RLIKE {_literal(f'^(?:{pattern}){_END}')})",
     like=_like,
     trim=lambda x: f"trim(BOTH ' ' FROM {x})",
+    strip=lambda x, blanks: f"trim(BOTH {blanks} FROM {x})",
     # Bytes that are not UTF-8 are no text.
     as_text=lambda x: f"(try_validate_utf8(CAST({x} AS STRING)) COLLATE UTF8_BINARY)",
     integer_of=lambda x: f"try_cast({x} AS BIGINT)",

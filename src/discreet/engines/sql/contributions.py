@@ -428,8 +428,8 @@ def _is_listed_text(schema: Schema, name: str, writer: Writer) -> bool:
         return False
     if name in stored and stored[name].kept == column:
         return True
-    # Another key or a default would make one key of several stored texts.
-    if column.other is not None or column.default is not None:
+    # Another key, a default or declared spellings would make one key of several stored texts.
+    if column.other is not None or column.default is not None or not column.spelling.plain:
         return False
     stored_name = find_column(name, stored)
     return stored_name is not None and stored[stored_name].stored == "text"

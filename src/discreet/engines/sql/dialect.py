@@ -101,6 +101,8 @@ class Dialect:
     """Test that text matches a pattern of % and _ without an escape character."""
     trim: Unary
     """Text without spaces at both ends."""
+    strip: Binary
+    """Text without the characters of a text constant at both ends."""
     as_text: Unary
     """Text, and integers and booleans as text; compared letter by letter."""
     integer_of: Unary
@@ -158,6 +160,8 @@ class Dialect:
     """Text with its ASCII letters, and no others, in small ("lower") or large ("upper") letters.
 
     None where `translate` is fast."""
+    is_ascii: Unary | None = None
+    """Test that text has ASCII characters only; None where `translate` is fast."""
     shift: Callable[[str, int], str] | None = None
     """A 64-bit integer of at least 0, divided by a power of two and rounded down.
 

@@ -18,6 +18,7 @@ INTEGER_PATTERN = "[+-]?[0-9]{1,18}"
 NUMERAL_PATTERN = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,2})?"
 MAX_DOUBLE = float(2**62)
 """Largest double that is cast to a 64-bit integer."""
+_TAGS = "abcdefghijklmnopqrstuvwxyz"
 MAX_EXACT_STEPS = 1 << 40
 """Up to this many steps from 0, a difference of doubles is exact to a small part of a step."""
 
@@ -54,6 +55,8 @@ def steps_sql(column: Integer | Real, x: StoredColumn, dialect: Dialect) -> str:
     """Write a prepared value as whole steps of a column, clipped; NULL where it is no number."""
     low, high = column.ends
     match x.stored:
+        case "text" if column.units is not None:
+            return _tagged_steps(column, x.sql, dialect)
         case "float":
             return _scale(column, x.sql, dialect)
         case "integer":
@@ -65,16 +68,42 @@ def steps_sql(column: Integer | Real, x: StoredColumn, dialect: Dialect) -> str:
             zero = bigint(min(max(0, low), high))
             return truth_sql(x.sql, one, zero)
         case "text":
-            # Integers do not go through a double, which would round those beyond 2^53.
-            integer = dialect.integer_of(x.sql)
-            clipped = clip_sql(integer, low, high, integer)
-            scaled = _scale(column, dialect.double_of(x.sql), dialect)
-            return (
-                f"CASE WHEN {dialect.matches(x.sql, INTEGER_PATTERN)} THEN {clipped} "
-                f"WHEN {is_numeral(x.sql, dialect)} THEN {scaled} END"
-            )
+            return _numeral_steps(column, x.sql, dialect)
         case _:
             return null("BIGINT")
+
+
+def _numeral_steps(column: Integer | Real, text: str, dialect: Dialect) -> str:
+    """Write a plain numeral as whole steps of a column."""
+    scaled = _scale(column, dialect.double_of(text), dialect)
+    by_double = f"WHEN {is_numeral(text, dialect)} THEN {scaled}"
+    if isinstance(column, Real):
+        return f"CASE {by_double} END"
+    # Integers do not go through a double, which would round those beyond 2^53.
+    low, high = column.ends
+    integer = dialect.integer_of(text)
+    clipped = clip_sql(integer, low, high, integer)
+    return f"CASE WHEN {dialect.matches(text, INTEGER_PATTERN)} THEN {clipped} {by_double} END"
+
+
+def unit_tags(column: Integer | Real) -> dict[Fraction, str]:
+    """Return a letter for each factor of a column's units; a prepared numeral begins with it."""
+    factors = sorted({factor for _, factor in column.units or ()})
+    return {factor: _TAGS[place] for place, factor in enumerate(factors)}
+
+
+def _tagged_steps(column: Integer | Real, text: str, dialect: Dialect) -> str:
+    """Write a numeral after the letter of its unit as whole steps."""
+    numeral = f"substr({text}, 2)"
+    tests = []
+    for factor, tag in unit_tags(column).items():
+        if factor == 1:
+            steps = _numeral_steps(column, numeral, dialect)
+        else:
+            scaled = _scale(column, dialect.double_of(numeral), dialect, factor)
+            steps = case_sql(is_numeral(numeral, dialect), scaled)
+        tests.append(f"WHEN substr({text}, 1, 1) = '{tag}' THEN {steps}")
+    return f"CASE {' '.join(tests)} END"
 
 
 def clip_sql(x: str, low: int, high: int, inside: str) -> str:
@@ -84,17 +113,21 @@ def clip_sql(x: str, low: int, high: int, inside: str) -> str:
     return f"CASE {above} {below} ELSE {inside} END"
 
 
-def _scale(column: Integer | Real, x: str, dialect: Dialect) -> str:
+_ONE = Fraction(1)
+
+
+def _scale(column: Integer | Real, x: str, dialect: Dialect, factor: Fraction = _ONE) -> str:
+    """Write a double, in a unit of this factor, as whole steps."""
     low, high = column.ends
-    least = _double_of_steps(column, low)
-    most = _double_of_steps(column, high)
+    least = _double_of_steps(column, low, factor)
+    most = _double_of_steps(column, high, factor)
     if least is None or most is None:
-        return _clipped_twice(column, x, dialect)
+        return _clipped_twice(column, x, dialect, factor)
     outside = None
-    if dialect.distance and max(-low, high) <= MAX_EXACT_STEPS:
+    if dialect.distance and factor == 1 and max(-low, high) <= MAX_EXACT_STEPS:
         outside = _is_far(column, x, dialect)
     clipped = _between(x, least, most, dialect, outside)
-    return dialect.nearest(_times(column, clipped, dialect))
+    return dialect.nearest(_times(column, clipped, dialect, factor))
 
 
 def _is_far(column: Integer | Real, x: str, dialect: Dialect) -> str:
@@ -109,12 +142,12 @@ def _is_far(column: Integer | Real, x: str, dialect: Dialect) -> str:
     return f"abs({x} - {dialect.double(float(middle))}) > {dialect.double(float(distance))}"
 
 
-def _clipped_twice(column: Integer | Real, x: str, dialect: Dialect) -> str:
+def _clipped_twice(column: Integer | Real, x: str, dialect: Dialect, factor: Fraction) -> str:
     """Clip before and after scaling, where no double rounds to exactly one of the ends."""
     low, high = column.ends
     # Four times the farther end: wide enough that the first clip changes no step.
-    far = 4 * max(1.0, float(max(-low, high) * column.step))
-    scaled = _times(column, _between(x, -far, far, dialect), dialect)
+    far = 4 * max(1.0, float(max(-low, high) * column.step / factor))
+    scaled = _times(column, _between(x, -far, far, dialect), dialect, factor)
     steps = dialect.nearest(_between(scaled, -MAX_DOUBLE, MAX_DOUBLE, dialect))
     return clip_sql(steps, low, high, steps)
 
@@ -132,8 +165,10 @@ def _between(x: str, low: float, high: float, dialect: Dialect, outside: str | N
     return f"(CASE WHEN {outside} THEN {end} ELSE {x} END)"
 
 
-def _times(column: Integer | Real, x: str, dialect: Dialect) -> str:
+def _times(column: Integer | Real, x: str, dialect: Dialect, factor: Fraction) -> str:
     """Write a double in steps, by the one operation that `Real.steps` uses."""
+    if factor != 1:
+        return f"{x} * {dialect.double(float(factor / column.step))}"
     if column.step == 1:
         return x
     steps_per_unit = 1 / column.step
@@ -142,17 +177,19 @@ def _times(column: Integer | Real, x: str, dialect: Dialect) -> str:
     return dialect.quotient(x, dialect.double(float(column.step)))
 
 
-def _double_of_steps(column: Integer | Real, steps: int) -> float | None:
+def _double_of_steps(column: Integer | Real, steps: int, factor: Fraction) -> float | None:
     """Find a double that counts as exactly so many steps."""
     # Rounding of the product may miss the step by one double in either direction.
-    near = float(steps * column.step)
+    near = float(steps * column.step / factor)
     for candidate in (near, nextafter(near, inf), nextafter(near, -inf)):
-        if isfinite(candidate) and round_half_even(_steps_of(column, candidate)) == steps:
+        if isfinite(candidate) and round_half_even(_steps_of(column, candidate, factor)) == steps:
             return candidate
     return None
 
 
-def _steps_of(column: Integer | Real, x: float) -> float | Fraction:
+def _steps_of(column: Integer | Real, x: float, factor: Fraction) -> float | Fraction:
+    if factor != 1:
+        return x * float(factor / column.step)
     steps_per_unit = 1 / column.step
     if steps_per_unit.denominator == 1:
         return x * float(steps_per_unit)

@@ -21,6 +21,7 @@ from ....data.columns.declared import SteppedColumn
 from ....data.columns.numeric import MAX_STEPS
 from ....frozen import fill
 from ..dialect import Dialect, StoredColumn
+from .spelled import missing_sql
 from .value import read
 
 OUTCOMES = 4
@@ -31,6 +32,9 @@ def outcome_sql(
 ) -> str:
     """Write the outcome of a cell that is stored as `raw`, prepared as `x`, and read as `kept`."""
     missing = f"{raw.sql} IS NULL"
+    declared_missing = missing_sql(column, raw, dialect)
+    if declared_missing is not None:
+        missing += f" OR {declared_missing}"
     if raw.stored in dialect.nan_types:
         missing += f" OR {dialect.is_nan(raw.sql)}"
     # The cells of objects are gone when this is asked: only missing ones can still be told.
@@ -47,7 +51,8 @@ def outcome_sql(
             tests += f" WHEN ({unbounded}) < {low} OR ({unbounded}) > {high} THEN 2"
             doubts += [f"{kept} = {low}", f"{kept} = {high}"]
         case Text() if raw.stored == "text":
-            tests += f" WHEN length({raw.sql}) > {column.max_length} THEN 2"
+            # The prepared text: strip and fold may change how long it is.
+            tests += f" WHEN length({x.sql}) > {column.max_length} THEN 2"
             doubts.append(f"length({kept}) = {column.max_length}")
         case _:
             pass
@@ -64,6 +69,8 @@ def widest(column: Column) -> Column:
     changes: dict[str, object] = {"default": None}
     if isinstance(column, Category):
         changes["other"] = None
+    if isinstance(column, SteppedColumn):
+        changes["outside"] = "clip"
     changes |= zip(("low", "high"), _widest_bounds(column), strict=False)
     fill(wide, **changes)
     return wide

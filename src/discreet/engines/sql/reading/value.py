@@ -13,17 +13,22 @@ code to its text.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import replace
+from datetime import date, datetime
 from fractions import Fraction
+from typing import TypeVar
 
 from ....data.columns.cell import FALSE, TRUE, round_half_even
 from ....data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ....data.columns.declared import SteppedColumn
 from ....data.columns.keys import KeyValue
-from ....data.columns.text_format import iso_pieces, numeral_pattern
+from ....data.columns.text_format import formats_of, iso_pieces, numeral_pattern, ordered_units
+from ....frozen import fill
 from ..dialect import Dialect, StoredColumn, bigint, case_sql, cast_sql, null, truth_sql
 from .constant import constant_sql, constants_sql
-from .number import INTEGER_PATTERN, double_sql, is_numeral, steps_sql
+from .number import INTEGER_PATTERN, double_sql, is_numeral, steps_sql, unit_tags
+from .spelled import is_respelled_key, respelled_key, spelled, text_sql
 from .time import moment_sql
 
 
@@ -34,6 +39,9 @@ def prepare(column: Column, x: StoredColumn, dialect: Dialect) -> StoredColumn:
     """
     if x.kept is not None:
         return x
+    x = spelled(column, x, dialect)
+    if isinstance(column, Integer | Real) and column.units is not None and x.stored == "text":
+        return _tagged_numeral(column, x, dialect)
     x = _plain_format(column, x, dialect)
     by_double = isinstance(column, Real) or x.stored in ("float", "decimal")
     if by_double and not isinstance(column, Text):
@@ -65,26 +73,62 @@ def read(column: Column, x: StoredColumn, dialect: Dialect) -> str:
     """
     if x.kept is not None:
         return _kept(column, x, dialect)
-    default: KeyValue | None = None
     match column:
         case Category():
             return _category(column, x, dialect)
         case Integer() | Real():
-            if column.default is not None:
-                default = round_half_even(Fraction(column.default) / column.step)
-            return _or_default(steps_sql(column, x, dialect), default, dialect)
+            steps = steps_sql(_bounded(column), x, dialect)
+            inside = _inside(column, steps)
+            return _or_default(inside, _default_steps(column), dialect)
         case Date() | Timestamp():
-            if column.default is not None:
-                default = column.steps(column.default)
-            return _or_default(moment_sql(column, x, dialect), default, dialect)
+            steps = moment_sql(_bounded(column), x, dialect)
+            inside = _inside(column, steps)
+            return _or_default(inside, _default_steps(column), dialect)
         case Boolean():
             return _or_default(_truth(x), column.default, dialect)
         case Text():
-            text = _text(x, dialect)
+            text = text_sql(x, dialect)
             # "false" has five letters: a longer limit cuts nothing of a stored truth.
             if x.stored != "boolean" or column.max_length < 5:
                 text = f"left({text}, {column.max_length})"
             return _or_default(text, column.default, dialect)
+
+
+def _default_steps(column: Integer | Real | Date | Timestamp) -> int | None:
+    if column.default is None:
+        return None
+    if isinstance(column, Date | Timestamp):
+        return column.steps(column.default)
+    return round_half_even(Fraction(column.default) / column.step)
+
+
+OrderedT = TypeVar("OrderedT", bound=Integer | Real | Date | Timestamp)
+
+
+def _bounded(column: OrderedT) -> OrderedT:
+    """Return the column by whose bounds a value is clipped.
+
+    With outside="null" they lie one step farther out: a value beyond the declared bounds is then
+    clipped to a step that no other value has.
+    """
+    if column.outside == "clip":
+        return column
+    low, high = column.ends
+    wide = copy(column)
+    # No time is before the year 1 or after 9999, so there the bound stays.
+    if column.low not in (date.min, datetime.min):
+        fill(wide, low=column.at(low - 1))
+    if column.high not in (date.max, datetime.max.replace(microsecond=0)):
+        fill(wide, high=column.at(high + 1))
+    return wide
+
+
+def _inside(column: Integer | Real | Date | Timestamp, steps: str) -> str:
+    """Write steps that were clipped by `_bounded`, NULL where they are beyond the declared bounds."""
+    if column.outside == "clip":
+        return steps
+    low, high = column.ends
+    return f"NULLIF(NULLIF({steps}, {bigint(low - 1)}), {bigint(high + 1)})"
 
 
 def _or_default(sql: str, default: KeyValue | None, dialect: Dialect) -> str:
@@ -125,29 +169,23 @@ def _quoted(texts: Iterable[str]) -> str:
     return ", ".join(f"'{text}'" for text in sorted(texts))
 
 
-def _text(x: StoredColumn, dialect: Dialect) -> str:
-    match x.stored:
-        case "text":
-            return x.sql
-        case "integer" | "wide":
-            return dialect.as_text(x.sql)
-        case "boolean":
-            true_text = dialect.literal("true")
-            false_text = dialect.literal("false")
-            return truth_sql(x.sql, true_text, false_text)
-        case _:
-            return null(dialect.text_type)
-
-
 def _category(column: Category, x: StoredColumn, dialect: Dialect) -> str:
     """Write the key of a value: itself if listed; else the other key, if any; else the default."""
+    if is_respelled_key(column, x):
+        other = ""
+        if column.other is not None:
+            other = f"WHEN {x.sql} IS NOT NULL THEN {constant_sql(column.other, dialect)} "
+        default = null(dialect.text_type)
+        if column.default is not None:
+            default = constant_sql(column.default, dialect)
+        return respelled_key(column, x.sql, other, default, dialect)
     is_packed_text = x.packed and x.stored == "text" and column.of == "text"
     if dialect.listed is not None and is_packed_text:
         labels = list(map(str, column.values))
         return _look_up(column, x, dialect.listed(x.sql, labels), dialect)
     match column.of:
         case "text":
-            key = _text(x, dialect)
+            key = text_sql(x, dialect)
             key_type = dialect.text_type
             listed = _list(column.values, dialect)
         case "integer":
@@ -234,24 +272,39 @@ def _plain_format(column: Column, x: StoredColumn, dialect: Dialect) -> StoredCo
         return x
     text = dialect.trim(dialect.as_text(x.sql))
     match column:
-        case Integer(thousands=thousands, unit=unit) if thousands or unit:
-            return _plain_number(x, text, (thousands, None, unit), dialect)
-        case Real(thousands=thousands, decimal=decimal, unit=unit) if thousands or decimal or unit:
-            return _plain_number(x, text, (thousands, decimal, unit), dialect)
-        case Date(format=str(given)) | Timestamp(format=str(given)):
-            pattern, pieces = iso_pieces(given)
-            parts = []
-            for before, start, width in pieces:
-                parts.append(f"'{before}' || substr({text}, {start}, {width})")
-            return _if_matches(x, text, pattern, f"({' || '.join(parts)})", dialect)
+        case Integer() | Real() if column.thousands or column.decimal or column.unit:
+            return _first_match(
+                x, text, [_plain_number(column, text, column.unit, dialect)], dialect
+            )
+        case Date() | Timestamp() if column.format is not None:
+            formats = []
+            for given in formats_of(column.format):
+                pattern, pieces = iso_pieces(given)
+                parts = []
+                for before, start, width in pieces:
+                    parts.append(f"'{before}' || substr({text}, {start}, {width})")
+                formats.append((pattern, f"({' || '.join(parts)})"))
+            return _first_match(x, text, formats, dialect)
         case _:
             return x
 
 
+def _tagged_numeral(column: Integer | Real, x: StoredColumn, dialect: Dialect) -> StoredColumn:
+    """Write text with one of several units as a plain numeral after the letter of its unit."""
+    text = dialect.trim(dialect.as_text(x.sql))
+    tags = unit_tags(column)
+    numerals = []
+    for unit, factor in ordered_units(column.units or ()):
+        pattern, plain = _plain_number(column, text, unit, dialect)
+        numerals.append((pattern, f"('{tags[factor]}' || {plain})"))
+    return _first_match(x, text, numerals, dialect)
+
+
 def _plain_number(
-    x: StoredColumn, text: str, marks: tuple[str | None, str | None, str | None], dialect: Dialect
-) -> StoredColumn:
-    thousands, decimal, unit = marks
+    column: Integer | Real, text: str, unit: str | None, dialect: Dialect
+) -> tuple[str, str]:
+    """Return the pattern of numerals as the column declares them, and the SQL of the plain one."""
+    thousands, decimal = column.thousands, column.decimal
     removed = [thousands]
     if unit:
         # A blank may separate the unit from the number.
@@ -262,14 +315,15 @@ def _plain_number(
             plain = f"replace({plain}, {dialect.literal(mark)}, '')"
     if decimal:
         plain = f"replace({plain}, {dialect.literal(decimal)}, '.')"
-    return _if_matches(x, text, numeral_pattern(*marks), plain, dialect)
+    return numeral_pattern(thousands, decimal, unit), plain
 
 
-def _if_matches(
-    x: StoredColumn, text: str, pattern: str, plain: str, dialect: Dialect
+def _first_match(
+    x: StoredColumn, text: str, forms: Iterable[tuple[str, str]], dialect: Dialect
 ) -> StoredColumn:
-    test = dialect.matches(text, pattern)
-    return replace(x, sql=f"(CASE WHEN {test} THEN {plain} ELSE '' END)")
+    """Write text by the first of several patterns that it matches, "" if it matches none."""
+    tests = [f"WHEN {dialect.matches(text, pattern)} THEN {plain}" for pattern, plain in forms]
+    return replace(x, sql=f"(CASE {' '.join(tests)} ELSE '' END)")
 
 
 def _kept(column: Column, x: StoredColumn, dialect: Dialect) -> str:
@@ -278,6 +332,8 @@ def _kept(column: Column, x: StoredColumn, dialect: Dialect) -> str:
         case Category(), Category():
             return _kept_category(column, x.kept, x, dialect)
         case SteppedColumn(), SteppedColumn():
+            if column.outside == "null":
+                return _inside_kept(column, x.sql, x.kept.ends, dialect)
             return _clip_kept(x.sql, column.ends, x.kept.ends)
         case Text(), Text() if column.max_length < x.kept.max_length:
             return f"left({x.sql}, {column.max_length})"
@@ -297,6 +353,18 @@ def _clip_kept(x: str, ends: tuple[int, int], kept: tuple[int, int]) -> str:
     if not tests:
         return wide
     return f"CASE {' '.join(tests)} ELSE {wide} END"
+
+
+def _inside_kept(
+    column: Integer | Real | Date | Timestamp, x: str, kept: tuple[int, int], dialect: Dialect
+) -> str:
+    """Write steps within narrower bounds; others are NULL, or the default, as when they were read."""
+    low, high = column.ends
+    wide = cast_sql(x, "BIGINT")
+    if (low, high) == kept:
+        return wide
+    inside = case_sql(f"{x} >= {low} AND {x} <= {high}", wide)
+    return _or_default(inside, _default_steps(column), dialect)
 
 
 def _kept_category(column: Category, kept: Category, x: StoredColumn, dialect: Dialect) -> str:
