@@ -6,11 +6,13 @@ import gzip
 import hashlib
 import json
 import math
+import re
 import secrets
 import sqlite3
 import warnings
 from contextlib import closing
 from datetime import datetime
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,8 @@ from fixtures.world_before_0_2_0 import (
 # The steps were written with the names of that time, which still work.
 pytestmark = pytest.mark.filterwarnings("ignore:estimate_cut is now:DeprecationWarning")
 
+FLOAT = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
+"""A number with a point, as `repr` writes it."""
 HOME = Path(__file__).parents[1] / "fixtures" / "before_0_2_0"
 EXPECTED = json.loads((HOME / "expected.json").read_text(encoding="utf-8"))
 PLANNED_OTHERWISE: dict[tuple[str, str], str] = {
@@ -52,10 +56,14 @@ MENDED_INTERVALS: dict[tuple[str, str], str] = {
 }
 """Answers whose intervals a later release states otherwise, by ledger and step, and why. Their values stay equal."""
 OTHER_MEANING = {
-    "pure": ("cases cube", "cases sets", "cases release", "trips", "trips of people"),
+    "pure": ("cases cube", "cases sets", "cases release", "trips", "trips of people", "joined"),
     "zcdp": ("trips",),
+    "residue": ("visits",),
 }
-"""Steps that counted other rows then: rows without a key of another table, and people's rows by two kinds of caps."""
+"""Steps that counted other rows then: rows without a key of another table, people's rows by two kinds of caps, rows
+kept before a join by the columns that were read, and people's rows in a model."""
+RENAMED_REASONS = {"estimate cut": "estimate truncation"}
+"""Reasons that a verb writes by itself where nobody gives one, by what they were."""
 READ = {
     "pure": """
         count, mean, median, points, mode, people, rounded, filters, computed, months, part N, release,
@@ -135,11 +143,19 @@ def _opened(path, kind):
 def _check(ledger, told, folder):
     """Compare what a ledger says about itself, and what it exports, with what it said then."""
     verdict = ledger.verify(checkpoint=tuple(told["checkpoint"]))
-    assert (str(verdict), list(verdict.checkpoint)) == (told["verdict"], told["checkpoint"])
+    assert _verdict(ledger, verdict) == _verdict(ledger, told["verdict"])
+    assert list(verdict.checkpoint) == told["checkpoint"]
     assert state(ledger) == told["state"]
     ledger.export(folder / "lines", answers=True)
     assert hashlib.sha256((folder / "lines").read_bytes()).hexdigest() == told["export"]
-    assert str(verify_export(folder / "lines")) == told["verdict"]
+    assert _verdict(ledger, verify_export(folder / "lines")) == _verdict(ledger, told["verdict"])
+
+
+def _verdict(ledger, verdict):
+    """Return the words of a verdict; whether a residue is priced to its last digit is the processor's."""
+    if ledger.terms.kind != "residue":
+        return str(verdict)
+    return str(verdict).replace("no higher than in the books", "as in the books")
 
 
 class TestALedgerOfThen:
@@ -199,7 +215,8 @@ class TestALedgerOfThen:
                 take(dp.Curator(Sealed(), LEDGERS[kind].schemas, ledger), step)
                 assert ledger.verify().charges == before + 1, step.name
                 [charge] = ledger.history(last=1, kinds=("charge",))
-                assert charge.key.startswith("2:m2:")
+                # Questions say their meaning in their key; models have another key of the same form.
+                assert charge.key.startswith("2:m2:") or step.verb == "learn"
 
     @pytest.mark.parametrize("kind", ["pure", pytest.param("zcdp", marks=pytest.mark.slow)])
     def test_runs_what_is_pending_under_its_charge(self, file, kind, stopped_clock):
@@ -261,11 +278,12 @@ class TestTheSameIsWritten:
                     "part",
                     *["event"] * planned,
                 ]
-                assert {name: getattr(entry, name) for name in same} == {
-                    name: then[name] for name in same
-                }, step.name
+                reason = RENAMED_REASONS.get(then["why"], then["why"])
+                expected = {name: then[name] for name in same} | {"why": reason}
+                assert {name: getattr(entry, name) for name in same} == expected, step.name
                 # Questions have keys of the next format, which hold more; others have them as they were.
-                assert entry.key == then["key"] or entry.key.startswith("2:m2:")
+                if step.name not in OTHER_MEANING.get(kind, ()):
+                    assert entry.key == then["key"] or entry.key.startswith("2:m2:")
                 # The body of a charge has grown by its price; its text is the same.
                 asked = {"asked": history.asked[entry.number]}
                 assert digest(canonical_json(asked)) == then["body_hash"], step.name
@@ -301,7 +319,36 @@ class TestTheSameIsWritten:
                 entry = json.loads(line)
                 stopped_clock.set(datetime.fromisoformat(entry["time"]))
                 charges[number] = _write_again(ledger, entry, body, charges)
-        assert _kept(new) == (lines, books)
+        if first["terms"]["filter"]["filter"] == "residue":
+            assert _without_last_digits(*_kept(new)) == _without_last_digits(lines, books)
+        else:
+            assert _kept(new) == (lines, books)
+
+
+def _without_last_digits(lines, books):
+    """Leave out the digests of amounts, and the digits of amounts that are the processor's."""
+    told = []
+    for number, line, body, key in lines:
+        entry = json.loads(line)
+        facts = {name: entry[name] for name in entry if name not in ("books", "hash", "previous")}
+        told.append((number, _rounded(facts), body, key))
+    accounts = {name: re.sub(r"\b[0-9a-f]{64}\b", "digest", text) for name, text in books.items()}
+    return told, {name: _rounded(_json_or_text(text)) for name, text in accounts.items()}
+
+
+def _json_or_text(text):
+    return json.loads(text) if text.startswith(("{", "[", '"')) else text
+
+
+def _rounded(data):
+    """Keep nine digits of fractions with long numerals."""
+    if isinstance(data, dict):
+        return {name: _rounded(inner) for name, inner in data.items()}
+    if isinstance(data, list):
+        return [_rounded(inner) for inner in data]
+    if isinstance(data, str) and re.fullmatch(r"\d+/\d{10,}", data):
+        return f"{float(Fraction(data)):.9g}"
+    return data
 
 
 class _Lines:
@@ -359,6 +406,9 @@ def _compare_bodies(new, old, planned):
     if old["body"] == 2 and new["body"] == 3:
         assert new.pop("meaning") == 2
         new["body"] = 2
+    if "learn" in new.get("terms", {}) and "meaning" not in old["terms"]:
+        # Models of people's rows say since then by which meaning of caps they counted.
+        new["terms"].pop("meaning", None)
     facts = ("body", "terms", "neighbours", "tables")
     assert {name: new.get(name) for name in facts} == {name: old.get(name) for name in facts}
     words = ("text", "fingerprint", *["shares"] * planned)
@@ -392,6 +442,11 @@ def _near(one, two):
         return len(one) == len(two) and all(map(_near, one, two))
     if isinstance(one, float) and isinstance(two, float):
         return math.isclose(one, two, rel_tol=1e-9, abs_tol=1e-9)
+    if isinstance(one, str) and isinstance(two, str) and one != two:
+        # Shown values and intervals are kept as text: its words must be equal, its numbers near.
+        words = [FLOAT.split(text) for text in (one, two)]
+        numbers = [[float(found) for found in FLOAT.findall(text)] for text in (one, two)]
+        return words[0] == words[1] and _near(*numbers)
     return one == two and type(one) is type(two)
 
 
@@ -429,5 +484,9 @@ def test_ledgers_on_a_server_open_too(postgres_dsn, tmp_path, stopped_clock):
                 _check(ledger, told, tmp_path / kind)
                 curator = dp.Curator(Sealed(), LEDGERS["zcdp"].schemas, ledger)
                 for step in _steps("zcdp", None) if kind == "zcdp" else ():
-                    assert shown(take(curator, step)) == told["steps"][step.name]["shown"]
+                    if step.name in OTHER_MEANING["zcdp"]:
+                        continue
+                    now = json.loads(json.dumps(shown(take(curator, step))))
+                    then = told["steps"][step.name]["shown"]
+                    assert _near(*[_without_mended("zcdp", step.name, one) for one in (now, then)])
         assert connection.execute(kept).fetchall() == before

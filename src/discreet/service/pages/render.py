@@ -19,12 +19,11 @@ LESSONS = "discreet.lessons"
 """Package of the learning pages, which are served where it is installed."""
 
 
-def page_packages() -> list[str]:
+def page_packages() -> tuple[str, ...]:
     """Return the packages that have templates and static files of pages."""
-    packages = ["discreet.service"]
     if lessons_installed():
-        packages.append(LESSONS)
-    return packages
+        return ("discreet.service", LESSONS)
+    return ("discreet.service",)
 
 
 def lessons_installed() -> bool:
@@ -32,9 +31,10 @@ def lessons_installed() -> bool:
     return find_spec(LESSONS) is not None
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
-    loaders = [PackageLoader(package, "templates") for package in page_packages()]
+@lru_cache(maxsize=2)
+def _environment(packages: tuple[str, ...]) -> Environment:
+    """Make the renderer of these packages; services with and without lessons may share a process."""
+    loaders = [PackageLoader(package, "templates") for package in packages]
     environment = Environment(
         loader=ChoiceLoader(loaders),
         autoescape=True,
@@ -48,7 +48,7 @@ def _environment() -> Environment:
 
 def html(template: str, **words: Any) -> Markup:  # noqa: ANN401 - whatever the template names
     """Fill a template."""
-    return Markup(_environment().get_template(template).render(**words))  # noqa: S704 - escaped by the environment
+    return Markup(_environment(page_packages()).get_template(template).render(**words))  # noqa: S704 - escaped by the environment
 
 
 def piece(template: str, *, status: int = 200, **words: Any) -> HTMLResponse:  # noqa: ANN401
