@@ -135,7 +135,7 @@ class TestInfer:
             ([PUMS, "--people", "who"], "there is no column 'who'"),
             (
                 [PUMS, "--people", "pid", "--window", "age=day"],
-                "--max-rows-per-group and --window go with --people",
+                "--max-rows-per-group, --window and --who go with --people",
             ),
             ([PUMS, "--max-rows", "3"], "go with --people COLUMN --max-rows N"),
             (

@@ -148,6 +148,32 @@ JOINS = [
     Case("a join in brackets", "SELECT city, COUNT(*) AS n FROM (users u JOIN visits v ON u.user_id = v.user_id) JOIN wards w ON v.ward = w.ward GROUP BY city"),
 ]  # fmt: skip
 
+FIRST = (
+    "(SELECT user_id, MIN(day) AS first_day, MAX(seen) AS last_seen FROM visits GROUP BY user_id)"
+)
+WRITTEN = [
+    Case("ids of two names", "SELECT level, COUNT(*) AS n, SUM(spent) AS s FROM members m JOIN visits v ON m.member = v.user_id GROUP BY level"),
+    Case("ids of two names in a sub-query", "SELECT level, AVG(t) AS t FROM members m JOIN (SELECT user_id, SUM(spent) AS t FROM visits GROUP BY user_id) v ON v.user_id = m.member GROUP BY level"),
+    Case("ids of two names in a condition", "SELECT COUNT(*) AS n FROM visits WHERE user_id IN (SELECT member FROM members WHERE level = 'gold') AND NOT EXISTS (SELECT 1 FROM members m WHERE m.member = visits.user_id AND m.since > DATE '2024-06-01')"),
+    Case("ids of two names in a union", "SELECT COUNT(*) AS n, COUNT(DISTINCT who) AS p FROM (SELECT user_id AS who FROM visits UNION ALL SELECT member FROM members) t"),
+    Case("a funnel", "SELECT COUNT(DISTINCT user_id) AS a, COUNT(DISTINCT CASE WHEN spent > 50 THEN user_id END) AS b, COUNT(DISTINCT CASE WHEN spent > 50 AND paid THEN user_id END) AS c FROM visits"),
+    Case("a funnel by key", "SELECT shop, COUNT(DISTINCT user_id) FILTER (WHERE paid) AS a, COUNT(DISTINCT CASE WHEN spent > 99 THEN user_id END) * 1.0 / COUNT(DISTINCT user_id) AS b FROM visits GROUP BY shop"),
+    Case("a funnel by unknown keys", "SELECT note, COUNT(DISTINCT user_id) FILTER (WHERE paid) AS a, COUNT(*) AS n FROM visits GROUP BY note", spend=EXACT_KEYS),
+    Case("a funnel over two tables", "SELECT level, COUNT(DISTINCT m.member) AS a, COUNT(DISTINCT v.user_id) AS b, COUNT(DISTINCT CASE WHEN v.spent > 99 THEN v.user_id END) AS c FROM members m LEFT JOIN visits v ON m.member = v.user_id GROUP BY level"),
+    Case("a funnel of several branches", "SELECT COUNT(DISTINCT CASE WHEN shop = 'a' THEN NULL WHEN minutes > 0 THEN user_id WHEN paid THEN user_id END) AS a, COUNT(CASE WHEN paid THEN user_id END) AS b FROM visits"),
+    Case("first-event cohorts", f"SELECT DATE_TRUNC('month', first_day) AS m, COUNT(*) AS n FROM {FIRST} f GROUP BY 1 HAVING COUNT(*) > 0", f"SELECT CAST(DATE_TRUNC('month', first_day) AS DATE) AS m, COUNT(*) AS n FROM {FIRST} f GROUP BY 1"),
+    Case("last events by hour", f"SELECT EXTRACT(HOUR FROM last_seen) AS h, COUNT(*) AS n FROM {FIRST} f GROUP BY 1 HAVING COUNT(*) > 0"),
+    Case("days since the first event", f"SELECT AVG(first_day - since) AS d FROM members m JOIN {FIRST} f ON f.user_id = m.member", own={"spark": f"SELECT AVG(DATEDIFF(first_day, since)) FROM members m JOIN {FIRST} f ON f.user_id = m.member"}),
+    Case("an ordered funnel", "SELECT COUNT(*) AS n FROM (SELECT user_id, MIN(CASE WHEN shop = 'a' THEN seen END) AS a, MAX(CASE WHEN shop = 'b' THEN seen END) AS b FROM visits GROUP BY user_id) t WHERE b > a"),
+    Case("powers of each person's total", "SELECT SUM(s) AS s FROM (SELECT user_id, POWER(SUM(minutes), 2) AS s FROM visits GROUP BY user_id) t", within=1e-6, why="a sum of whole numbers, as floats"),
+    Case("values of public rows", "SELECT COUNT(*) AS n FROM visits WHERE ward IN (SELECT ward FROM wards WHERE rate > 0.25 AND city <> 'Riga') AND shop NOT IN (SELECT shop FROM prices WHERE price > 50)"),
+    Case("a natural right join with a list", "SELECT ward, city, COUNT(v.user_id) AS n FROM visits v NATURAL RIGHT JOIN wards w GROUP BY ward, city", "SELECT w.ward, w.city, COUNT(v.user_id) AS n FROM visits v RIGHT JOIN wards w ON v.ward = w.ward GROUP BY w.ward, w.city"),
+    Case("keys with more columns", "SELECT w.ward, w.city, w.big, COUNT(p.age) AS n, SUM(p.age) AS a FROM people p RIGHT JOIN wards w ON p.ward + 2 = w.ward GROUP BY w.ward, w.city, w.big", "SELECT w.ward, w.city, w.big, COUNT(p.age) AS n, COALESCE(SUM(p.age), 0) AS a FROM people p RIGHT JOIN wards w ON p.ward + 2 = w.ward GROUP BY w.ward, w.city, w.big"),
+    Case("whole quotients", "SELECT minutes // 7 AS k, COUNT(*) AS n FROM visits WHERE minutes IS NOT NULL GROUP BY 1 HAVING COUNT(*) > 0", "SELECT CAST(CASE WHEN minutes < 0 THEN CEIL(minutes / 7.0) ELSE FLOOR(minutes / 7.0) END AS BIGINT) AS k, COUNT(*) AS n FROM visits WHERE minutes IS NOT NULL GROUP BY 1"),
+    Case("columns renamed by WITH", "WITH v(who, much) AS (SELECT user_id, SUM(spent) FROM visits GROUP BY user_id) SELECT COUNT(*) AS n FROM (v) AS q WHERE q.much > '200' LIMIT ALL", "SELECT COUNT(*) AS n FROM (SELECT user_id, SUM(spent) AS much FROM visits GROUP BY user_id) q WHERE much > 200"),
+    Case("text in double quotes", "SELECT shop, MEAN(spent) AS spent FROM visits WHERE note <> \"bad\" GROUP BY shop HAVING spent > 9", "SELECT shop, AVG(spent) AS spent FROM visits WHERE note <> 'bad' GROUP BY shop HAVING AVG(spent) > 9"),
+]  # fmt: skip
+
 _PAIRS = "(VALUES ('a', 3), ('c', 6), ('a', 99))"
 CHOSEN = [
     Case("chosen pairs of keys", f"SELECT k.shop, k.ward, COUNT(v.user_id) AS n, COUNT(v.minutes) AS m FROM visits v RIGHT JOIN {_PAIRS} AS k(shop, ward) ON v.shop = k.shop AND v.ward = k.ward GROUP BY k.shop, k.ward"),

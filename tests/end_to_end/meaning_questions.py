@@ -1,8 +1,8 @@
-"""Two hundred questions, the same each time, as SQL and as the plain data of `oracles.meaning`.
+"""Two hundred questions and more, the same each time, as SQL and as plain data of `oracles.meaning`.
 
-There are twenty worlds of ten questions each. A world has a unit with its caps, a neighbour relation
-and random tables, whose columns hold NULL, unlisted, unreadable and extreme cells. The ten questions
-of a world are also one release.
+There are twenty worlds of ten questions each, and of further ones that came later. A world has a unit
+with its caps, a neighbour relation and random tables, whose columns hold NULL, unlisted, unreadable
+and extreme cells. The questions of a world are also one release.
 """
 
 from __future__ import annotations
@@ -50,6 +50,9 @@ USERS = {
     "region": {"type": "category", "values": ["N", "S"]},
     "age": {"type": "integer", "low": 0, "high": 9},
 }
+MEMBERS = {
+    "level": {"type": "category", "values": ["basic", "gold"]},
+}
 WARDS = {
     "code": {"type": "integer", "low": 0, "high": 9},
     "city": {"type": "category", "values": ["Oslo", "Rome"]},
@@ -74,6 +77,7 @@ CELLS = {
     "nights": ["0", "2", "6", "99", "-1", "few", None],
     "region": ["N", "S", "N", "Q", None],
     "age": ["0", "3", "9", "200", "old", None],
+    "level": ["basic", "gold", "gold", "silver", None],
 }  # fmt: skip
 PUBLIC_ROWS = {
     "wards": [
@@ -193,7 +197,7 @@ def stored(facts, rows):
     """Return a table whose cells are all text, as files have them, but for the person's id."""
     types = dict.fromkeys(facts["columns"], "text")
     if facts.get("unit"):
-        types = {"id": "bigint"} | types
+        types = {facts["unit"]["id"]: "bigint"} | types
     return Table(types, [tuple(row[name] for name in types) for row in rows])
 
 
@@ -227,14 +231,27 @@ def _world(name, caps, neighbours, random):
     world = World(name, facts, neighbours, rows | PUBLIC_ROWS)
     for place, form in enumerate(_forms(caps, windowed)):
         world.questions.append(form(f"q{place}", world, random))
+    _add_later_forms(world, caps, windowed)
     return world
+
+
+def _add_later_forms(world, caps, windowed):
+    """Add a table and forms that came later; draws of their own leave all others as they were."""
+    random = Random(f"{SEED} {world.name}")
+    if caps and not windowed:
+        # The same people under another name of their id.
+        unit = {"id": "member", "who": "id", "max_rows": 1}
+        world.facts["members"] = {"unit": unit, "columns": MEMBERS}
+        world.rows["members"] = [row_of(world.facts["members"], random) for _ in range(9)]
+        for place, form in enumerate([funnel, cohort, other_name]):
+            world.questions.append(form(f"later{place}", world, random))
 
 
 def row_of(facts, random):
     """Draw a row; a few people have most of the rows, and a few rows have no person."""
     row = {name: random.choice(CELLS[name]) for name in facts["columns"]}
     if facts["unit"] is not None:
-        row["id"] = random.choice([1, 1, 1, 2, 2, 3, 4, 5, 6, None])
+        row[facts["unit"]["id"]] = random.choice([1, 1, 1, 2, 2, 3, 4, 5, 6, None])
     return row
 
 
@@ -365,6 +382,36 @@ def per_person(name, world, random):
     total = {"what": "sum", "of": column("t"), "low": low * most, "high": high * most, "step": 1}
     rows = {"what": "sum", "of": column("c"), "low": 0, "high": most, "step": 1}
     return _asked(name, relation, keys, {"n": {"what": "count"}, "s": total, "rows": rows})
+
+
+def funnel(name, _world, random):
+    """People with a row that meets a condition, as CASE and as FILTER, beside all people."""
+    first, second = random.sample(CONDITIONS, 2)
+    terms = {
+        "p": {"what": "people"},
+        "f": {"what": "people", "filter": first},
+        "g": {"what": "people", "filter": second, "case": True},
+    }
+    return _asked(name, _where(("table", "visits"), random), _keys(random, 0, 2), terms)
+
+
+def cohort(name, _world, random):
+    """People by the week of their first or last day, also of those days that meet a condition."""
+    day = column("day")
+    if random.random() < 0.5:
+        day = ("case", [(random.choice(CONDITIONS), day)], None)
+    totals = {"d": (random.choice(["min", "max"]), day, None, None), "c": ("count", value(1), 0, 1)}
+    relation = ("per person", _where(("table", "visits"), random), totals)
+    keys = {"week": ("week", column("d"))}
+    return _asked(name, relation, keys, {"n": {"what": "count"}})
+
+
+def other_name(name, _world, random):
+    """A join on the person of tables that have two names for the id."""
+    relation = ("people", ("table", "visits"), ("table", "members"))
+    keys = {"level": column("level")}
+    terms = {"n": {"what": "count"}, "p": {"what": "people"}, "s": _number("sum", random)}
+    return _asked(name, _where(relation, random), keys, terms)
 
 
 def _where(relation, random):

@@ -7,6 +7,9 @@ from datetime import date
 import discreet as dp
 from discreet.query import case, count, count_people, maximum, mean, minimum, sum_of
 
+IDS = {"members": "member"}
+"""Tables whose people's id has another name."""
+
 
 def sql_of(plain):
     """Write a question as SQL."""
@@ -27,6 +30,8 @@ def group_text(plain):
 
 def statistic_text(statistic):
     of = text(statistic["of"]) if "of" in statistic else "*"
+    if "case" in statistic:  # another way to write FILTER
+        return f"COUNT(DISTINCT CASE WHEN {text(statistic['filter'])} THEN id END)"
     names = {"count": "COUNT", "sum": "SUM", "mean": "AVG"}
     made = (
         "COUNT(DISTINCT id)"
@@ -56,7 +61,7 @@ def from_text(relation):
             return f"{from_text(rows)} {join} {public} ON {text(expression)} = {matched}"
         case "people":
             left, right = map(from_text, parts)
-            return f"{left} JOIN {right} ON {left}.id = {right}.id"
+            return f"{left} JOIN {right} ON {left}.id = {right}.{IDS.get(right, 'id')}"
         case "listed":
             return listed_text(*parts)
     return as_table(relation)
@@ -141,6 +146,8 @@ def python_of(plain, schemas, public_values):
 
 def statistic_of(statistic):
     of = statistic.get("of", ("value", 1))
+    if statistic["what"] == "people" and "filter" in statistic:
+        return count_people(column_of(statistic["filter"]))
     if "filter" in statistic:
         of = ("case", [(statistic["filter"], of)], None)
     if statistic["what"] == "people":

@@ -1,4 +1,4 @@
-"""One question, one meaning: the law of docs/explanation/meaning.md on two hundred generated questions.
+"""One question, one meaning: the law of docs/explanation/meaning.md on two hundred generated questions and more.
 
 The exact target is what the store returns for a plan, before noise (`support.noiseless`). It equals the
 number that the rules give (`oracles.meaning`), under every budget and measure and by every way to ask.
@@ -44,7 +44,7 @@ ALL = dp.ApproxDP(10**18, "1e-2")
 """What a ledger of these tests allows."""
 STORES = {"memory": in_memory, "duckdb": in_duckdb}
 SOON = (1, 9, 10, 15)
-"""Worlds of `make test`: forty questions of people, of people with few rows in a key, of rows, of weeks."""
+"""Worlds of `make test`: forty-six questions of people, of people with few rows in a key, of rows, of weeks."""
 
 
 def cases(*soon):
@@ -194,7 +194,7 @@ def tallies_of(plan):
 
 
 def test_rows_without_a_key_and_rows_beyond_a_cap_matter():
-    """Of two hundred questions at least eighty have another target if one of these rules is dropped."""
+    """Of all questions at least two in five have another target if one of these rules is dropped."""
     asked = matter = 0
     for place in range(20) if DEEP else SOON:
         world = worlds()[place]
@@ -207,7 +207,7 @@ def test_rows_without_a_key_and_rows_beyond_a_cap_matter():
             ]
             asked += 1
             matter += any(other != target for other in others)
-    assert asked in (40, 200)
+    assert asked in (46, 242)
     assert matter >= 2 * asked / 5
 
 
@@ -329,8 +329,9 @@ def neighbour(world, random):
     if world.neighbours == "replace":
         who, rows = 1, random.choice([0, 1, 5, 40])
     for name in private:
-        kept = [row for row in changed[name] if row["id"] != who or not row.items() >= week.items()]
-        new = [row_of(world.facts[name], random) | {"id": who} | week for _ in range(rows)]
+        own = world.facts[name]["unit"]["id"]
+        kept = [row for row in changed[name] if row[own] != who or not row.items() >= week.items()]
+        new = [row_of(world.facts[name], random) | {own: who} | week for _ in range(rows)]
         changed[name] = kept + new
     return changed
 

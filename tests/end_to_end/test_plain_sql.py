@@ -6,14 +6,14 @@ from contextlib import closing
 
 import pytest
 
-from end_to_end.cases import CHOSEN, JOINS, KEYS, RELATIONS, STATISTICS
+from end_to_end.cases import CHOSEN, JOINS, KEYS, RELATIONS, STATISTICS, WRITTEN
 from end_to_end.compare import check, plan
 from end_to_end.functions import FUNCTIONS
 from end_to_end.stores import duckdb_beside, memory_beside, postgres_beside, spark_beside
 from end_to_end.world import SCHEMAS, world
 from support.profile import DEEP
 
-CASES = [*STATISTICS, *KEYS, *RELATIONS, *JOINS, *CHOSEN, *FUNCTIONS]
+CASES = [*STATISTICS, *KEYS, *RELATIONS, *JOINS, *CHOSEN, *WRITTEN, *FUNCTIONS]
 BY_NAME = {case.name: case for case in CASES}
 
 
@@ -62,7 +62,7 @@ def share_of(place, count, *groups):
     return {case.name for case in [case for group in groups for case in group][place::count]}
 
 
-FORMS, MEETING = (STATISTICS, KEYS, CHOSEN), (RELATIONS, JOINS)
+FORMS, MEETING = (STATISTICS, KEYS, CHOSEN, WRITTEN), (RELATIONS, JOINS)
 ASKED = {
     "memory": share_of(0, 3, *FORMS) | share_of(0, 1, *MEETING),
     "postgres": share_of(1, 3, *FORMS) | share_of(0, 1, *MEETING),

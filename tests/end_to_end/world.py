@@ -47,6 +47,12 @@ USERS = Schema(
     People("user_id", max_rows=1),
     {"age": Integer(0, 120), "region": Category(["N", "S"]), "name": Text(30)},
 )
+MEMBERS = Schema(
+    "members",
+    People("member", who="user_id", max_rows=1),
+    {"since": Date("2023-01-01", "2024-12-31"), "level": Category(["basic", "gold"])},
+)
+"""The same people under another name of their id."""
 STAYS = Schema(
     "stays",
     People("user_id", max_rows=6, max_groups=2),
@@ -64,7 +70,7 @@ WARDS = Schema.public_table(
 PRICES = Schema.public_table(
     "prices", {"shop": Category(SHOPS), "price": Integer(0, 100)}, max_rows={"shop": 2}
 )
-SCHEMAS = {s.name: s for s in (VISITS, USERS, STAYS, PEOPLE, SWAPS, WARDS, PRICES)}
+SCHEMAS = {s.name: s for s in (VISITS, USERS, MEMBERS, STAYS, PEOPLE, SWAPS, WARDS, PRICES)}
 
 VISIT_TYPES = {
     "user_id": "bigint", "spent": "double", "minutes": "bigint", "shop": "text", "mood": "text", "ward": "bigint",
@@ -91,6 +97,14 @@ def _odd(rows: list[tuple[object, ...]], place: int) -> list[tuple[object, ...]]
         some = next(i for i, row in enumerate(rows) if row[place] is None)
         rows[some] = (*rows[some][:place], 7, *rows[some][place + 1 :])
     return rows
+
+
+def _members(users) -> list[tuple[int, date, str]]:
+    """Make two of three users members, without a draw: the other tables stay as they were."""
+    start = date(2023, 1, 1)
+    levels = ["basic", "gold", "basic", "basic", "gold"]
+    chosen = [user for user in users if user % 3]
+    return [(user, start + timedelta(days=user * 37 % 700), levels[user % 5]) for user in chosen]
 
 
 def world(seed: int = 19) -> dict[str, Table]:
@@ -124,6 +138,10 @@ def world(seed: int = 19) -> dict[str, Table]:
             ],
         ),
         "stays": Table({"user_id": "bigint", "ward": "bigint", "nights": "bigint"}, stays),
+        "members": Table(
+            {"member": "bigint", "since": "date", "level": "text"},
+            [(user, day, level) for user, day, level in _members(users)],
+        ),
         "people": Table(census, people),
         "swaps": Table(census, people),
         "wards": Table(

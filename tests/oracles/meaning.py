@@ -396,7 +396,7 @@ def table_of(question, keys, pairs, schemas):
         table[()] = {}
     for name, statistic in question["statistics"].items():
         if statistic["what"] == "people":
-            numbers = people_by_cell(question, keys, pairs, cells, schemas)
+            numbers = people_by_cell(question, statistic, pairs, cells, schemas)
         else:
             numbers = totals_by_cell(statistic, pairs, cells, own, capped)
         for cell, number in numbers.items():
@@ -441,15 +441,25 @@ def finest_step(statistic, capped):
     return step / parts
 
 
-def people_by_cell(question, keys, pairs, cells, schemas):
-    """M5: a person counts once in each cell; in m > g cells as g/m in each."""
+def people_by_cell(question, statistic, pairs, cells, schemas):
+    """M5: a person counts once in each cell with a row that meets the FILTER; in m > g cells g/m.
+
+    M7: m counts the cells of all rows of the person, whether they meet the FILTER or not.
+    """
     relation = question["from"]
     most = min(max_rows(relation, schemas), max_rows(relation, schemas, "max_groups"))
     present = {
         (owner, cell) for (owner, _), cell in zip(pairs, cells, strict=True) if cell is not None
     }
     m = Counter(owner for owner, _ in present)
+    condition = statistic.get("filter", ("value", True))
+    counted = {
+        (owner, cell)
+        for (owner, row), cell in zip(pairs, cells, strict=True)
+        if cell is not None and value_of(condition, row) is True
+    }
     numbers = Counter()
-    for owner, cell in present:
-        numbers[cell] += Fraction(share(most if keys else 1, m[owner]), FULL)
+    for owner, cell in counted:
+        # Without keys all rows are in one cell.
+        numbers[cell] += Fraction(share(most if cell else 1, m[owner]), FULL)
     return numbers

@@ -199,7 +199,10 @@ LIST = "RIGHT JOIN (VALUES ('a'), ('b')) k(shop) ON v.shop = k.shop"
             "SELECT DISTINCT",
         ),
         ("SELECT COUNT(*) FROM (VALUES (1)) k(x)", "a list of keys is public"),
-        ("SELECT COUNT(*) FROM visits AS v(a, b)", "columns are not renamed here"),
+        (
+            "SELECT COUNT(*) FROM visits v JOIN pairs AS w(a, b) ON v.shop = w.a",
+            "rename them in a sub-query",
+        ),
     ],
 )
 def test_what_is_refused_says_what_would_work(sql, why):

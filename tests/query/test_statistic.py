@@ -56,6 +56,8 @@ class TestDeclarations:
             makes = {type(built(name))}
             if name == "count":
                 makes.add(type(aggregate.count()))
+            if name == "count_people":
+                makes.add(type(aggregate.count_people("x")))
             assert made in makes
 
     def test_the_package_exports_every_builder(self):

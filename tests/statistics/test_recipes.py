@@ -15,6 +15,7 @@ from discreet.query.algebra.statistic import (
     CountDistinct,
     CountOf,
     CountPeople,
+    CountPeopleIf,
     Covariance,
     Mean,
     Mode,
@@ -56,7 +57,9 @@ def drawn(need):
 
 
 def test_no_statistic_is_left_out():
-    assert {type(statistic) for statistic in STATISTICS} | {CountPeople} == set(get_args(Statistic))
+    assert {type(statistic) for statistic in STATISTICS} | {CountPeople, CountPeopleIf} == set(
+        get_args(Statistic)
+    )
 
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids=repr)

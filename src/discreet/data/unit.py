@@ -71,6 +71,8 @@ class People:
     With `window=("visited", "month")` the unit is a person within one
     calendar month of that column: a person active in k months is then protected as a group of k, no better.
     The id is compared as it is stored; it need not be declared as a column, and questions only ever count it.
+    `who` names the kind of person (default: the id's own name). Tables with an equal `who` hold the same people,
+    whatever their id columns are called: equal ids are one person, protected and joined over all these tables.
 
     >>> import discreet as dp
     >>> print(dp.People("user_id", max_rows=10, window=("visited", "month")))
@@ -78,6 +80,9 @@ class People:
 
     >>> print(dp.People("user_id", max_rows=10, max_groups=3, max_rows_per_group=2))
     one person (user_id), at most 10 rows in at most 3 groups, 2 in each
+
+    >>> print(dp.People("user_id", who="user", max_rows=3))
+    one user (user_id), at most 3 rows
 
     Refuses a bound below 1, more groups than rows, more rows in a group than in all, a window that is no calendar
     period.
@@ -89,6 +94,7 @@ class People:
     max_groups: int | None
     window: tuple[str, Period] | None
     max_rows_per_group: int | None
+    who: str
 
     def __init__(
         self,
@@ -98,6 +104,7 @@ class People:
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         window: tuple[str, Period] | None = None,
+        who: str | None = None,
     ) -> None:
         rows = whole(max_rows, "max_rows", least=1)
         groups = None if max_groups is None else whole(max_groups, "max_groups", least=1)
@@ -113,16 +120,25 @@ class People:
             raise InvalidArgument(
                 f"max_groups must be at most max_rows = {rows}, got {groups}; a group takes a row"
             )
+        id_name = read_name(id, "the id")
+        # Without `who` an id is named after itself, which is what every older schema means.
+        who_name = id_name
+        if who is not None:
+            who_name = read_name(who, "who")
         fields = {
-            "id": read_name(id, "the id"),
+            "id": id_name,
             "max_rows": rows,
             "max_groups": groups,
             "max_rows_per_group": group_rows,
             "window": _window(window),
+            "who": who_name,
         }
         fill(self, **fields)
 
     def __repr__(self) -> str:
+        who = None
+        if self.who != self.id:
+            who = self.who
         return call(
             "People",
             self.id,
@@ -130,6 +146,7 @@ class People:
             max_groups=self.max_groups,
             max_rows_per_group=self.max_rows_per_group,
             window=self.window,
+            who=who,
         )
 
     def __str__(self) -> str:
@@ -144,7 +161,10 @@ class People:
         if self.max_rows_per_group is not None:
             each = f", {self.max_rows_per_group} in each{'' if groups else ' group'}"
         rows = f"at most {self.max_rows} row{_s(self.max_rows)}"
-        return f"one person ({self.id}){within}, {rows}{groups}{each}"
+        person = "person"
+        if self.who != self.id:
+            person = self.who
+        return f"one {person} ({self.id}){within}, {rows}{groups}{each}"
 
 
 Unit: TypeAlias = Rows | People

@@ -7,16 +7,19 @@ quantiles, for any data.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TypeAlias
 
 from ..frozen import frozen
 from ..query.algebra.expression import Constant, Expression
-from ..query.algebra.statistic import Count, CountOf, CountPeople
+from ..query.algebra.statistic import Count, CountOf, CountPeople, CountPeopleIf
 from .laws.linear_combination import TotalWeights
 from .recipe import Draws, Need, NoiseModel, Recipe, StatisticMethod
 from .releases.basis import Basis, present, rows_addend
 from .releases.partition import rows_name
 from .releases.total import JointTotal, TotalEstimate, total_need
 from .shared_totals import PartitionRecipe, SharedColumns, total_model
+
+Counted: TypeAlias = Count | CountOf | CountPeople | CountPeopleIf
 
 
 @frozen
@@ -75,32 +78,34 @@ class JointCountRecipe(PartitionRecipe):
         return JointTotal(draws.totals, self._weights, low, self.shared.whole, names)
 
 
-def _recipe(statistic: Count | CountOf | CountPeople, basis: Basis) -> Recipe:
+def _recipe(statistic: Counted, basis: Basis) -> Recipe:
     match statistic:
         case Count():
             return CountRecipe(Constant(True))
         case CountPeople():
             return CountRecipe(Constant(True), people=True)
+        case CountPeopleIf(condition=condition):
+            return CountRecipe(condition, people=True)
         case CountOf(of=of):
             return CountRecipe(present(of, basis.rows))
 
 
-def _joint_recipe(statistic: Count | CountOf | CountPeople, shared: SharedColumns) -> Recipe | None:
+def _joint_recipe(statistic: Counted, shared: SharedColumns) -> Recipe | None:
     # People are not rows, and one partition alone counts all rows.
-    if isinstance(statistic, CountPeople):
+    if isinstance(statistic, CountPeople | CountPeopleIf):
         return None
     if isinstance(statistic, Count) and not shared.all_rows:
         return None
     return JointCountRecipe(shared)
 
 
-def _centred_recipe(statistic: Count | CountOf | CountPeople, basis: Basis) -> Recipe | None:
+def _centred_recipe(statistic: Counted, basis: Basis) -> Recipe | None:
     match statistic:
         case Count():
             return CountRecipe(Constant(True), name=rows_name(None, basis))
         case CountOf(of=of):
             return CountRecipe(present(of, basis.rows), name=rows_name(of, basis))
-        case CountPeople():
+        case CountPeople() | CountPeopleIf():
             return None
 
 

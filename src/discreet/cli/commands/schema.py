@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeAlias, TypeVar, cast
+from typing import Annotated, TypeAlias, TypedDict, TypeVar, cast
 
 import typer
 from rich.console import Console
@@ -35,6 +35,16 @@ app = typer.Typer(
 
 T = TypeVar("T")
 Kinds: TypeAlias = Mapping[str, ColumnType]
+
+
+class Caps(TypedDict):
+    """Further facts about people that `--people` allows."""
+
+    max_groups: int | None
+    max_rows_per_group: int | None
+    who: str | None
+
+
 QUESTIONS: dict[ColumnType, str] = {
     "text": "its keys as N,S,E,W or its greatest length as a number",
     "category": "its keys as N,S,E,W",
@@ -56,6 +66,12 @@ def infer_command(
         str | None, typer.Option(help="Who is protected: rows. For people say --people.")
     ] = None,
     people: Annotated[str | None, typer.Option(help="The column that tells people apart.")] = None,
+    who: Annotated[
+        str | None,
+        typer.Option(
+            help="A name for these people, equal in all tables that hold the same people."
+        ),
+    ] = None,
     max_rows: Annotated[
         int | None, typer.Option(help="The most rows of one person that may count.")
     ] = None,
@@ -111,14 +127,18 @@ def infer_command(
         types = _overruled_types(guessed, kind or [])
         kinds = guessed | types
         answers = _answers(kinds, bounds or [], categories or [], length or [])
-        group_caps = {"max_groups": max_groups, "max_rows_per_group": max_rows_per_group}
-        who = _unit(unit, people, max_rows, group_caps, window)
+        caps: Caps = {
+            "max_groups": max_groups,
+            "max_rows_per_group": max_rows_per_group,
+            "who": who,
+        }
+        protected = _unit(unit, people, max_rows, caps, window)
         if ask is None:
             ask = sys.stdin.isatty()
         if ask:
-            who = _ask_unit(who, kinds)
+            protected = _ask_unit(protected, kinds)
             # The column of people has no facts of its own: it is not asked for.
-            id_column = who.id if isinstance(who, People) else who
+            id_column = protected.id if isinstance(protected, People) else protected
             settled = {*answers, *(leave_out or []), id_column}
             open_columns = {column: k for column, k in kinds.items() if column not in settled}
             answers |= _ask_columns(open_columns)
@@ -126,8 +146,8 @@ def infer_command(
             file,
             name=name,
             # A name alone is the column of people, whose number of rows is still open.
-            unit=None if isinstance(who, str) else who,
-            people=who if isinstance(who, str) else None,
+            unit=None if isinstance(protected, str) else protected,
+            people=protected if isinstance(protected, str) else None,
             columns=answers,
             types=types,
             leave_out=leave_out or [],
@@ -179,7 +199,7 @@ def _unit(
     unit: str | None,
     people: str | None,
     max_rows: int | None,
-    group_caps: Mapping[str, int | None],
+    caps: Caps,
     window: str | None,
 ) -> Unit | str | None:
     """Read the unit of privacy; only the column of people if `max_rows` is not given."""
@@ -187,17 +207,18 @@ def _unit(
         raise InvalidArgument("say --unit rows, or --people COLUMN --max-rows N, one of the two")
     if people is None or max_rows is None:
         rows_without_people = max_rows is not None and people is None
-        given = [*group_caps.values(), window]
+        given = [*caps.values(), window]
         if any(one is not None for one in given) or rows_without_people:
             raise InvalidArgument(
-                "--max-groups, --max-rows-per-group and --window go with --people COLUMN --max-rows N"
+                "--max-groups, --max-rows-per-group, --window and --who go with "
+                "--people COLUMN --max-rows N"
             )
         return Rows() if unit else people
     within = None
     if window is not None:
         column, _, period = window.rpartition("=")
         within = (column, cast("Period", period))
-    return People(people, max_rows=max_rows, window=within, **group_caps)
+    return People(people, max_rows=max_rows, window=within, **caps)
 
 
 def _ask_unit(known: Unit | str | None, names: Kinds) -> Unit | str | None:

@@ -111,6 +111,8 @@ def unit_to_dict(unit: Unit) -> dict[str, object]:
         facts["max_rows_per_group"] = unit.max_rows_per_group
     if unit.window is not None:
         facts["window"] = list(unit.window)
+    if unit.who != unit.id:
+        facts["who"] = unit.who
     return facts
 
 
@@ -204,7 +206,7 @@ def unit_from_dict(facts: object, where: str) -> Unit:
         check_known(given, (), where)
         return Rows()
     if unit.get("kind") == "people":
-        check_known(given, (*PEOPLE, "max_groups", "max_rows_per_group", "window"), where)
+        check_known(given, (*PEOPLE, "max_groups", "max_rows_per_group", "window", "who"), where)
         _check_complete(given, PEOPLE, where)
         return _make(where, People, **given)
     raise InvalidArgument(

@@ -4,7 +4,7 @@ A class is a node of the query tree; its name and fields are part of fingerprint
 `declared` holds what the other packages need to know: SQL functions, Python builders, the argument that
 it takes, the kind of its result, and the file in `discreet.statistics` that releases it.
 
-    COUNT     Count  CountOf  CountPeople  CountDistinct
+    COUNT     Count  CountOf  CountPeople  CountPeopleIf  CountDistinct
     SUM, AVG  Sum  Mean
     moments   Variance  Covariance  Correlation
     choices   Quantile (MIN, MEDIAN, MAX)  Mode
@@ -31,6 +31,7 @@ class Argument(StrEnum):
 
     NOTHING = "nothing"
     PEOPLE = "nothing, of tables whose unit is a person"
+    CONDITION = "a condition on rows, of tables whose unit is a person"
     ANY = "any value"
     NUMBER = "numbers"
     ORDERED = "numbers, dates and times"
@@ -102,6 +103,22 @@ class CountPeople:
 
     declared: ClassVar[Declaration] = Declaration(
         "COUNT", "count", ("count_people",), Argument.PEOPLE, Result.COUNT, fields=()
+    )
+
+
+@frozen
+class CountPeopleIf:
+    """COUNT(DISTINCT CASE WHEN c THEN person END): people with a row for which `condition` is true."""
+
+    condition: Expression
+
+    declared: ClassVar[Declaration] = Declaration(
+        "COUNT",
+        "count",
+        ("count_people",),
+        Argument.CONDITION,
+        Result.COUNT,
+        fields=("condition",),
     )
 
 
@@ -236,6 +253,7 @@ Statistic: TypeAlias = (
     Count
     | CountOf
     | CountPeople
+    | CountPeopleIf
     | CountDistinct
     | Sum
     | Mean
@@ -317,6 +335,8 @@ def statistic_name(statistic: Statistic) -> str:
     for expression in expressions_of(statistic):
         columns += _columns(expression)
     function = function_name(statistic).lower()
+    if isinstance(statistic, CountPeopleIf):
+        function = "people"
     # A column that is read twice is named once.
     parts = [function, *dict.fromkeys(columns)]
     return "_".join(parts)[:_MAX_NAME]

@@ -162,7 +162,8 @@ def _check_statistic(
     statistic: Statistic, rows: Relation, columns: dict[str, Domain], values: PublicValues | None
 ) -> None:
     argument = statistic.declared.argument
-    if argument is Argument.PEOPLE and isinstance(unit_of(rows), Rows):
+    of_people = argument in (Argument.PEOPLE, Argument.CONDITION)
+    if of_people and isinstance(unit_of(rows), Rows):
         raise refusal("COUNT(DISTINCT person)", "the unit of this table is a row", "use COUNT(*)")
     for expression in expressions_of(statistic):
         domain = domain_of(expression, columns)
@@ -170,6 +171,10 @@ def _check_statistic(
             _check_number(statistic.declared.name, domain)
         elif argument is Argument.ORDERED:
             _check_ordered(domain)
+        elif argument is Argument.CONDITION and not isinstance(domain, Truth):
+            raise refusal(
+                "COUNT(DISTINCT person) FILTER", "it takes a condition", "write one as x > 3"
+            )
         elif argument in (Argument.KEY, Argument.LISTED):
             candidates = public_keys(expression, rows, public_values=values)
             # Distinct values can be counted without a list; a mode is chosen from one.

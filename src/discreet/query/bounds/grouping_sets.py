@@ -31,7 +31,7 @@ from ... import workloads
 from ...data.unit import People
 from ..algebra.expression import Call, Expression, Field, Function, call_of
 from ..algebra.refusal import refusal
-from ..algebra.statistic import Count, CountOf, CountPeople, Mean, Statistic, Sum
+from ..algebra.statistic import Count, CountOf, CountPeople, CountPeopleIf, Mean, Statistic, Sum
 from ..algebra.tree import (
     Key,
     KeySets,
@@ -161,7 +161,7 @@ made of sums of their parts, others are not; ask for it by itself
 
 
 def _check_is_sum(statistic: Statistic, clause: str) -> None:
-    if isinstance(statistic, CountPeople):
+    if isinstance(statistic, CountPeople | CountPeopleIf):
         raise refusal(
             clause,
             "people in several cells are not the sum of the cells",

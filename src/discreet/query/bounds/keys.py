@@ -310,11 +310,11 @@ def _public_column_values(name: str, join: JoinPublic, search: _Search) -> KeyVa
     if search.public_values is None:
         return _declared_values(column, search.most)
     stored = search.public_values(join.table.name, inner)
-    values = tuple(dict.fromkeys(_read(column, value) for value in stored))
+    values = tuple(dict.fromkeys(read_public_value(column, value) for value in stored))
     return values if len(values) <= search.most else None
 
 
-def _read(column: Column, value: object) -> Scalar:
+def read_public_value(column: Column, value: object) -> Scalar:
     """Read a value of a public table; days, seconds and fractions may have been read already."""
     is_time = isinstance(column, Date | Timestamp)
     if isinstance(value, Fraction) or (is_time and isinstance(value, int)):

@@ -28,7 +28,7 @@ from ..algebra.statistic import (
     statistic_name,
 )
 from ..algebra.tree import Named, PerPerson, Relation, Total, by_name, names_of, unused_name
-from ..domains.domain import Domain, Whole
+from ..domains.domain import Day, Domain, Second, Whole
 from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of_domain
 from .fanout import person_rows
@@ -64,14 +64,29 @@ class PersonTotals:
                 count = self._named(_sum(_present(of), self.rows), f"{name} count")
                 return _mean(total, count, of, self.rows)
             case Quantile(of=of, at=at) if at in (0, 1):
-                extreme = _extreme("greatest" if at else "least", of, self.rows)
-                return self._named(extreme, name)
+                return self._extreme("greatest" if at else "least", of, name)
             case _:
                 raise refusal(
                     f"{function_name(statistic)} of a person's rows",
                     "it is not worked out per person",
                     "use COUNT, SUM, AVG, MIN or MAX",
                 )
+
+    def _extreme(self, what: Literal["least", "greatest"], of: Expression, name: str) -> Expression:
+        """Return the least or greatest value; of dates and times as a date or time."""
+        domain = domain_of(of, columns_of(self.rows))
+        # Days and seconds are whole numbers since 1970, so a total of numbers has their order.
+        match domain:
+            case Day():
+                since = call_of(Function.UNIX_DATE, of)
+                total = Total(what, since, Fraction(1), domain.low, domain.high)
+                return call_of(Function.FROM_UNIX_DATE, self._named(total, name))
+            case Second():
+                since = call_of(Function.UNIX_SECONDS, of)
+                total = Total(what, since, Fraction(1), domain.low, domain.high)
+                return call_of(Function.FROM_UNIX_SECONDS, self._named(total, name))
+        number = _number("MIN and MAX", of, self.rows)
+        return self._named(Total(what, of, number.step, number.low, number.high), name)
 
     def _named(self, total: Total, wanted: str) -> Field:
         """Return the column of a total; the same total has one column."""
@@ -110,12 +125,6 @@ def _sum(expression: Expression, rows: Relation) -> Total:
     # Refuses bounds that do not fit into the integers of a store.
     Whole(domain.step, low, high)
     return Total("sum", expression, domain.step, low, high)
-
-
-def _extreme(what: Literal["least", "greatest"], expression: Expression, rows: Relation) -> Total:
-    """Take the least or greatest value of a person's rows."""
-    domain = _number("MIN and MAX", expression, rows)
-    return Total(what, expression, domain.step, domain.low, domain.high)
 
 
 def _present(expression: Expression) -> Expression:

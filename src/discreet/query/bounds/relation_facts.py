@@ -178,18 +178,16 @@ def tables_of(relation: Relation) -> tuple[Schema, ...]:
 def unit_of(relation: Relation) -> Unit:
     """Return the protected unit: the person that all private tables name, or the table's rows.
 
-    For people the bounds are the tightest that all tables declare; a window must be the same in
-    all.
+    Tables are of the same people where `People.who` is equal. The unit has the id of the first
+    table, and the tightest bounds that all tables declare; a window must be the same in all.
 
     Refuses: with `UnsupportedQuery` tables that protect different units.
     """
     units = [schema.ready().unit for schema in tables_of(relation)]
     people = [unit for unit in units if isinstance(unit, People)]
-    persons = {(unit.id, unit.window) for unit in people}
+    persons = {(unit.who, unit.window) for unit in people}
     if len(people) not in (0, len(units)) or len(persons) > 1:
-        raise UnsupportedQuery(
-            "these tables protect different units; join or unite only tables of one person's id"
-        )
+        raise UnsupportedQuery(_different_units(relation))
     if not people:
         return Rows()
     max_rows = min(unit.max_rows for unit in people)
@@ -205,7 +203,29 @@ def unit_of(relation: Relation) -> Unit:
         max_groups=max_groups,
         max_rows_per_group=group_rows,
         window=person.window,
+        who=person.who,
     )
+
+
+def _different_units(relation: Relation) -> str:
+    """Return the refusal of different units: which they are, and what declares them as one."""
+    shown = {}
+    for schema in tables_of(relation):
+        shown[schema.name] = f"{schema.name}: {_unit_name(schema.unit)}"
+    return (
+        f"these tables protect different units ({'; '.join(shown.values())}); join or unite only tables of "
+        "the same people. If equal ids are one person, the steward declares it by an equal "
+        'who=, as in People("user_id", who="user", max_rows=3)'
+    )
+
+
+def _unit_name(unit: Unit | None) -> str:
+    if not isinstance(unit, People):
+        return "one row"
+    within = ""
+    if unit.window is not None:
+        within = f" within a {unit.window[1]}"
+    return f"who={unit.who!r}{within}"
 
 
 def neighbours_of(relation: Relation) -> Neighbours:

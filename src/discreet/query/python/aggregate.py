@@ -39,9 +39,18 @@ def count(of: Of | None = None) -> Statistic:
     return statistics.CountOf(named_column(of))
 
 
-def count_people() -> Statistic:
-    """Count people with at least one row."""
-    return statistics.CountPeople()
+def count_people(where: Of | None = None) -> Statistic:
+    """Count people with at least one row, or with one for which a condition is true.
+
+    >>> from discreet.query import col, count_people
+    >>> count_people()
+    CountPeople()
+    >>> count_people(col("paid")).condition
+    Field(name='paid')
+    """
+    if where is None:
+        return statistics.CountPeople()
+    return statistics.CountPeopleIf(named_column(where))
 
 
 def count_distinct(of: Of) -> Statistic:

@@ -255,9 +255,9 @@ class Table:
         """Count rows."""
         return self._one(statistics.count(), by, keys)
 
-    def count_people(self, by: By = (), keys: Keys = None) -> Question:
-        """Count people with at least one row."""
-        return self._one(statistics.count_people(), by, keys)
+    def count_people(self, by: By = (), keys: Keys = None, *, where: Of | None = None) -> Question:
+        """Count people with at least one row, or with one for which a condition is true."""
+        return self._one(statistics.count_people(where), by, keys)
 
     def count_distinct(self, of: Of, by: By = (), keys: Keys = None) -> Question:
         """Count how many public values occur."""

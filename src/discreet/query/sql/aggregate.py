@@ -17,7 +17,8 @@ from functools import partial
 
 from sqlglot import exp
 
-from ..algebra.expression import Call, Constant, Expression, Function, fields_of
+from ..algebra.chain import chain
+from ..algebra.expression import Call, Constant, Expression, Field, Function, call_of, fields_of
 from ..algebra.refusal import refusal
 from ..algebra.statistic import (
     FUNCTIONS,
@@ -26,6 +27,7 @@ from ..algebra.statistic import (
     CountDistinct,
     CountOf,
     CountPeople,
+    CountPeopleIf,
     Mode,
     Quantile,
     Statistic,
@@ -36,10 +38,13 @@ from ..bounds.relation_facts import columns_of
 from ..meaning.evaluate import evaluate
 from .expression import missing_side_flag, read
 from .scope import (
+    Absent,
     ChosenKeys,
+    Person,
     Scope,
     is_person,
     refuse_windowed_unit,
+    resolve,
     row_names,
 )
 from .syntax import (
@@ -116,8 +121,12 @@ def _count(node: exp.Count, scope: Scope, condition: Condition) -> Statistic:
     if counted is None or is_person(counted.unnest(), scope):
         value: Expression = Constant(1)
     else:
+        named = _named_people(counted.unnest(), scope)
         flag = missing_side_flag(counted, row_names(scope))
-        value = flag or _argument(counted, scope, None)
+        if named is not None and flag is None:
+            value = _where(named, Constant(1))
+        else:
+            value = flag or _argument(counted, scope, None)
     if value == Constant(None):
         raise refusal("COUNT(NULL)", "it is always 0", "write COUNT(*)")
     # A constant is never NULL, so it counts rows.
@@ -135,13 +144,101 @@ def _count_distinct(node: exp.Distinct, scope: Scope, condition: Condition) -> S
             "COUNT(DISTINCT x, y)", "it takes one column", "count pairs with GROUP BY x, y"
         )
     counted = node.expressions[0].unnest()
-    if not is_person(counted, scope):
+    named = _named_people(counted, scope)
+    if named is None:
         return CountDistinct(_argument(counted, scope, condition))
-    # The id is never an expression, so no CASE can leave out some of a person's rows.
-    if condition is not None:
-        raise refusal("FILTER", "people are counted over all rows", "put the condition into WHERE")
     refuse_windowed_unit(scope.rows, "COUNT(DISTINCT person)")
-    return CountPeople()
+    both = _both(condition, named)
+    if both == Constant(True):
+        return CountPeople()
+    return CountPeopleIf(both)
+
+
+def _both(first: Condition, second: Expression) -> Expression:
+    """Join two conditions by AND; one that always holds, or is not there, is left out."""
+    if first is None or first == Constant(True):
+        return second
+    if second == Constant(True):
+        return first
+    return chain(Function.AND, (first, second))
+
+
+def _named_people(node: exp.Expr, scope: Scope) -> Condition:
+    """Return the condition under which a node is the person's id, else NULL.
+
+    None if the node is no id. It may be the id itself, that of a side of an outer join that may be
+    missing, or a CASE or IF whose values are ids and NULL. So the id is never read: just where it
+    stands is.
+    """
+    match node:
+        case exp.Column(this=exp.Identifier()):
+            meaning = resolve(scope, node)
+            if isinstance(meaning, Absent):
+                return call_of(Function.NOT, call_of(Function.IS_NULL, Field(meaning.flag)))
+            if isinstance(meaning, Person):
+                return Constant(True)
+        case exp.Case() if any(is_person_id(column, scope) for column in _values_of(node)):
+            return _named_by_case(node, scope)
+        case exp.If() if is_person_id(node.args["true"], scope):
+            only(node, "this", "true", "false")
+            case = exp.Case(ifs=[exp.If(this=node.this, true=node.args["true"])])
+            case.set("default", node.args.get("false"))
+            return _named_by_case(case, scope)
+    return None
+
+
+def is_person_id(node: exp.Expr, scope: Scope) -> bool:
+    """Return whether a node names a person's id, also one that may be missing."""
+    inner = node.unnest()
+    if not isinstance(inner, exp.Column) or not isinstance(inner.this, exp.Identifier):
+        return False
+    return isinstance(resolve(scope, inner), Person)
+
+
+def _values_of(node: exp.Case) -> list[exp.Expr]:
+    """List the values that CASE chooses from."""
+    values = []
+    for branch in node.args["ifs"]:
+        values.append(branch.args["true"])
+    if node.args.get("default") is not None:
+        values.append(node.args["default"])
+    return values
+
+
+def _named_by_case(node: exp.Case, scope: Scope) -> Expression:
+    """Return the condition under which a CASE of ids and NULL is an id."""
+    only(node, "this", "ifs", "default")
+    branches: list[tuple[Expression, Expression]] = []
+    for branch in node.args["ifs"]:
+        test = branch.this
+        if node.this:
+            # CASE x WHEN y compares; the copies keep the parsed tree as it was.
+            test = exp.EQ(this=node.this.copy(), expression=test.copy())
+        branches.append((read(test, row_names(scope)), _id_or_null(branch.args["true"], scope)))
+    otherwise: Expression = Constant(False)
+    if node.args.get("default") is not None:
+        otherwise = _id_or_null(node.args["default"], scope)
+    # One branch is a condition like that of FILTER: equal questions have equal trees.
+    if len(branches) == 1 and otherwise == Constant(False):
+        return _both(*branches[0])
+    arguments: list[Expression] = []
+    for test, value in branches:
+        arguments += [test, value]
+    return Call(Function.CASE, (*arguments, otherwise))
+
+
+def _id_or_null(node: exp.Expr, scope: Scope) -> Expression:
+    inner = node.unnest()
+    if isinstance(inner, exp.Null):
+        return Constant(False)
+    named = _named_people(inner, scope)
+    if named is None:
+        raise refusal(
+            clause_of(node),
+            "it stands beside a person's id, which is never read",
+            "let CASE choose between the id and NULL: COUNT(DISTINCT CASE WHEN … THEN id END)",
+        )
+    return named
 
 
 def _approximate_count(node: exp.ApproxDistinct, scope: Scope, condition: Condition) -> Statistic:
@@ -271,6 +368,9 @@ def _counts_rows(node: exp.Expr, statistic: Statistic, scope: Scope) -> bool:
 
 def _has_value_of_nothing(statistic: Statistic, scope: Scope) -> bool:
     """Return whether an aggregate's argument has a value where all columns are NULL."""
+    # The empty row has no person, so whatever its condition is, nobody is counted.
+    if isinstance(statistic, CountPeopleIf):
+        return False
     domains = columns_of(scope.rows)
     for expression in expressions_of(statistic):
         value = evaluate(expression, dict.fromkeys(fields_of(expression)), domains)

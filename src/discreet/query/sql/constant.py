@@ -50,10 +50,26 @@ def second_constant(text: str) -> Constant:
 
 
 def as_type(expression: Expression, type_: ValueType | None) -> Expression:
-    """Read a text literal as a date or time where one is meant, as in joined >= '2024-01-31'."""
+    """Read a text literal as a date, time or number where one is meant.
+
+    So joined >= '2024-01-31' compares days, and age > '30' numbers; other text stays text.
+    """
     if isinstance(expression, Constant) and isinstance(expression.value, str):
         if type_ == "day":
             return day_constant(expression.value)
         if type_ == "second":
             return second_constant(expression.value)
+        if type_ == "number":
+            return _number_in_text(expression)
     return expression
+
+
+def _number_in_text(text: Constant) -> Constant:
+    """Read text that is a numeral, perhaps with a sign, as its number; other text stays text."""
+    written = str(text.value).strip()
+    numeral = written.removeprefix("-")
+    if numeral == written:
+        numeral = written.removeprefix("+")
+    if not NUMERAL.fullmatch(numeral) or not any(letter.isdigit() for letter in numeral):
+        return text
+    return exact(Fraction(written))

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from ...errors import UnsupportedQuery
+from ...errors import SchemaMismatch, UnsupportedQuery
 from ...frozen import frozen
 from ..algebra.chain import chain
 from ..algebra.constant_folding import fold
@@ -26,6 +26,7 @@ from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of
 from ..meaning.constant_times import as_second
 from .constant import as_type, literal
+from .lexical.quote import quote_of
 from .syntax import clause_of, only, refuse_node
 
 Readers: TypeAlias = dict[type[exp.Expr], Callable[..., Expression]]
@@ -43,6 +44,7 @@ class Names:
     | domains | domains of fields; None for noisy results, which have no bounds |
     | override | reader that is tried first, as for aggregates |
     | absent | flag of a missing side of an outer join, where its person's id is named |
+    | per_person | totals of one person's rows: they have no domains yet, but are no noisy results |
     """
 
     column: Callable[[exp.Column], Expression]
@@ -50,6 +52,7 @@ class Names:
     domains: Mapping[str, Domain] | None = None
     override: Callable[[exp.Expr], Expression | None] | None = None
     absent: Callable[[exp.Column], Expression | None] | None = None
+    per_person: bool = False
 
 
 def read(node: exp.Expr, names: Names) -> Expression:
@@ -128,12 +131,12 @@ def _connect(function: Function, node: exp.Expr, names: Names) -> Expression:
 def read_alike(node: exp.Expr, parts: Sequence[exp.Expr], names: Names) -> list[Expression]:
     """Read the operands of a comparison as values of one type.
 
-    Text literals become dates or times beside dates or times, and dates become times beside
-    times.
+    Text literals become dates, times or numbers beside such, and dates become times beside times.
+    A name in double quotes that is no column is text, as in MySQL and BigQuery.
 
     Refuses: a comparison with NULL, which is never true.
     """
-    expressions = read_all(parts, names)
+    expressions = [read(_text_in_quotes(part, names), names) for part in parts]
     if any(isinstance(e, Constant) and e.value is None for e in expressions):
         raise refusal(
             clause_of(node),
@@ -149,7 +152,26 @@ def read_alike(node: exp.Expr, parts: Sequence[exp.Expr], names: Names) -> list[
         return times
     if "day" in types:
         return [as_type(expression, "day") for expression in expressions]
+    if "number" in types:
+        return [as_type(expression, "number") for expression in expressions]
     return expressions
+
+
+def _text_in_quotes(node: exp.Expr, names: Names) -> exp.Expr:
+    """Return text for a name in double quotes that is no column; other nodes as they are."""
+    if not isinstance(node, exp.Column) or node.args.get("table"):
+        return node
+    name = node.this
+    if not isinstance(name, exp.Identifier) or not name.args.get("quoted"):
+        return node
+    # Names in backticks or brackets are never text in any dialect.
+    if not (quote_of(node) or "").startswith('"'):
+        return node
+    try:
+        names.column(node)
+    except SchemaMismatch:
+        return exp.Literal.string(name.this)
+    return node
 
 
 def _compare(function: Function, swap: bool, node: exp.Expr, names: Names) -> Expression:
@@ -187,7 +209,7 @@ def _among(node: exp.In, names: Names) -> Expression:
 
 def _like(node: exp.Like, names: Names) -> Expression:
     only(node, "this", "expression", "negate")
-    pattern = read(node.expression, names)
+    pattern = read(_text_in_quotes(node.expression, names), names)
     if not isinstance(pattern, Constant) or not isinstance(pattern.value, str):
         raise refusal("LIKE", "its pattern must be written out", "write LIKE 'abc%'")
     matches = call_of(Function.LIKE, read(node.this, names), pattern)

@@ -68,6 +68,33 @@ def _nullif(node: exp.Nullif, names: Names) -> Expression:
     return call_of(Function.CASE, equal, Constant(None), x)
 
 
+def _whole_quotient(node: exp.IntDiv, names: Names) -> Expression:
+    """Read x // y of whole numbers: the quotient without its fraction, as DuckDB and MySQL have it.
+
+    Refuses: numbers with a fraction, of which stores make different things, and a divisor that is
+        no constant, whose quotient would be rounded before it is cut.
+    """
+    only(node, "this", "expression")
+    x = read(node.this, names)
+    y = read(node.expression, names)
+    divisor = y.value if isinstance(y, Constant) else None
+    # type() and not isinstance: True is no number.
+    if type(divisor) is not int or divisor == 0 or not (_is_integer(x, names) or not names.domains):
+        raise refusal(
+            clause_of(node),
+            "it takes whole numbers, and a divisor other than 0 that is written out",
+            "write FLOOR(x / y)",
+        )
+    quotient = fold(Function.DIVIDE, x, y)
+    cut = call_of(Function.FLOOR, quotient)
+    domain = _number_domain(quotient, names)
+    if domain is not None and domain.low >= 0:
+        return cut
+    # Below 0 the fraction is cut off towards 0, which is upwards.
+    below_zero = call_of(Function.LESS, quotient, Constant(0))
+    return call_of(Function.CASE, below_zero, call_of(Function.CEILING, quotient), cut)
+
+
 def _modulo(node: exp.Mod, names: Names) -> Expression:
     """Read x % m: a remainder with the sign of x, as in every store."""
     only(node, "this", "expression")
@@ -273,7 +300,7 @@ def _power(node: exp.Pow, names: Names) -> Expression:
     only(node, "this", "expression")
     x = read(node.this, names)
     y = read(node.expression, names)
-    if names.domains is None:
+    if names.domains is None and not names.per_person:
         return call_of(Function.POWER, x, y)
     # A product is exact on every store; POWER of floats differs in its last bit.
     if not isinstance(y, Constant) or type(y.value) is not int or not 1 <= y.value <= 8:
@@ -346,6 +373,7 @@ FUNCTIONS: Readers = {
     exp.Greatest: partial(_variadic, Function.GREATEST),
     exp.Coalesce: _coalesce,
     exp.Nullif: _nullif,
+    exp.IntDiv: _whole_quotient,
     exp.Mod: _modulo,
     exp.Round: _round,
     exp.Substring: _substring,

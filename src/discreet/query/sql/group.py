@@ -141,8 +141,7 @@ def grouped_names(
 ) -> Names:
     """Return the names of SELECT, HAVING and ORDER BY: keys and aggregates, no columns of rows.
 
-    `aliases` are the names that SELECT gives, case-folded; a column of the rows comes before
-    them, as in SQL.
+    `aliases` are the names that SELECT gives, case-folded; a key comes before them, as in SQL.
     """
     rows = row_names(scope)
     keys = {key: Field(name) for name, key in grouping.keys}
@@ -164,10 +163,12 @@ def grouped_names(
         known = _all_known(node, scope)
         if not isinstance(node, exp.Column):
             return _as_key(node, rows, keys) if known else None
-        if not known and node.args.get("table") is None:
+        selected = None
+        if node.args.get("table") is None:
             selected = aliases.get(node.name.casefold())
-            if selected is not None:
-                return selected
+        # A column that is no key has no value here, so an alias of its name is what is meant.
+        if selected is not None and (not known or rows.column(node) not in keys):
+            return selected
         return _key(node, rows, keys)
 
     names = Names(rows.column, types, None, read_grouped)

@@ -21,8 +21,18 @@ from sqlglot import exp
 
 from ...data.schema import Schema
 from ..algebra.expression import Constant, Expression, Field
+from ..algebra.joins import public_columns
 from ..algebra.refusal import refusal
-from ..algebra.tree import Nest, Question, Relation, Select, own_fields, unused_name
+from ..algebra.tree import (
+    JoinPublic,
+    Nest,
+    Question,
+    Relation,
+    Select,
+    names_of,
+    own_fields,
+    unused_name,
+)
 from ..bounds.keys import PublicValues
 from ..bounds.nested import MAX_LEAVES, in_order
 from ..bounds.relation_facts import columns_of
@@ -38,6 +48,7 @@ from .scope import (
     Person,
     PublicItem,
     Scope,
+    lookup,
     person_refusal,
     row_names,
 )
@@ -192,25 +203,34 @@ def read_key_join(left: SharedTable, right: SharedTable, join: exp.Join) -> Scop
                 "JOIN", "a list of keys is joined last, in the outermost SELECT", _EXAMPLE
             )
     kind = join_kind(join)
+    # NATURAL is read as another join, which stands in no SELECT.
+    select = join.parent_select
     if join.args.get("method"):
         join = natural(left, right, join)
     match left, right, kind:
         case Scope(), PublicItem() | KeyItem(), "RIGHT":
-            return _join_keys(left, right, join, outer=True)
+            return _join_keys(left, right, join, select, outer=True)
         case PublicItem() | KeyItem(), Scope(), "LEFT":
-            return _join_keys(right, left, join, outer=True)
+            return _join_keys(right, left, join, select, outer=True)
         case Scope(), KeyItem(), "":
-            return _join_keys(left, right, join, outer=False)
+            return _join_keys(left, right, join, select, outer=False)
         case KeyItem(), Scope(), "":
-            return _join_keys(right, left, join, outer=False)
+            return _join_keys(right, left, join, select, outer=False)
     if isinstance(left, KeyItem) or isinstance(right, KeyItem):
         clause = f"{kind} JOIN".strip()
         raise refusal(clause, "a list of keys stands on the side that is kept whole", _EXAMPLE)
     return None
 
 
-def _join_keys(scope: Scope, item: PublicItem | KeyItem, join: exp.Join, *, outer: bool) -> Scope:
-    """Let a public list choose the keys.
+def _join_keys(
+    scope: Scope,
+    item: PublicItem | KeyItem,
+    join: exp.Join,
+    select: exp.Select | None,
+    *,
+    outer: bool,
+) -> Scope:
+    """Let a public list choose the keys; `select` tells which of its columns are named.
 
     `outer`: the join also shows keys that nobody has, as a RIGHT JOIN does.
 
@@ -234,10 +254,35 @@ def _join_keys(scope: Scope, item: PublicItem | KeyItem, join: exp.Join, *, oute
     _check_distinct(item, names, list(pairs))
     columns = [name for name in names if name in pairs]
     rows, fields = _with_fields(scope, [pairs[name] for name in columns])  # type: ignore[misc]
-    chosen = ChosenKeys(item.alias, tuple(columns), fields, item, outer)
+    further = _further_columns(scope, item, select, columns)
+    if further and isinstance(item, PublicItem):
+        on = tuple(zip(map(Field, fields), columns, strict=True))
+        added = [pair for pair in public_columns(rows, item.table) if pair[1] in further]
+        rows = JoinPublic(rows, item.table, on, tuple(added))
+        fields = (*fields, *names_of(added))
+        columns += [column for _, column in added]
+    chosen = ChosenKeys(item.alias, tuple(columns), fields, item, outer, len(further))
     keys = tuple(zip(columns, map(Field, fields), strict=True))
     sources = (*scope.sources, FromItem(item.alias, keys))
     return Scope(rows, sources, scope.merged | merged, chosen)
+
+
+def _further_columns(
+    scope: Scope, item: PublicItem | KeyItem, select: exp.Select | None, matched: Sequence[str]
+) -> list[str]:
+    """List the columns of a public list beside its key that the SELECT of a join names.
+
+    The key decides their values, so that they are further keys of the same groups.
+    """
+    if not isinstance(item, PublicItem) or select is None:
+        return []
+    named = set()
+    for column in select.find_all(exp.Column):
+        of_list = column.table.casefold() == item.alias.casefold()
+        # A bare name is the list's where no private column has it.
+        if of_list or (not column.table and not lookup(scope, column.name, None)):
+            named.add(column.name.casefold())
+    return [name for name in item.table.columns if name.casefold() in named and name not in matched]
 
 
 def _check_distinct(
@@ -331,7 +376,16 @@ def _stored_rows(chosen: ChosenKeys, public_values: PublicValues | None) -> list
         raise refusal(
             "RIGHT JOIN", "which keys the public table holds is not known here", "ask a curator"
         )
-    values = public_values(table.name, *chosen.names)
+    values = list(public_values(table.name, *chosen.names))
+    matched = chosen.names[: len(chosen.names) - chosen.further]
+    # Stores leave out rows with NULL, and their keys would be missing from the answer.
+    if chosen.further and len(values) < len(list(public_values(table.name, *matched))):
+        named = ", ".join(chosen.names[len(matched) :])
+        raise refusal(
+            f"RIGHT JOIN {table.name}",
+            f"{named} is NULL for some of its keys",
+            f"group by {', '.join(matched)} alone",
+        )
     # Of one column a store returns bare values.
     return [row if isinstance(row, tuple) else (row,) for row in values]
 

@@ -1,8 +1,7 @@
 """The outermost SELECT as a question: keys, statistics, and post-processing of the noisy table.
 
 Guarantee: a question that is read is sound (`require_sound`): every row belongs to one unit, and
-keys come from public facts or from a private selection. IN (SELECT y FROM public) becomes a list
-of constants, which means the same on every store.
+keys come from public facts or from a private selection.
 
 Refuses: with `UnsupportedQuery` a question that shows rows, and every clause that has no reader.
 
@@ -13,11 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 
 from sqlglot import exp
 
-from ...data.columns.column import Category, Column, Date, Integer, Text
 from ...data.schema import Schema
 from ..algebra.expression import Expression, Field, fields_of
 from ..algebra.refusal import refusal
@@ -35,7 +32,6 @@ from ..algebra.tree import (
 from ..bounds.check import require_sound
 from ..bounds.keys import PublicValues, public_keys
 from ..bounds.relation_facts import columns_of
-from ..domains.calendar import EPOCH
 from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of_domain
 from ..meaning.post_processing import types_of
@@ -51,6 +47,7 @@ from .group import (
 )
 from .key_join import with_chosen
 from .lexical.statement import read_statement, too_deep
+from .public_list import with_lists
 from .relation import Catalogue, read_from, read_view, read_where, with_views
 from .scope import Scope, exact_rows, row_names
 from .syntax import integer_literal, is_aggregate, only, refuse_node, with_aggregate
@@ -59,11 +56,6 @@ _CLAUSES = (
     *("expressions", "distinct", "from_", "joins", "where", "group"),
     *("having", "order", "limit", "offset", "with_"),
 )
-
-
-MAX_LISTED = 1_000
-"""Most values that are written out; a longer list is better joined as a table."""
-_JOIN = "declare the table's key and write JOIN … ON x = y"
 
 
 @dataclass(slots=True)
@@ -373,92 +365,7 @@ def _limit(node: exp.Expr | None) -> int | None:
     options = node.args.get("limit_options")
     if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
         raise refusal("LIMIT", "it takes a number of rows, no percentage or ties", "write LIMIT 10")
+    # LIMIT ALL is SQL's word for no limit.
+    if isinstance(number, exp.Var) and number.name.upper() == "ALL":
+        return None
     return integer_literal(number, clause)
-
-
-def with_lists(
-    root: exp.Expr, schemas: Mapping[str, Schema], public_values: PublicValues | None
-) -> exp.Expr:
-    """Write out the values of every IN (SELECT column FROM public); change nothing else.
-
-    Refuses: with `UnsupportedQuery` columns whose values cannot be listed exactly, and too many.
-    """
-    nodes = list(root.find_all(exp.CTE, exp.In))
-    # A view of WITH hides a table of its name, wherever in the question it stands.
-    views = {node.alias.casefold() for node in nodes if isinstance(node, exp.CTE)}
-    tables = {}
-    for name, schema in schemas.items():
-        if name.casefold() not in views:
-            tables[name.casefold()] = schema
-    for node in nodes:
-        query = node.args.get("query")
-        if query is None or public_values is None:
-            continue
-        listed = _listed_column(query.unnest(), tables)
-        if listed is not None:
-            table, column = listed
-            # Each value once, in the order of the table.
-            values = list(dict.fromkeys(public_values(table.name, column)))
-            _check_number(values)
-            literals = [_sql_literal(value, table.columns[column]) for value in values]
-            node.set("expressions", literals)
-            node.set("query", None)
-    return root
-
-
-def _listed_column(query: exp.Expr, tables: Mapping[str, Schema]) -> tuple[Schema, str] | None:
-    """Return the public table and the column that a sub-query lists; None if it is any other."""
-    clauses = _given_clauses(query)
-    if not isinstance(query, exp.Select) or not clauses <= {"expressions", "from_", "distinct"}:
-        return None
-    source = query.args.get("from_")
-    table = None if source is None else source.this
-    columns = [item.unalias() for item in query.expressions]
-    if not isinstance(table, exp.Table) or len(columns) != 1:
-        return None
-    column = columns[0]
-    if not isinstance(column, exp.Column) or not _given_clauses(table) <= {"this", "alias"}:
-        return None
-    if column.table and column.table.casefold() != table.alias_or_name.casefold():
-        return None
-    schema = tables.get(table.name.casefold())
-    if schema is None or not schema.public:
-        return None
-    for name in schema.columns:
-        if name.casefold() == column.name.casefold():
-            return schema, name
-    return None
-
-
-def _given_clauses(node: exp.Expr) -> set[str]:
-    return {name for name, part in node.args.items() if part}
-
-
-def _check_number(values: list[object]) -> None:
-    if not 1 <= len(values) <= MAX_LISTED:
-        raise refusal(
-            "IN (SELECT …)",
-            f"the public column holds {len(values):,} values, none or too many",
-            _JOIN,
-        )
-
-
-def _sql_literal(value: object, column: Column) -> exp.Expr:
-    """Write a public value as a constant of SQL."""
-    if value is None:
-        raise refusal("IN (SELECT …)", "the public column holds NULL, which equals nothing", _JOIN)
-    if isinstance(column, Text | Category) and isinstance(value, str):
-        return exp.Literal.string(value)
-    # True is an int in Python, but no whole number in SQL.
-    if (
-        isinstance(column, Integer | Category)
-        and isinstance(value, int)
-        and not isinstance(value, bool)
-    ):
-        number = exp.Literal.number(abs(value))
-        return number if value >= 0 else exp.Neg(this=number)
-    if isinstance(column, Date):
-        # Stores give days as integers, as dates or as text; ISO text begins with the day.
-        day = EPOCH + timedelta(days=value) if isinstance(value, int) else value
-        return exp.Literal.string(str(day)[:10])
-    raise refusal("IN (SELECT …)", "only whole numbers, texts and dates are listed", _JOIN)

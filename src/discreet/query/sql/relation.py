@@ -18,7 +18,15 @@ from ...errors import SchemaMismatch
 from ...frozen import frozen, replace
 from ..algebra.expression import Expression, Field
 from ..algebra.refusal import refusal
-from ..algebra.tree import Relation, Select, Union, Where, inputs_of
+from ..algebra.tree import (
+    Relation,
+    Select,
+    Union,
+    Where,
+    inputs_of,
+    names_of,
+    require_unique_names,
+)
 from .expression import read
 from .key_join import listed_keys, read_key_join
 from .people.exists import without_people
@@ -72,9 +80,7 @@ def with_views(node: exp.Expr, tables: Catalogue) -> Catalogue:
         view: RowView | KeyItem | None
         view = listed_keys(item.this, name, columns, tables.schemas, tables.views)
         if view is None:
-            if columns:
-                raise _renaming_refusal()
-            view = read_view(item.this, tables)
+            view = _relabelled(read_view(item.this, tables), columns)
         views = {**tables.views, str(name).casefold(): view}
         tables = replace(tables, views=views)
     return tables
@@ -278,27 +284,75 @@ def read_item(node: exp.Expr, tables: Catalogue) -> SharedTable:
             return listed
     if not isinstance(node, exp.Subquery | exp.Table):
         refuse_node(node)
-    if columns:
-        raise _renaming_refusal()
     if isinstance(node, exp.Subquery):
-        return _subquery(node, alias, tables)
-    return _table(node, alias, tables)
+        source = _subquery(node, alias, tables)
+    else:
+        source = _table(node, alias, tables)
+    if columns:
+        return _with_columns(source, columns)
+    return source
+
+
+def _with_columns(source: SharedTable, columns: Sequence[str]) -> SharedTable:
+    """Rename the columns of an item of FROM: AS t(a, b)."""
+    if not isinstance(source, Scope) or len(source.sources) != 1:
+        raise refusal(
+            "AS t(…)",
+            "columns of private tables and sub-queries are renamed here, no others",
+            "rename them in a sub-query with AS",
+        )
+    item = source.sources[0]
+    view = _relabelled(RowView(source.rows, item.shown), columns)
+    return replace(source, sources=(replace(item, shown=view.shown),))
+
+
+def _relabelled(view: RowView, columns: Sequence[str]) -> RowView:
+    """Name the first columns of a view anew, the person's id among them; the rows stay."""
+    if not columns:
+        return view
+    if len(columns) > len(view.shown):
+        raise refusal(
+            "AS t(…)",
+            f"it names {len(columns)} columns, and there are {len(view.shown)}",
+            "name at most as many",
+        )
+    labels = names_of(view.shown)
+    labels[: len(columns)] = columns
+    require_unique_names(labels)
+    shown = []
+    for label, (_, meaning) in zip(labels, view.shown, strict=True):
+        shown.append((label, meaning))
+    return replace(view, shown=tuple(shown))
 
 
 def _subquery(node: exp.Subquery, alias: str | None, tables: Catalogue) -> SharedTable:
     inner = node.this
-    if isinstance(inner, exp.Table | exp.Subquery) and alias is None:
+    if isinstance(inner, exp.Table) or (isinstance(inner, exp.Subquery) and alias is None):
         # (a JOIN b ON …) JOIN c: the first joins are attached to a itself.
-        only(node, "this", "joins")
+        only(node, "this", "joins", "alias")
         own_joins = inner.args.get("joins") or ()
         # Copied only if it is changed: refusals cannot quote a copy.
         first = inner.copy() if own_joins else inner
         first.set("joins", None)
         joins = [*own_joins, *(node.args.get("joins") or ())]
-        return _join(first, joins, tables)
+        joined = _join(first, joins, tables)
+        if alias is None:
+            return joined
+        return _under_alias(joined, alias)
     only(node, "this", "alias", "with_")
     view = read_view(inner, with_views(node, tables))
     return Scope(view.rows, (FromItem(alias or "", view.shown),))
+
+
+def _under_alias(source: SharedTable, alias: str) -> SharedTable:
+    """Return a table or join in brackets under one name: (t) AS q."""
+    if not isinstance(source, Scope):
+        return replace(source, alias=alias)
+    if len(source.sources) == 1:
+        shown = source.sources[0].shown
+    else:
+        shown = tuple(_all_columns(source))  # type: ignore[arg-type]
+    return replace(source, sources=(FromItem(alias, shown),))
 
 
 def _table(node: exp.Table, alias: str | None, tables: Catalogue) -> SharedTable:

@@ -105,7 +105,8 @@ class KeyItem:
 class ChosenKeys:
     """The keys of an answer, chosen by a public list and matched with `fields` of the rows.
 
-    `outer`: keys that nobody has are asked for, as a RIGHT JOIN of the list does.
+    `outer`: keys that nobody has are asked for, as a RIGHT JOIN of the list does. The last
+    `further` names are columns of a public table that its matched key decides.
     """
 
     alias: str
@@ -113,6 +114,7 @@ class ChosenKeys:
     fields: tuple[str, ...]
     item: PublicItem | KeyItem
     outer: bool
+    further: int = 0
 
 
 def table_view(schema: Schema) -> RowView:

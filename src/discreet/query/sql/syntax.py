@@ -105,7 +105,6 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     ),
     exp.Exists: ("EXISTS", "in WHERE, joined by AND, it takes private tables of the same person"),
     exp.Star: ("*", "name the columns"),
-    exp.IntDiv: ("//", "write FLOOR(x / y)"),
     exp.ILike: (
         "ILIKE",
         "write a pattern of letters a to z, as x ILIKE 'abc%'; stores disagree on others",
@@ -283,6 +282,7 @@ _AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup, exp.Window)
 
 # Aggregates under names that only some dialects know, with the parts their arguments fill.
 _RENAMED: dict[str, tuple[type[exp.Expr], tuple[str, ...]]] = {
+    "MEAN": (exp.Avg, ("this",)),
     "VAR": (exp.Variance, ("this",)),
     "STD": (exp.Stddev, ("this",)),
     "STDEV": (exp.Stddev, ("this",)),

@@ -24,6 +24,7 @@ from ..algebra.expression import Constant, Expression
 from ..algebra.statistic import (
     CountDistinct,
     CountPeople,
+    CountPeopleIf,
     Quantile,
     Statistic,
     expressions_of,
@@ -43,7 +44,7 @@ from ..algebra.tree import (
     Where,
 )
 from ..bounds.fanout import person_rows
-from ..bounds.relation_facts import columns_of, unit_of
+from ..bounds.relation_facts import columns_of, tables_of
 from ..domains.domain import Scalar
 from ..domains.type_of import ValueType
 from ..meaning.post_processing import types_of
@@ -158,6 +159,9 @@ def statistic_text(statistic: Statistic, shown: Naming) -> str:
     """Write a statistic as an aggregate of SQL."""
     if isinstance(statistic, CountPeople):
         return f"COUNT(DISTINCT {shown.person or 'person'})"
+    if isinstance(statistic, CountPeopleIf):
+        condition = expression_text(statistic.condition, shown.names)
+        return f"COUNT(DISTINCT {shown.person or 'person'}) FILTER (WHERE {condition})"
     name = function_name(statistic)
     arguments = [expression_text(e, shown.names) for e in expressions_of(statistic)]
     listed = ", ".join(arguments) or "*"
@@ -320,13 +324,13 @@ def _subquery(relation: Relation, aliases: Iterator[str], alias: str) -> Naming:
 
 
 def _person(relation: Relation) -> str | None:
-    """Write the person's id, unless a column took its name."""
-    unit = unit_of(relation)
-    if not isinstance(unit, People):
-        return None
+    """Write the person's id by the name that a table has for it, unless columns took all names."""
     # Names of columns are compared in any case, as SQL does.
-    taken = map(str.casefold, columns_of(relation))
-    return None if unit.id.casefold() in taken else quote(unit.id)
+    taken = set(map(str.casefold, columns_of(relation)))
+    for schema in tables_of(relation):
+        if isinstance(schema.unit, People) and schema.unit.id.casefold() not in taken:
+            return quote(schema.unit.id)
+    return None
 
 
 def _with_prefix(shown: Naming, alias: str) -> Naming:
@@ -397,8 +401,13 @@ def _block(relation: Relation, aliases: Iterator[str]) -> str:
 def _select(shown: Naming, relation: Relation, columns: Mapping[str, str], groups: str = "") -> str:
     """Write a SELECT of named columns, and of the person unless a column takes that name."""
     items = []
-    if shown.person is not None and _person(relation) is not None:
-        items.append(shown.person)
+    person = _person(relation)
+    if shown.person is not None and person is not None:
+        # Tables may have two names for the id; a bare name or one behind an alias stays.
+        item = shown.person
+        if item != person and not item.endswith(f".{person}"):
+            item = f"{item} AS {person}"
+        items.append(item)
     for name, text in columns.items():
         items.append(with_alias(text, name))
     return f"SELECT {_comma(items)}\n{shown.text}{groups}"

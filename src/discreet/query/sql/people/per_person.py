@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from ....frozen import replace
 from ...algebra.expression import Expression
 from ...algebra.refusal import refusal
 from ...algebra.tree import Relation, Where
@@ -60,7 +61,8 @@ def _read_select(
     def aggregate(part: exp.Expr) -> Expression:
         return totals.expression(statistic_of(part, scope), wanted.get(id(part)))
 
-    names = grouped_names(scope, grouping, aggregate, totals.types, aliases)
+    grouped = grouped_names(scope, grouping, aggregate, totals.types, aliases)
+    names = replace(grouped, per_person=True)
     # Aggregates that SELECT names come first, so that their totals get those names.
     for item in selected:
         if is_aggregate(item):
