@@ -64,3 +64,8 @@ def plan_otherwise(monkeypatch):
     monkeypatch.setattr(choose, "divide", other)
     monkeypatch.setattr("discreet.plan.layout.possible_ways", lambda *_: (SumWay.APART,))
     monkeypatch.setattr(choose, "key_part", lambda _weights: Fraction(1, 3))
+
+
+def told_later(answer):
+    """The plan of a stored answer as it is told once the planner would plan otherwise."""
+    return f"planned by an earlier release, charged as {answer.receipt.event}"

@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dp
 from discreet.answer import answer_question
-from discreet.curator.answer_key import part_of
+from discreet.curator.charged_part import part_of
 from discreet.query import col, count
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.statistic import Count

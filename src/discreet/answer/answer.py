@@ -74,7 +74,7 @@ class Answer:
     caption: str = field(default="", compare=False)
     candidates: int = 0
     every: tuple[tuple[KeyValues, ...], tuple[dict[str, NoisyValue], ...]] | None = None
-    """All keys and estimates, if a window or OFFSET reads more than the rows that are shown."""
+    """All keys and estimates, if there are more rows than are shown or a column reads other rows."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """Sentences of the maker of the answer, which `details` has first: price, ledger entry, caps."""
     target: str = DATA
@@ -119,7 +119,7 @@ class Answer:
         if picks_by_noise(question):
             picked_from = len(keys) if candidates is None else candidates
         every = None
-        if _reads_rows(finish):
+        if len(rows) < len(keys) or _reads_rows(finish):
             every = (tuple(keys), tuple(estimates))
         columns = []
         column_types = []
@@ -469,9 +469,7 @@ def _shown(
 
 
 def _reads_rows(finish: Finish) -> bool:
-    """Return whether a column or order reads other rows than its own, or OFFSET leaves rows out."""
-    if finish.offset > 0:
-        return True
+    """Return whether a column or order reads other rows than its own."""
     for _, expression in finish.columns:
         if windows_of(expression):
             return True

@@ -20,7 +20,7 @@ Law: tests/ledger/test_before_0_2_0.py, tests/ledger/test_0_1_0.py
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
@@ -41,7 +41,7 @@ from ..query.domains.domain import Scalar
 from ..statistics.catalogue import estimate_class, list_estimates
 from ..statistics.laws.noise_sum import Additive
 from ..statistics.recipe import NoisyValue
-from ..statistics.releases.total import NoisyTotal
+from ..statistics.releases.total import KeyValues, NoisyTotal
 from .answer import Answer
 from .provenance import LatePlan, Provenance
 
@@ -90,22 +90,26 @@ def answer_to_json(answer: Answer) -> Json:
     >>> answer_from_json(written, plan) == answer
     True
     """
+    written = table_to_json(*(answer.every or (answer.keys, answer.estimates)))
+    # Written only where noise picked rows, so that other answers keep the text of release 0.1.0.
+    if answer.candidates:
+        written["candidates"] = answer.candidates
+    return written
+
+
+def table_to_json(keys: Sequence[KeyValues], estimates: Sequence[Mapping[str, NoisyValue]]) -> Json:
+    """Write keys and estimates, row by row."""
     mechanisms = MechanismList()
-    keys, estimates = answer.every or (answer.keys, answer.estimates)
     rows = []
     for row in estimates:
         rows.append({name: _write_estimate(made, mechanisms) for name, made in row.items()})
-    written: Json = {
+    return {
         "answer": VERSION,
         "keys": [[scalar_to_json(value) for value in key] for key in keys],
         "estimates": rows,
         # After the rows, which fill the list.
         "mechanisms": [mechanism_to_json(mechanism) for mechanism in mechanisms.listed],
     }
-    # Written only where noise picked rows, so that other answers keep the text of release 0.1.0.
-    if answer.candidates:
-        written["candidates"] = answer.candidates
-    return written
 
 
 def answer_from_json(data: object, plan: Plan | Provenance | LatePlan) -> Answer:

@@ -1,14 +1,14 @@
-"""Cache key of a stored answer, and what else names a charge: event, question name, part.
+"""Cache key of a stored answer, and what else names a charge: event and question name.
 
-**Keys, third format.** A key has three parts: the number of the meaning, the print of the measured part
-(`query.text.measured_part`), and the hash of the questions by name and of the terms:
+**Keys, fourth format.** A key has three parts: the number of the meaning, the print of the measured parts
+(`query.text.measured_part`), and the hash of the measured parts by name and of the terms:
 
-    2:m2:<measured part>:<questions and terms>
+    2:m2:<measured part>:<measured parts by name, and terms>
 
-The fingerprints of the questions hold the tables with their versions and neighbours. Nothing of the plan
-is in the key, so a better planner finds the answers that an older one paid for (idempotent asking). Equal
-keys have equal answers: whatever changes what an answer *means* is in the key, and what changes how it is
-shown is not. Keys that differ only after the measured part are of the same totals.
+The prints hold the tables with their versions and neighbours. Nothing of the plan is in the key, so a
+better planner finds the answers that an older one paid for (idempotent asking). Nor are names, order and
+post-processing: one measurement has one key, and many views. Equal keys have equal measured totals:
+whatever changes what they *mean* is in the key, and what changes how they are shown is not.
 
     term                            in the key
     ------------------------------  ----------------------------------------------------------------
@@ -20,33 +20,29 @@ shown is not. Keys that differ only after the measured part are of the same tota
     whole                           if it is asked for
     size                            if errors of several totals are balanced for it (means and the like)
 
+Keys of the third format have the fingerprints of the questions in the place of the measured parts. Their
+answers are of one spelling, and are given again to that one.
+
 **Meanings.** Which rows count, and with which weight, is numbered (`MEANING`). Answers of meaning 1 have
 keys of the second format, which hash questions and terms alone, or of the first, of release 0.1.0, which
 hash the planned events (see `stored_answer`). They are given again only where `same_target` proves that
 they counted what the question counts now.
 
-**Parts** (parallel composition). `part_of` finds the one part of a partitioned ledger that a question
-touches, by public facts.
-
 Guarantee: keys are stored in ledgers, so a key of one format never changes.
-Law: tests/curator/test_answer_key.py, tests/ledger/test_before_0_2_0.py, tests/curator/test_part.py
+Law: tests/curator/test_answer_key.py, tests/ledger/test_before_0_2_0.py
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
-from ..arithmetic.canonical import hash_json
+from ..arithmetic.canonical import canonical_json, hash_json
 from ..arithmetic.rational import rational
-from ..data.columns.column import Date, Timestamp
-from ..data.columns.keys import KeyValue
-from ..data.schema import Schema
-from ..data.unit import People, Rows
+from ..data.unit import People
 from ..errors import InvalidArgument
 from ..frozen import field, frozen
-from ..ledger import Parts
 from ..ledger.stores.store import SECOND_FORMAT
 from ..mechanisms.reading.budget import read_budget
 from ..plan.asked.terms import Terms, read_errors
@@ -54,33 +50,28 @@ from ..plan.plan import Plan
 from ..plan.text.plan import share_text
 from ..privacy.events import Batch, Event
 from ..privacy.events.json import Json, measure_to_json, to_json
-from ..query.algebra.chain import leaves
-from ..query.algebra.expression import Call, Constant, Expression, Field, Function
+from ..query.algebra.expression import Field
 from ..query.algebra.statistic import Quantile, Result, Statistic
 from ..query.algebra.tree import (
     JoinPeople,
     JoinPublic,
-    PerPerson,
     Question,
     Relation,
-    Scan,
-    Select,
-    Union,
-    Where,
     inputs_of,
 )
 from ..query.bounds.fanout import find_cut, find_cuts
 from ..query.bounds.keys import PublicValues
 from ..query.bounds.missing_keys import absent_keys, marked_question
 from ..query.bounds.relation_facts import tables_of, unit_of
-from ..query.domains.domain import Scalar
-from ..query.text.measured_part import measured_prints
+from ..query.text.measured_part import MeasuredPart, measured_part, prints_name
 from ..query.text.question import describe, fingerprint
 
 Questions: TypeAlias = Mapping[str, Question]
 """Questions by name; a single question has the empty name."""
-FORMAT = 3
+FORMAT = 4
 """Format of the text behind a key. Ledgers keep keys, so it changes only with a new number."""
+SPELLED_FORMAT = 3
+"""Format of keys of one spelling of a question."""
 FORMER_FORMAT = 2
 """Format of keys of meaning 1."""
 MEANING = 2
@@ -91,8 +82,20 @@ people's rows counted alike in every table."""
 def event_of(plans: Mapping[str, Plan]) -> Event:
     """Return all releases of some plans as one event, to be charged at once.
 
+    The releases are in an order of their own, whatever the order of the statistics was: else a charge
+    would tell in which order a colleague asked.
+
     Refuses: plans that release nothing. Whatever is shown must have been paid for.
     """
+    return _as_one(sorted(_events(plans), key=_event_text))
+
+
+def planned_events(plans: Mapping[str, Plan]) -> list[Json]:
+    """Return the event of plans as it is charged, and as earlier releases charged it: in plan order."""
+    return [to_json(event_of(plans)), to_json(_as_one(_events(plans)))]
+
+
+def _events(plans: Mapping[str, Plan]) -> list[Event]:
     events: list[Event] = []
     for plan in plans.values():
         events += plan.events
@@ -100,7 +103,11 @@ def event_of(plans: Mapping[str, Plan]) -> Event:
         raise InvalidArgument(
             "there is nothing to release, so there is nothing to pay for; ask for an aggregate"
         )
-    return _as_one(events)
+    return events
+
+
+def _event_text(event: Event) -> str:
+    return canonical_json(to_json(event))
 
 
 def _as_one(events: list[Event]) -> Event:
@@ -122,24 +129,70 @@ def event_apart(plans: Mapping[str, Plan]) -> Event:
 class AnswerKey:
     """Key of questions on their terms, with what it is the hash of.
 
-    `former` is the key of the second format, under which answers of meaning 1 are stored. `prints` are the
-    fingerprints of the questions by name, `said` the terms as `terms_of` writes them.
+    `spelled` is the key of the third format, of this spelling of the questions. `former` is the key of the
+    second format, under which answers of meaning 1 are stored. `prints` are the fingerprints of the
+    questions by name, `measured` the measured parts, `said` the terms as `terms_of` writes them for the
+    measured parts.
     """
 
     text: str
+    spelled: str
     former: str
     prints: Mapping[str, str] = field(hash=False)
+    measured: Mapping[str, MeasuredPart] = field(hash=False)
     said: Json = field(hash=False)
+
+    @property
+    def question(self) -> str:
+        """The name of the measured parts in the ledger."""
+        return question_name(measured_names(self.measured))
 
 
 def key_of(questions: Questions, terms: Terms) -> AnswerKey:
     """Return the key of questions on their terms; no plan is needed."""
     prints = prints_of(questions)
-    said = terms_of(questions, terms)
-    asked = {"key": FORMAT, "meaning": MEANING, "asked": prints, "terms": said}
-    measured = measured_prints(questions)
-    text = f"{SECOND_FORMAT}m{MEANING}:{measured}:{hash_json(asked)}"
-    return AnswerKey(text, key_name(prints, said), prints, said)
+    spelled_terms = terms_of(questions, terms)
+    measured = {name: measured_part(question) for name, question in questions.items()}
+    names = measured_names(measured)
+    said = _measured_terms(spelled_terms, measured)
+    start = f"{SECOND_FORMAT}m{MEANING}:{prints_name(names.values())}"
+    asked = {"key": FORMAT, "meaning": MEANING, "measured": names, "terms": said}
+    spelled = {
+        "key": SPELLED_FORMAT,
+        "meaning": MEANING,
+        "asked": prints,
+        "terms": spelled_terms,
+    }
+    return AnswerKey(
+        f"{start}:{hash_json(asked)}",
+        f"{start}:{hash_json(spelled)}",
+        key_name(prints, spelled_terms),
+        prints,
+        measured,
+        said,
+    )
+
+
+def measured_names(measured: Mapping[str, MeasuredPart]) -> dict[str, str]:
+    """Return the prints of measured parts, by name."""
+    return {name: fingerprint(part.question) for name, part in measured.items()}
+
+
+def _measured_terms(said: Json, measured: Mapping[str, MeasuredPart]) -> Json:
+    """Return written terms for the statistics of the measured parts: in their order, by their names."""
+    terms = dict(said)
+    if "error" in said:
+        errors = {}
+        for name, part in measured.items():
+            # Written in the order of the asked statistics, which is the order of `names`' keys.
+            by_name = dict(zip(part.asked, said["error"][name], strict=True))  # type: ignore[index]
+            errors[name] = [by_name[asked] for asked in part.names]
+        terms["error"] = errors
+    weights = said.get("weights")
+    if isinstance(weights, dict) and list(measured) == [""]:
+        names = measured[""].names
+        terms["weights"] = {names[name]: weight for name, weight in weights.items()}
+    return terms
 
 
 def key_name(prints: Mapping[str, str], said: Json) -> str:
@@ -305,154 +358,3 @@ def old_key_of(plans: Mapping[str, Plan], level: float, *, nonnegative: bool) ->
         asked.append(described)
     text = {"key": 1, "asked": asked, "level": repr(level), "nonnegative": nonnegative}
     return hash_json(text)
-
-
-def part_of_all(questions: Questions, parts: Parts | None) -> KeyValue | None:
-    """Return the one part that all questions touch; None if there is no such part."""
-    touched = [part_of(question, parts) for question in questions.values()]
-    if not touched:
-        return None
-    first = touched[0]
-    for part in touched:
-        # True and 1 are equal to Python, but they are two parts.
-        if part != first or type(part) is not type(first):
-            return None
-    return first
-
-
-def part_of(question: Question, parts: Parts | None) -> KeyValue | None:
-    """Return the single part that a question touches; None if all parts must be charged.
-
-    A unit must lie in one part with everything it has. Otherwise two questions about two parts would
-    both be about it. Hence both conditions:
-
-    - every private table that is read is the partitioned one, and WHERE directly over it pins the
-      column to one value;
-    - the unit is a row, or a person within a day where the parts are the days of the same column.
-
-    A person with rows in several parts is in all of them, so such questions are charged to all. A column
-    is compared as the schema reads it (clipped, defaults filled in), in the question and in the store
-    alike. So each row is in exactly one part, whatever it holds.
-
-    >>> import discreet as dp
-    >>> from discreet.curator.answer_key import part_of
-    >>> from discreet.data import Category, Integer, Schema
-    >>> from discreet.query.sql.parse import parse
-    >>> people = {"people": Schema("people", dp.Rows(), {"age": Integer(0, 120), "month": Category(["jan", "feb"])})}
-    >>> parts = dp.Parts("people", "month", ("jan", "feb"))
-    >>> part_of(parse("SELECT COUNT(*) FROM people WHERE age > 17 AND month = 'feb'", people), parts)
-    'feb'
-    >>> part_of(parse("SELECT COUNT(*) FROM people WHERE month <> 'jan'", people), parts) is None
-    True
-    """
-    if parts is None:
-        return None
-    pinned = _pinned_parts(question.rows, parts)
-    distinct = {_identity(value): value for value in pinned if value is not None}
-    # One scan that is not pinned reads every part.
-    if None in pinned or len(distinct) != 1:
-        return None
-    return next(iter(distinct.values()))
-
-
-def _identity(value: object) -> tuple[bool, object]:
-    """Return a key by which True and 1 differ, which Python takes for equal."""
-    return isinstance(value, bool), value
-
-
-def _pinned_parts(relation: Relation, parts: Parts) -> list[KeyValue | None]:
-    """List, for every scan, the part that it is pinned to; None where it is not."""
-    match relation:
-        case Scan():
-            return [None]
-        case Where(rows=rows):
-            schema = _scanned_table(rows)
-            if schema is not None:
-                return [_pinned_part(schema, relation, parts)]
-            return _pinned_parts(rows, parts)
-        case Select(rows=rows) | JoinPublic(rows=rows) | PerPerson(rows=rows):
-            return _pinned_parts(rows, parts)
-        case JoinPeople(left=left, right=right):
-            return _pinned_parts(left, parts) + _pinned_parts(right, parts)
-        case Union(parts=members):
-            pinned: list[KeyValue | None] = []
-            for member in members:
-                pinned += _pinned_parts(member, parts)
-            return pinned
-        case _:
-            assert_never(relation)
-
-
-def _scanned_table(relation: Relation) -> Schema | None:
-    """Return the table under nothing but conditions; None if something else lies between."""
-    while isinstance(relation, Where):
-        relation = relation.rows
-    if isinstance(relation, Scan):
-        return relation.schema
-    return None
-
-
-def _pinned_part(schema: Schema, relation: Relation, parts: Parts) -> KeyValue | None:
-    """Return the part to which the conditions over a scan pin it; None if they do not."""
-    if schema.name.casefold() != parts.table.casefold():
-        return None
-    if not _whole_units(schema, parts):
-        return None
-    name, column = schema.column(parts.column)
-    values = {_identity(_constant(column, value)): value for value in parts.values}
-    while isinstance(relation, Where):
-        for condition in leaves(Function.AND, relation.condition):
-            constant = _equals(condition, name)
-            # A constant of another type of time is not compared with this column as it stands.
-            if constant is None or constant.time != _time(column):
-                continue
-            if _identity(constant.value) in values:
-                return values[_identity(constant.value)]
-        relation = relation.rows
-    return None
-
-
-def _whole_units(schema: Schema, parts: Parts) -> bool:
-    """Return whether all rows that a unit has in this table lie in one part."""
-    if isinstance(schema.unit, Rows):
-        return True
-    if not isinstance(schema.unit, People):
-        return False
-    name, column = schema.column(parts.column)
-    # A person within a day has all rows of that day in one part if the parts are the days.
-    return schema.unit.window == (name, "day") and isinstance(column, Date)
-
-
-def _constant(column: object, value: object) -> Scalar:
-    """Return a declared value as a question's constants hold it: days and seconds as integers."""
-    if isinstance(column, Date | Timestamp):
-        return column.steps(value)
-    return value  # type: ignore[return-value]
-
-
-def _time(column: object) -> str | None:
-    """Return the unit of an integer constant that is compared with this column."""
-    if isinstance(column, Date):
-        return "day"
-    if isinstance(column, Timestamp):
-        return "second"
-    return None
-
-
-def _equals(condition: Expression, name: str) -> Constant | None:
-    """Return the constant of `x = constant`, `constant = x` or `x IN (constant)` for the column x."""
-    match condition:
-        case Call(
-            function=Function.EQUAL | Function.AMONG,
-            arguments=(Field(name=field_name), Constant() as constant),
-        ):
-            pass
-        case Call(
-            function=Function.EQUAL, arguments=(Constant() as constant, Field(name=field_name))
-        ):
-            pass
-        case _:
-            return None
-    if field_name == name:
-        return constant
-    return None

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..frozen import field, frozen
+from ..frozen import frozen
 from ..ledger.charge_order import ChargeOrder
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
@@ -22,24 +22,23 @@ from ..privacy.shown_price import Price
 from .answer_key import (
     AnswerKey,
     event_of,
-    part_of_all,
     question_name,
     questions_of,
     same_target,
     texts_of,
 )
+from .charged_part import part_of_all
 from .context import CuratorContext
-from .stored_answer import fits_terms
+from .old_answers import fits_terms
 
 
 @frozen
 class Priced:
-    """An order with its price now in the filter's measure and as it is shown, and the questions as SQL."""
+    """An order with its price now in the filter's measure, and as it is shown."""
 
     order: ChargeOrder
     price: Measure
     shown: Price
-    texts: Mapping[str, str] = field(hash=False)
 
 
 def order_of(
@@ -78,17 +77,18 @@ def order_of(
     order = ChargeOrder(
         who,
         why,
-        question_name(key.prints),
+        key.question,
         key.text,
         event,
         part,
         fits,
         text=_text_for_steward(texts),
         former=former,
+        spelled=question_name(key.prints),
         apart=not context.share_questions,
         price=shown,
     )
-    return Priced(order, price, shown, texts)
+    return Priced(order, price, shown)
 
 
 def _text_for_steward(texts: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ..answer import text
 from ..answer.answer import Answer
 from ..answer.ask import run_plan, run_plans, store_texts
-from ..answer.stored import answer_to_json
+from ..answer.measured_table import measured_to_json
 from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
 from ..engines.base import Engine
@@ -373,10 +373,14 @@ class Curator:
         """
         context = self.context
         apart = not context.share_questions
-        paid = find_paid(self.ledger, self.who, key.text, apart=apart, pause=context.pause)
-        if paid is None and same_target(request.questions, context.public_values):
+        keys = [key.text, key.spelled]
+        if same_target(request.questions, context.public_values):
             # An answer of an earlier meaning that is proved to be the same.
-            paid = find_paid(self.ledger, self.who, key.former, apart=apart, pause=context.pause)
+            keys.append(key.former)
+        paid = None
+        for one in keys:
+            if paid is None:
+                paid = find_paid(self.ledger, self.who, one, apart=apart, pause=context.pause)
         if paid is None:
             return None
         # Refused as for a new question, although nothing is written here.
@@ -395,6 +399,8 @@ class Curator:
         context = self.context
         terms = request.terms
         priced = order_of(plans, terms, key, context, who=self.who, why=why)
+        # Before the charge: they do not depend on the data, and nothing may fail after it.
+        facts = facts_of(plans, key)
         # Answers made here, by their stored text: if that text is the one that is released, they need
         # not be read back from it.
         made_here: dict[str, dict[str, Answer]] = {}
@@ -412,10 +418,14 @@ class Curator:
                 whole=terms.whole,
                 bits=context.bits,
             )
-            written = {name: answer_to_json(answer) for name, answer in answers.items()}
-            facts = facts_of(plans, terms, priced.texts, key.prints)
-            text = write_body(Body(priced.price, written, facts, MEANING, priced.shown))
-            made_here[text] = answers
+            written = {}
+            for name, answer in answers.items():
+                written[name] = measured_to_json(answer, key.measured[name])
+            body = Body(priced.price, written, facts, MEANING, priced.shown, measured=True)
+            text = write_body(body)
+            if all(plan.selection is None for plan in plans.values()):
+                # Selected keys are put in the order of their names when they are read.
+                made_here[text] = answers
             return text
 
         work = Work(run, check, context.pause)

@@ -21,7 +21,7 @@ from .answer_key import AnswerKey, key_of, questions_of
 from .charge_request import Priced, order_of
 from .context import CuratorContext
 from .explanation import Explanation, after
-from .stored_answer import fits_terms
+from .old_answers import fits_terms
 
 EARLIER_RULES = (
     "entry {number} answered this by earlier rules, by which rows without a key or a person's rows "
@@ -39,6 +39,9 @@ def explain_plan(context: CuratorContext, plan: Plan, terms: Terms, who: str) ->
     event = priced.order.event
     part = priced.order.part
     known = ledger.find(priced.order)
+    if known is None or known.body is None:
+        # An answer to this very spelling, which an earlier release stored.
+        known = ledger.find_paid(who, key.spelled, apart=priced.order.apart)
     earlier = _earlier_rules(priced, key, plan, terms, context)
     book = ledger.filter(None, part)
     fits = ledger.admits(event, who=who, part=part)

@@ -1,28 +1,16 @@
 """Stored answers: their text in the ledger (JSON), and how they are given again with a receipt.
 
-The text holds the answers, their price, and every fact that a receipt states. Version 3 says by which
-meaning rows were counted (`answer_key.MEANING`); it may hold `measured`, facts for making other answers of
-these, which readers that do not know them leave alone. Version 2, of meaning 1, can be read without a plan
+The text holds the answers, their price, and every fact that a receipt states. Version 4 holds measured
+tables (`answer.measured_table`), and states the measured parts in the place of the questions: nothing in it
+tells which of many spellings was asked first. Version 3 holds the answers to one spelling, and says by which
+meaning rows were counted (`answer_key.MEANING`). Version 2, of meaning 1, can be read without a plan
 too; models are still written in it. Version 1, of release 0.1.0, holds the price and the answers alone. It
 is read for ever, and suggested bounds are still written in it.
 
 A stored answer whose facts are known is given again without planning its question. Its plan is made when
 somebody reads it (`answer.provenance`). It is then today's plan if that has the same event and the same
-contribution bounds; else, or if today's planner refuses the question, the plan as it was told then.
-
-**Answers of release 0.1.0.** Their keys hash the planned events, so a better planner does not find them by
-their key. They are found by the question's fingerprint, and taken if nothing that the ledger knows speaks
-against it (`fits_terms`):
-
-    quantiles    drawn with an interval at the asked level  stands in the answer
-    counts       moved to 0 or above if that is asked for   stands in the answer
-    noise        the same events as planned today, or as would be planned with totals of its own for every statistic;
-                 or, for a spend without weights, the same price: what the old answer took is the spend itself, or what
-                 today's plan would take
-
-The spend itself was not stored, nor were weights and sizes. So a question with an error or with weights
-gets an old answer only if the noise is the very same. A question without weights may get an answer for
-the same spend that was divided by weights then. Its intervals say how exact it is.
+contribution bounds; else, or if today's planner refuses the question, what the ledger says of it: the
+event of a measured table, the plan as it was told with an answer to one spelling.
 
 Guarantee: a text that was written once is read by every later release.
 Law: tests/ledger/test_before_0_2_0.py, tests/ledger/test_0_1_0.py, tests/curator/test_stored.py
@@ -37,6 +25,7 @@ from functools import cache
 
 from ..answer import text
 from ..answer.answer import Answer
+from ..answer.measured_table import view_from_json
 from ..answer.provenance import Late, LatePlan, Provenance
 from ..answer.stored import answer_from_json, read_object
 from ..arithmetic.canonical import canonical_json, hash_json
@@ -44,7 +33,6 @@ from ..arithmetic.rational import rational
 from ..errors import DiscreetError, LedgerCorrupt
 from ..frozen import field, frozen
 from ..ledger import Entry
-from ..ledger.charge_order import Fits
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
@@ -55,15 +43,14 @@ from ..privacy.events.json import (
     from_json,
     measure_from_json,
     measure_to_json,
-    read_amount,
-    to_json,
 )
 from ..privacy.filters.filter import Filter
-from ..privacy.measures import Measure, RenyiDP
+from ..privacy.measures import Measure
 from ..privacy.shown_price import Price, price_from_json
 from ..query.algebra.tally import Free
 from ..query.bounds.relation_facts import tables_of
 from . import answer_key
+from .answer_key import AnswerKey
 from .pay import Paid
 from .receipt import Receipt, ReceiptQuestion
 from .signing import Signer
@@ -75,12 +62,15 @@ _FIELDS = {
     1: _FIELDS_OF_ALL,
     2: _FIELDS_OF_ALL | _FACTS,
     3: _FIELDS_OF_ALL | _FACTS | {"meaning"},
+    4: _FIELDS_OF_ALL | _FACTS | {"meaning"},
 }
+EARLIER_PLAN = "planned by an earlier release, charged as {event}"
+"""Plan of a stored answer as it is told where today's planner would plan its question otherwise."""
+MEASURED_VERSION = 4
+"""Version of bodies that hold measured tables."""
 _FIRST_MEANING = 1
 """Meaning of answers that do not state one."""
 _EVERY_ROW = share_text(Free())
-_NEAR = Fraction(1, 10**9)
-"""Prices that differ by less differ in the last digit of a floating-point bound."""
 _LEVELS = (0.95, 0.9, 0.99, 0.8, 0.5)
 
 
@@ -109,7 +99,8 @@ class Body:
     """Answers by name with the amount that the ledger took, the facts, and the price as it was told.
 
     A body of version 1 has no facts. Bodies that were written before the price was kept have none.
-    `meaning` is the number of the rules by which rows were counted.
+    `meaning` is the number of the rules by which rows were counted. `measured` says that the answers are
+    measured tables, and the facts those of the measured parts.
     """
 
     price: Measure
@@ -117,28 +108,45 @@ class Body:
     facts: BodyFacts | None = None
     meaning: int = _FIRST_MEANING
     shown: Price | None = None
+    measured: bool = False
 
 
-def facts_of(
-    plans: Mapping[str, Plan], terms: Terms, texts: Mapping[str, str], prints: Mapping[str, str]
-) -> BodyFacts:
-    """Return the facts that are stored with answers, from plans, SQL texts and fingerprints by name."""
-    versions = {}
+def facts_of(plans: Mapping[str, Plan], key: AnswerKey) -> BodyFacts:
+    """Return the facts that are stored with measured tables: those of the measured parts."""
     asked = {}
-    events: list[Event] = []
+    prints = answer_key.measured_names(key.measured)
+    # Not the plan's own words: they have the names and the order of one spelling in them.
+    told = EARLIER_PLAN.format(event=answer_key.event_of(plans))
     for name, plan in plans.items():
+        part = key.measured[name]
+        # Sorted: contribution bounds are listed in the order of the statistics.
+        shares = sorted(answer_key.shares_of(plan))
+        asked[name] = Said(part.described(), prints[name], told, tuple(shares))
+    return _facts_about(plans, key.said, asked)
+
+
+def _spelled_facts(
+    plans: Mapping[str, Plan], questions: answer_key.Questions, terms: Terms
+) -> BodyFacts:
+    """Return the facts of answers that release 0.1.0 stored without any: those of today's question."""
+    asked = {}
+    texts = answer_key.texts_of(questions)
+    prints = answer_key.prints_of(questions)
+    for name, plan in plans.items():
+        asked[name] = Said(texts[name], prints[name], str(plan), tuple(answer_key.shares_of(plan)))
+    return _facts_about(plans, answer_key.terms_of(questions, terms), asked)
+
+
+def _facts_about(plans: Mapping[str, Plan], terms: Json, asked: Mapping[str, Said]) -> BodyFacts:
+    versions = {}
+    events: list[Event] = []
+    for plan in plans.values():
         for schema in tables_of(plan.question.rows):
             versions[schema.name] = schema.version
-        asked[name] = Said(texts[name], prints[name], str(plan), tuple(answer_key.shares_of(plan)))
         events += plan.events
     # All tables of a curator declare one neighbour relation, so the first event has it.
     neighbours = events[0].neighbours
-    return BodyFacts(
-        answer_key.terms_of(answer_key.questions_of(plans), terms),
-        neighbours,
-        dict(sorted(versions.items())),
-        asked,
-    )
+    return BodyFacts(terms, neighbours, dict(sorted(versions.items())), asked)
 
 
 def write_body(body: Body) -> str:
@@ -163,7 +171,7 @@ def write_body(body: Body) -> str:
     data["tables"] = dict(facts.tables)
     data["asked"] = asked
     if body.meaning != _FIRST_MEANING:
-        data["body"] = 3
+        data["body"] = MEASURED_VERSION if body.measured else 3
         data["meaning"] = body.meaning
     return canonical_json(data)
 
@@ -176,7 +184,7 @@ def read_body(text: str) -> Body:
     try:
         data = json.loads(text)
         fields = _FIELDS[data["body"]]
-        if data["body"] == 3 and "measured" in data:
+        if data["body"] >= 3 and "measured" in data:
             fields = fields | {"measured"}
         # The price as it was told: bodies of every version may have it, since it was added later.
         fields = fields | (data.keys() & {"shown"})
@@ -187,7 +195,8 @@ def read_body(text: str) -> Body:
         shown = price_from_json(given["shown"]) if "shown" in given else None
         price = measure_from_json(given["price"])
         meaning = _read_meaning(given)
-        return Body(price, dict(given["answers"]), facts, meaning, shown)  # type: ignore[call-overload]
+        measured = data["body"] == MEASURED_VERSION
+        return Body(price, dict(given["answers"]), facts, meaning, shown, measured)  # type: ignore[call-overload]
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError):
         raise LedgerCorrupt(
             "a stored answer is in a form that this release does not know; use a newer one"
@@ -245,9 +254,7 @@ def read_answers(
     facts = body.facts
     if facts is None:
         # Release 0.1.0 stored no facts: they are those of today's question.
-        facts = facts_of(
-            plan(), terms, answer_key.texts_of(questions), answer_key.prints_of(questions)
-        )
+        facts = _spelled_facts(plan(), questions, terms)
     receipt = receipt_of(charge, body, facts, promise)
     if signer is not None:
         receipt = receipt.signed(signer)
@@ -266,7 +273,8 @@ def read_answers(
             told[name] = caption.below(known, receipt, facts.asked[name].shares)
             continue
         late = LatePlan(question, _level(terms), _made_of(made, name))
-        answer = answer_from_json(body.answers[name], late)
+        read = view_from_json if body.measured else answer_from_json
+        answer = read(body.answers[name], late)
         told[name] = caption.below(answer, receipt, facts.asked[name].shares)
     return told
 
@@ -371,10 +379,10 @@ def _is_how_made(plans: Mapping[str, Plan], terms: Terms, charge: Entry, body: B
 
 def _planned_alike(plans: Mapping[str, Plan], charge: Entry, facts: BodyFacts) -> bool:
     """Return whether today's plans have the event and the contribution bounds of a charge."""
-    if charge.event != to_json(answer_key.event_of(plans)):
+    if charge.event not in answer_key.planned_events(plans):
         return False
-    shares_then = {name: list(said.shares) for name, said in facts.asked.items()}
-    shares_now = {name: answer_key.shares_of(plan) for name, plan in plans.items()}
+    shares_then = {name: sorted(said.shares) for name, said in facts.asked.items()}
+    shares_now = {name: sorted(answer_key.shares_of(plan)) for name, plan in plans.items()}
     return shares_then == shares_now
 
 
@@ -404,94 +412,12 @@ def receipt_of(charge: Entry, body: Body, facts: BodyFacts, promise: Measure) ->
     )
 
 
-def fits_terms(plans: Mapping[str, Plan], terms: Terms, price: Measure) -> Fits:
-    """Return the rule for answers with a key of the first format; `price` is that of today's plan."""
-
-    def fits(charge: Entry, text: str) -> bool:
-        body = read_body(text)
-        said = answer_key.terms_of(answer_key.questions_of(plans), terms)
-        if body.facts is not None:
-            # An old pending charge that a newer release ran: its terms are known.
-            return body.facts.terms == said
-        if body.answers.keys() != plans.keys():
-            return False
-        for name, plan in plans.items():
-            if not _same_style(body.answers[name], plan, terms):
-                return False
-        if charge.event in (
-            to_json(answer_key.event_of(plans)),
-            to_json(answer_key.event_apart(plans)),
-        ):
-            return True
-        # Other noise for the same price is the same question, unless weights divide it otherwise.
-        return "weights" not in said and fits_price(body.price, terms.spend, price)
-
-    return fits
-
-
-def fits_price(old: Measure, spend: Measure | None, price: Measure) -> bool:
-    """Return whether an old answer cost the spend itself, or the price of today's plan.
-
-    >>> from discreet import ApproxDP, PureDP
-    >>> from discreet.curator.stored_answer import fits_price
-    >>> fits_price(PureDP(1), PureDP(1), PureDP("9/10")), fits_price(PureDP(1), PureDP(2), PureDP(2))
-    (True, False)
-    >>> fits_price(PureDP(1), ApproxDP(1, 0.25), PureDP(1)), fits_price(PureDP(1), None, PureDP(1))
-    (True, False)
-    """
-    if spend is None:
-        return False
-    return _near(old, spend) or _near(old, price)
-
-
-def _near(one: Measure, other: Measure) -> bool:
-    """Return whether two prices are equal up to the last digits of a floating-point bound."""
-    if one == other:
-        return True
-    if type(one) is not type(other) or isinstance(one, RenyiDP):
-        return False
-    texts = measure_to_json(one)
-    for name, other_text in measure_to_json(other).items():
-        if not _is_amount(texts[name]):
-            continue
-        a = read_amount(texts[name], "a price")
-        b = read_amount(other_text, "a price")
-        if abs(a - b) > _NEAR * max(a, b):
-            return False
-    return True
-
-
-def _is_amount(value: object) -> bool:
-    return isinstance(value, str) and value[:1].isdigit()
-
-
-def _same_style(answer: object, plan: Plan, terms: Terms) -> bool:
-    """Return whether quantiles were drawn at the asked level, and counts moved to 0 as is asked."""
-    if not isinstance(answer, dict):
-        return True
-    counts = {
-        name for name, statistic in plan.question.statistics if answer_key.is_count(statistic)
-    }
-    for row in answer.get("estimates", ()):
-        for name, estimate in row.items():
-            if estimate["estimate"] == "place":
-                # The interval of a quantile is fixed when it is drawn.
-                same_level = float(estimate["level"]) == terms.level
-                if not same_level or not terms.intervals:
-                    return False
-            if name in counts:
-                moved = estimate["low"] is not None
-                if moved != terms.nonnegative:
-                    return False
-    return True
-
-
 def same_plan(charge: Entry, plans: Mapping[str, Plan], terms: Terms) -> bool:
     """Return whether an answer of 0.1.0 was planned as it is today.
 
     The key of the answer tells, for the usual levels: a hash cannot be read, only tried.
     """
-    if charge.event != to_json(answer_key.event_of(plans)):
+    if charge.event not in answer_key.planned_events(plans):
         return False
     for level in (terms.level, *_LEVELS):
         if charge.key == answer_key.old_key_of(plans, level, nonnegative=terms.nonnegative):

@@ -65,6 +65,8 @@ class ChargeOrder:
     """Text of the question, stored beside the charge for the steward; empty if there is none."""
     former: str = field(default="", kw_only=True)
     """Key of the second format, under which an answer that `fits` may be stored."""
+    spelled: str = field(default="", kw_only=True)
+    """Fingerprint under which release 0.1.0 stored an answer that `fits`; that of `question` if empty."""
     apart: bool = field(kw_only=True)
     """Whether a question that others were charged for counts in this person's own account too."""
     price: Price | None = field(default=None, kw_only=True)
@@ -96,7 +98,7 @@ class Settlement:
 
 def lookup_of(order: ChargeOrder) -> Lookup:
     """Return the lines that decide about an order."""
-    question = "" if order.fits is None else order.question
+    question = "" if order.fits is None else order.spelled or order.question
     return Lookup(order.key, question, order.former)
 
 

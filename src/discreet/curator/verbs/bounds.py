@@ -36,8 +36,9 @@ from ...query.python.table import Table
 from ...query.python.truncation import truncation_question
 from ..answer_key import MEANING
 from ..explain import check_rows
+from ..old_answers import fits_price
 from ..pay import Work, pay
-from ..stored_answer import Body, fits_price, read_body, write_body
+from ..stored_answer import Body, read_body, write_body
 from .learn import Learner
 
 

@@ -7,8 +7,8 @@ Two questions have the same measured part if they differ only in
     conditions       the order of AND; `30 < age` for `31 <= age` where age is a whole number; the
                      order of values in IN
 
-The print of the measured part stands in the key of every stored answer (`curator.answer_key`), so
-answers to the same totals can be found together.
+The print of the measured part stands in the key of every stored answer (`curator.answer_key`). So one
+answer serves all these questions: what differs is made of the stored table (`answer.measured_table`).
 
 Guarantee: questions of equal prints have equal exact totals. The converse does not hold: some
 spellings of one question have several prints.
@@ -19,13 +19,13 @@ Law: tests/query/test_measured_part.py::test_equal_prints_have_equal_totals
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from ...arithmetic.canonical import canonical_json, hash_json
+from ...frozen import field, frozen, replace
 from ..algebra.chain import balance, leaves
-from ..algebra.expression import Call, Constant, Expression, Function
+from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.statistic import Statistic
 from ..algebra.tree import (
     Finish,
@@ -36,26 +36,46 @@ from ..algebra.tree import (
     Scan,
     Union,
     Where,
+    names_of,
+    own_fields,
 )
 from ..bounds.nested import pick
 from ..bounds.relation_facts import columns_of
 from ..domains.domain import Domain, Scalar, Whole
 from ..domains.domain_of import domain_of
-from .question import fingerprint, plain_tree
+from .question import describe, fingerprint, plain_tree
 
 
-def measured_print(question: Question) -> str:
-    """Return one name for questions of the same measured part.
+@frozen
+class MeasuredPart:
+    """Measured part of a question, and where the asked keys and statistics stand in it.
 
-    >>> import discreet as dp
-    >>> from discreet.query.text.measured_part import measured_print
-    >>> columns = {"age": dp.Integer(0, 120), "sex": dp.Category(["f", "m"])}
-    >>> people = {"people": dp.Schema("people", dp.Rows(), columns)}
-    >>> one = "SELECT sex, COUNT(*) AS n FROM people WHERE age > 30 AND sex = 'f' GROUP BY sex"
-    >>> two = "SELECT COUNT(*) + 1 AS m FROM people WHERE sex = 'f' AND age >= 31 GROUP BY sex"
-    >>> measured_print(dp.parse_sql(one, people)) == measured_print(dp.parse_sql(two, people))
-    True
+    `question` has the names k0, k1, … and s0, s1, … in canonical order and shows nothing. `places` are
+    the positions of the asked keys in it. `asked` are the names of the asked statistics in their order;
+    `names` has for each of them its name here, in the order here.
     """
+
+    question: Question
+    places: tuple[int, ...]
+    asked: tuple[str, ...]
+    names: Mapping[str, str] = field(hash=False)
+
+    def described(self) -> str:
+        """Write the measured part as SQL: every key and every statistic, with names of its own."""
+        question = self.question
+        columns: list[tuple[str, Expression]] = []
+        for key in question.keys:
+            name = key.name
+            # A column keeps its name, which every spelling of the question has.
+            if isinstance(key.expression, Field):
+                name = key.expression.name
+            columns.append((name, Field(key.name)))
+        columns += own_fields(names_of(question.statistics))
+        return describe(replace(question, finish=Finish(tuple(columns))))
+
+
+def measured_part(question: Question) -> MeasuredPart:
+    """Return the measured part of a question: the same for all questions of the same totals."""
     texts = [_text(key.expression) for key in question.keys]
     order = sorted(range(len(texts)), key=texts.__getitem__)
     new_place = [0] * len(order)
@@ -64,8 +84,10 @@ def measured_print(question: Question) -> str:
         new_place[place] = number
         keys.append(_canonical_key(question.keys[place], f"k{number}"))
     statistics: list[tuple[str, Statistic]] = []
-    for statistic in sorted(dict(question.statistics).values(), key=_text):
-        statistics.append((f"s{len(statistics)}", statistic))
+    names = {}
+    for name, statistic in sorted(question.statistics, key=_text_of_statistic):
+        names[name] = f"s{len(statistics)}"
+        statistics.append((names[name], statistic))
     sets = question.sets
     if sets is not None:
         placed = []
@@ -84,15 +106,35 @@ def measured_print(question: Question) -> str:
         sets=sets,
         nested=nest,
     )
-    return fingerprint(measured)
+    asked = tuple(names_of(question.statistics))
+    return MeasuredPart(measured, tuple(new_place), asked, names)
 
 
-def measured_prints(questions: Mapping[str, Question]) -> str:
-    """Return one name for the measured parts of several questions, whatever these are called."""
-    prints = sorted(map(measured_print, questions.values()))
-    if len(prints) == 1:
-        return prints[0]
-    return hash_json(prints)
+def measured_print(question: Question) -> str:
+    """Return one name for questions of the same measured part.
+
+    >>> import discreet as dp
+    >>> from discreet.query.text.measured_part import measured_print
+    >>> columns = {"age": dp.Integer(0, 120), "sex": dp.Category(["f", "m"])}
+    >>> people = {"people": dp.Schema("people", dp.Rows(), columns)}
+    >>> one = "SELECT sex, COUNT(*) AS n FROM people WHERE age > 30 AND sex = 'f' GROUP BY sex"
+    >>> two = "SELECT COUNT(*) + 1 AS m FROM people WHERE sex = 'f' AND age >= 31 GROUP BY sex"
+    >>> measured_print(dp.parse_sql(one, people)) == measured_print(dp.parse_sql(two, people))
+    True
+    """
+    return fingerprint(measured_part(question).question)
+
+
+def _text_of_statistic(named: tuple[str, Statistic]) -> str:
+    return _text(named[1])
+
+
+def prints_name(prints: Iterable[str]) -> str:
+    """Return one name for several prints in any order; a single one is its own name."""
+    ordered = sorted(prints)
+    if len(ordered) == 1:
+        return ordered[0]
+    return hash_json(ordered)
 
 
 def _text(part: object) -> str:
@@ -147,6 +189,11 @@ def _canonical_condition(condition: Expression, columns: dict[str, Domain]) -> E
     Where it is not true it may be false or NULL: WHERE drops the row in both cases.
     """
     match condition:
+        case Call(function=Function.NOT, arguments=(Call(function=turned, arguments=(x, y)),)) if (
+            turned in _COMPLEMENT
+        ):
+            # NULL stays NULL under NOT, so the row is dropped by both.
+            return _canonical_condition(Call(_COMPLEMENT[turned], (y, x)), columns)
         case Call(function=Function.LESS | Function.AT_MOST, arguments=(Constant() as end, x)):
             return _lower_bound(condition, x, end, columns)
         case Call(function=Function.LESS | Function.AT_MOST, arguments=(x, Constant() as end)):
@@ -160,6 +207,10 @@ def _canonical_condition(condition: Expression, columns: dict[str, Domain]) -> E
         case Call(function=Function.EQUAL, arguments=arguments):
             return Call(Function.EQUAL, tuple(sorted(arguments, key=_text)))
     return condition
+
+
+_COMPLEMENT = {Function.LESS: Function.AT_MOST, Function.AT_MOST: Function.LESS}
+"""Comparisons of x and y with the comparison of y and x that is true where they are false."""
 
 
 def _lower_bound(

@@ -1,0 +1,84 @@
+"""Measured table of an answer: all its keys and estimates, apart from how a question shows them.
+
+A question is measured once. Names, order of columns, computed columns, HAVING, ORDER BY and LIMIT are
+post-processing of the measured table (`query.text.measured_part`), so every other view of it is free.
+
+    asked                                             stored
+    SELECT COUNT(*) AS n, sex … ORDER BY n LIMIT 1    k0, s0 of every sex, in the order of the keys
+    SELECT sex, COUNT(*) + 1 … HAVING COUNT(*) > 9    the same table
+
+Guarantee: a stored table does not tell by which words it was asked for: names and order are canonical.
+Law: tests/curator/test_views.py::TestAStoredTable
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from ..arithmetic.canonical import canonical_json
+from ..plan.plan import Plan
+from ..privacy.events.json import Json
+from ..query.algebra.tree import Question
+from ..query.bounds.nested import set_cells
+from ..query.text.measured_part import MeasuredPart, measured_part
+from ..statistics.recipe import NoisyValue
+from ..statistics.releases.total import KeyValues
+from .answer import Answer
+from .provenance import LatePlan, Provenance
+from .stored import estimates_from_json, scalar_to_json, table_to_json
+
+Row: TypeAlias = tuple[KeyValues, dict[str, NoisyValue]]
+"""The keys of one row, and its estimates by statistic."""
+
+
+def measured_to_json(answer: Answer, part: MeasuredPart | None = None) -> Json:
+    """Write the measured table of an answer; the same table whatever the answer shows of it.
+
+    `part` is the measured part of the question, if it is known.
+    """
+    if part is None:
+        part = measured_part(answer.question)
+    keys, estimates = answer.every or (answer.keys, answer.estimates)
+    rows: list[Row] = []
+    for key, row in zip(keys, estimates, strict=True):
+        canonical: list[object] = [None] * len(key)
+        for place, value in zip(part.places, key, strict=True):
+            canonical[place] = value
+        own = {new: row[asked] for asked, new in part.names.items()}
+        rows.append((tuple(canonical), own))  # type: ignore[arg-type]
+    # The order of the rows would tell in which order the keys were named.
+    rows.sort(key=_key_text)
+    return table_to_json([key for key, _ in rows], [row for _, row in rows])
+
+
+def _key_text(row: Row) -> str:
+    return canonical_json([scalar_to_json(value) for value in row[0]])
+
+
+def view_from_json(data: object, plan: Plan | Provenance | LatePlan) -> Answer:
+    """Read a measured table as the answer to the plan's question: its names, order and post-processing.
+
+    Refuses: with InvalidArgument a table of another measured part.
+    """
+    question = plan.question
+    part = measured_part(question)
+    keys, estimates = estimates_from_json(data, part.question)
+    rows = []
+    for key, row in zip(keys, estimates, strict=True):
+        asked_key = tuple(key[place] for place in part.places)
+        rows.append((asked_key, {name: row[part.names[name]] for name in part.asked}))
+    ordered = _in_order(question, rows)
+    return Answer.of(plan, [key for key, _ in ordered], [row for _, row in ordered])
+
+
+def _in_order(question: Question, rows: Sequence[Row]) -> list[Row]:
+    """Return rows in the order of the question's keys; keys that noise selected, by their text."""
+    if any(key.values is None for key in question.keys):
+        return sorted(rows, key=_printed)
+    by_key = dict(rows)
+    return [(key, by_key[key]) for key in set_cells(question)]
+
+
+def _printed(row: Row) -> str:
+    return repr(row[0])

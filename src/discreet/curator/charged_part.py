@@ -1,0 +1,181 @@
+"""Part of a partitioned ledger that questions touch (parallel composition), by public facts.
+
+Guarantee: a unit with a row in what a question reads lies in the part that `part_of` returns.
+Law: tests/curator/test_part.py
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from ..data.columns.column import Date, Timestamp
+from ..data.columns.keys import KeyValue
+from ..data.schema import Schema
+from ..data.unit import People, Rows
+from ..ledger import Parts
+from ..query.algebra.chain import leaves
+from ..query.algebra.expression import Call, Constant, Expression, Field, Function
+from ..query.algebra.tree import (
+    JoinPeople,
+    JoinPublic,
+    PerPerson,
+    Question,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+)
+from ..query.domains.domain import Scalar
+from .answer_key import Questions
+
+
+def part_of_all(questions: Questions, parts: Parts | None) -> KeyValue | None:
+    """Return the one part that all questions touch; None if there is no such part."""
+    touched = [part_of(question, parts) for question in questions.values()]
+    if not touched:
+        return None
+    first = touched[0]
+    for part in touched:
+        # True and 1 are equal to Python, but they are two parts.
+        if part != first or type(part) is not type(first):
+            return None
+    return first
+
+
+def part_of(question: Question, parts: Parts | None) -> KeyValue | None:
+    """Return the single part that a question touches; None if all parts must be charged.
+
+    A unit must lie in one part with everything it has. Otherwise two questions about two parts would
+    both be about it. Hence both conditions:
+
+    - every private table that is read is the partitioned one, and WHERE directly over it pins the
+      column to one value;
+    - the unit is a row, or a person within a day where the parts are the days of the same column.
+
+    A person with rows in several parts is in all of them, so such questions are charged to all. A column
+    is compared as the schema reads it (clipped, defaults filled in), in the question and in the store
+    alike. So each row is in exactly one part, whatever it holds.
+
+    >>> import discreet as dp
+    >>> from discreet.curator.charged_part import part_of
+    >>> from discreet.data import Category, Integer, Schema
+    >>> from discreet.query.sql.parse import parse
+    >>> people = {"people": Schema("people", dp.Rows(), {"age": Integer(0, 120), "month": Category(["jan", "feb"])})}
+    >>> parts = dp.Parts("people", "month", ("jan", "feb"))
+    >>> part_of(parse("SELECT COUNT(*) FROM people WHERE age > 17 AND month = 'feb'", people), parts)
+    'feb'
+    >>> part_of(parse("SELECT COUNT(*) FROM people WHERE month <> 'jan'", people), parts) is None
+    True
+    """
+    if parts is None:
+        return None
+    pinned = _pinned_parts(question.rows, parts)
+    distinct = {_identity(value): value for value in pinned if value is not None}
+    # One scan that is not pinned reads every part.
+    if None in pinned or len(distinct) != 1:
+        return None
+    return next(iter(distinct.values()))
+
+
+def _identity(value: object) -> tuple[bool, object]:
+    """Return a key by which True and 1 differ, which Python takes for equal."""
+    return isinstance(value, bool), value
+
+
+def _pinned_parts(relation: Relation, parts: Parts) -> list[KeyValue | None]:
+    """List, for every scan, the part that it is pinned to; None where it is not."""
+    match relation:
+        case Scan():
+            return [None]
+        case Where(rows=rows):
+            schema = _scanned_table(rows)
+            if schema is not None:
+                return [_pinned_part(schema, relation, parts)]
+            return _pinned_parts(rows, parts)
+        case Select(rows=rows) | JoinPublic(rows=rows) | PerPerson(rows=rows):
+            return _pinned_parts(rows, parts)
+        case JoinPeople(left=left, right=right):
+            return _pinned_parts(left, parts) + _pinned_parts(right, parts)
+        case Union(parts=members):
+            pinned: list[KeyValue | None] = []
+            for member in members:
+                pinned += _pinned_parts(member, parts)
+            return pinned
+        case _:
+            assert_never(relation)
+
+
+def _scanned_table(relation: Relation) -> Schema | None:
+    """Return the table under nothing but conditions; None if something else lies between."""
+    while isinstance(relation, Where):
+        relation = relation.rows
+    if isinstance(relation, Scan):
+        return relation.schema
+    return None
+
+
+def _pinned_part(schema: Schema, relation: Relation, parts: Parts) -> KeyValue | None:
+    """Return the part to which the conditions over a scan pin it; None if they do not."""
+    if schema.name.casefold() != parts.table.casefold():
+        return None
+    if not _whole_units(schema, parts):
+        return None
+    name, column = schema.column(parts.column)
+    values = {_identity(_constant(column, value)): value for value in parts.values}
+    while isinstance(relation, Where):
+        for condition in leaves(Function.AND, relation.condition):
+            constant = _equals(condition, name)
+            # A constant of another type of time is not compared with this column as it stands.
+            if constant is None or constant.time != _time(column):
+                continue
+            if _identity(constant.value) in values:
+                return values[_identity(constant.value)]
+        relation = relation.rows
+    return None
+
+
+def _whole_units(schema: Schema, parts: Parts) -> bool:
+    """Return whether all rows that a unit has in this table lie in one part."""
+    if isinstance(schema.unit, Rows):
+        return True
+    if not isinstance(schema.unit, People):
+        return False
+    name, column = schema.column(parts.column)
+    # A person within a day has all rows of that day in one part if the parts are the days.
+    return schema.unit.window == (name, "day") and isinstance(column, Date)
+
+
+def _constant(column: object, value: object) -> Scalar:
+    """Return a declared value as a question's constants hold it: days and seconds as integers."""
+    if isinstance(column, Date | Timestamp):
+        return column.steps(value)
+    return value  # type: ignore[return-value]
+
+
+def _time(column: object) -> str | None:
+    """Return the unit of an integer constant that is compared with this column."""
+    if isinstance(column, Date):
+        return "day"
+    if isinstance(column, Timestamp):
+        return "second"
+    return None
+
+
+def _equals(condition: Expression, name: str) -> Constant | None:
+    """Return the constant of `x = constant`, `constant = x` or `x IN (constant)` for the column x."""
+    match condition:
+        case Call(
+            function=Function.EQUAL | Function.AMONG,
+            arguments=(Field(name=field_name), Constant() as constant),
+        ):
+            pass
+        case Call(
+            function=Function.EQUAL, arguments=(Constant() as constant, Field(name=field_name))
+        ):
+            pass
+        case _:
+            return None
+    if field_name == name:
+        return constant
+    return None
