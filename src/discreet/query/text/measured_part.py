@@ -26,7 +26,7 @@ from ...arithmetic.canonical import canonical_json, hash_json
 from ...frozen import field, frozen, replace
 from ..algebra.chain import balance, leaves
 from ..algebra.expression import Call, Constant, Expression, Field, Function
-from ..algebra.statistic import Statistic
+from ..algebra.statistic import Statistic, statistic_name
 from ..algebra.tree import (
     Finish,
     JoinPeople,
@@ -37,7 +37,7 @@ from ..algebra.tree import (
     Union,
     Where,
     names_of,
-    own_fields,
+    unused_name,
 )
 from ..bounds.nested import pick
 from ..bounds.relation_facts import columns_of
@@ -61,17 +61,27 @@ class MeasuredPart:
     names: Mapping[str, str] = field(hash=False)
 
     def described(self) -> str:
-        """Write the measured part as SQL: every key and every statistic, with names of its own."""
+        """Write the measured part as SQL, with names that follow from its keys and statistics."""
         question = self.question
+        shown = zip(self.titles(), (*question.keys, *question.statistics), strict=True)
         columns: list[tuple[str, Expression]] = []
-        for key in question.keys:
-            name = key.name
+        for title, named in shown:
+            name = named.name if isinstance(named, Key) else named[0]
+            columns.append((title, Field(name)))
+        return describe(replace(question, finish=Finish(tuple(columns))))
+
+    def titles(self) -> list[str]:
+        """Return a name for every key and statistic by which a reader knows it; each is used once."""
+        titles: list[str] = []
+        for key in self.question.keys:
+            title = key.name
             # A column keeps its name, which every spelling of the question has.
             if isinstance(key.expression, Field):
-                name = key.expression.name
-            columns.append((name, Field(key.name)))
-        columns += own_fields(names_of(question.statistics))
-        return describe(replace(question, finish=Finish(tuple(columns))))
+                title = unused_name(key.expression.name, "key", titles)
+            titles.append(title)
+        for _, statistic in self.question.statistics:
+            titles.append(unused_name(statistic_name(statistic), "statistic", titles))
+        return titles
 
 
 def measured_part(question: Question) -> MeasuredPart:
