@@ -63,10 +63,9 @@ class MeasuredPart:
     def described(self) -> str:
         """Write the measured part as SQL, with names that follow from its keys and statistics."""
         question = self.question
-        shown = zip(self.titles(), (*question.keys, *question.statistics), strict=True)
+        names = [key.name for key in question.keys] + names_of(question.statistics)
         columns: list[tuple[str, Expression]] = []
-        for title, named in shown:
-            name = named.name if isinstance(named, Key) else named[0]
+        for title, name in zip(self.titles(), names, strict=True):
             columns.append((title, Field(name)))
         return describe(replace(question, finish=Finish(tuple(columns))))
 
