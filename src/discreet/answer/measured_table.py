@@ -13,14 +13,14 @@ Law: tests/curator/test_views.py::TestAStoredTable
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from ..arithmetic.canonical import canonical_json
 from ..plan.plan import Plan
 from ..privacy.events.json import Json
 from ..query.algebra.tree import Question
-from ..query.bounds.nested import set_cells
+from ..query.bounds.nested import pick, set_cells
 from ..query.text.measured_part import MeasuredPart, measured_part
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.total import KeyValues
@@ -45,11 +45,23 @@ def measured_to_json(answer: Answer, part: MeasuredPart | None = None) -> Json:
         canonical: list[object] = [None] * len(key)
         for place, value in zip(part.places, key, strict=True):
             canonical[place] = value
-        own = {new: row[asked] for asked, new in part.names.items()}
+        own = {}
+        for asked, new in part.names.items():
+            own[new] = row[asked]
         rows.append((tuple(canonical), own))  # type: ignore[arg-type]
     # The order of the rows would tell in which order the keys were named.
     rows.sort(key=_key_text)
-    return table_to_json([key for key, _ in rows], [row for _, row in rows])
+    return table_to_json(*_columns(rows))
+
+
+def _columns(rows: Iterable[Row]) -> tuple[list[KeyValues], list[dict[str, NoisyValue]]]:
+    """Return the keys and the estimates of rows apart."""
+    keys = []
+    estimates = []
+    for key, row in rows:
+        keys.append(key)
+        estimates.append(row)
+    return keys, estimates
 
 
 def _key_text(row: Row) -> str:
@@ -66,10 +78,11 @@ def view_from_json(data: object, plan: Plan | Provenance | LatePlan) -> Answer:
     keys, estimates = estimates_from_json(data, part.question)
     rows = []
     for key, row in zip(keys, estimates, strict=True):
-        asked_key = tuple(key[place] for place in part.places)
-        rows.append((asked_key, {name: row[part.names[name]] for name in part.asked}))
-    ordered = _in_order(question, rows)
-    return Answer.of(plan, [key for key, _ in ordered], [row for _, row in ordered])
+        own = {}
+        for name in part.asked:
+            own[name] = row[part.names[name]]
+        rows.append((pick(key, part.places), own))
+    return Answer.of(plan, *_columns(_in_order(question, rows)))
 
 
 def _in_order(question: Question, rows: Sequence[Row]) -> list[Row]:

@@ -184,14 +184,16 @@ def _measured_terms(said: Json, measured: Mapping[str, MeasuredPart]) -> Json:
     if "error" in said:
         errors = {}
         for name, part in measured.items():
-            # Written in the order of the asked statistics, which is the order of `names`' keys.
+            # Written in the order of the asked statistics; `names` has them in the measured order.
             by_name = dict(zip(part.asked, said["error"][name], strict=True))  # type: ignore[index]
-            errors[name] = [by_name[asked] for asked in part.names]
+            errors[name] = list(map(by_name.__getitem__, part.names))
         terms["error"] = errors
     weights = said.get("weights")
     if isinstance(weights, dict) and list(measured) == [""]:
-        names = measured[""].names
-        terms["weights"] = {names[name]: weight for name, weight in weights.items()}
+        renamed = {}
+        for name, weight in weights.items():
+            renamed[measured[""].names[name]] = weight
+        terms["weights"] = renamed
     return terms
 
 
