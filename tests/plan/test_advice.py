@@ -140,6 +140,21 @@ class TestWarnings:
         assert "at most 3 rows a person" in said("SELECT COUNT(*) AS n FROM people", self.WIDE, "1")
         assert said("SELECT COUNT(*) AS n FROM people", PEOPLE, "1") == ""
 
+    def test_rows_without_a_listed_key_that_take_part_of_a_cap(self):
+        """The WHERE that leaves them out is offered where it changes a number, and nowhere else."""
+        unit = dp.People("id", max_rows=3)
+        capped = dp.Schema("people", unit, COLUMNS)
+        sql = "SELECT sex, COUNT(*) AS n FROM people WHERE age > 3 GROUP BY sex"
+        offer = "WHERE age > 3 AND (sex IS NOT NULL) leaves them out before the cap"
+        assert offer in said(sql, capped, "1")
+        assert "leaves them out" not in said(sql, PEOPLE, "1")
+        for key, statistic in (("sex", "COUNT(DISTINCT id)"), ("sex IS NULL", "COUNT(*)")):
+            text = f"SELECT {key} AS k, {statistic} AS n FROM people GROUP BY k"
+            assert "leaves them out" not in said(text, capped, "1")
+        totals = "SELECT sex, COUNT(*) AS n FROM people GROUP BY CUBE (sex)"
+        why = dp.plan_question(dp.parse_sql(totals, {"people": PEOPLE}), dp.PureDP(1)).why
+        assert "null_key= and other=" in why and why.endswith("WHERE sex IS NOT NULL leaves them out")
+
     def test_the_cap_that_would_lower_the_noise(self):
         """It is named where it is not declared, and where rows are counted by public keys."""
         sql, cap = (

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from itertools import product
 
 import pytest
 
 import discreet as dp
 from discreet.query.bounds import nested
-from discreet.query.bounds.missing_keys import absent_keys, marked_question, table_parts
+from discreet.query import describe
+from discreet.query.bounds.missing_keys import (
+    absent_keys,
+    keyed_question,
+    marked_question,
+    table_parts,
+)
+from discreet.query.text.keys_condition import keys_condition
 
 PEOPLE = dp.Schema(
     "people",
@@ -161,3 +169,85 @@ def test_listed_days_and_seconds_are_compared_as_numbers():
     hours = {"at": [datetime(2024, 1, 1), datetime(2024, 1, 1, 5)]}
     [at, _] = marked_question(table.marginals(["at", "sex"], keys=hours), None).keys
     assert at.values[-1] is None and "UNIX_SECONDS" in repr(at.expression)
+
+
+LOOSE = dp.Schema(
+    "people",
+    dp.Rows(),
+    {
+        "age": dp.Integer(0, 4),
+        "sex": dp.Category(["f", "m"]),
+        "town": dp.Category(["a", "b"], null_key=True),
+        "day": dp.Date("2024-01-01", "2024-01-03"),
+    },
+)
+CELLS = {
+    "age": [0, 3, None],
+    "sex": ["f", "m", "x", None],
+    "town": ["a", "q", None],
+    "day": ["2024-01-02", "soon", None],
+}
+
+
+@pytest.mark.parametrize(
+    ("keys", "where"),
+    [
+        ("age, sex", "WHERE (age IS NOT NULL) AND (sex IS NOT NULL)"),
+        ("sex, day", "WHERE (sex IS NOT NULL) AND (day IS NOT NULL)"),
+        ("NULLIF(age, 3)", "WHERE (CASE WHEN age = 3 THEN NULL ELSE age END) IS NOT NULL"),
+        ("FLOOR(age / 2), age", "WHERE age IS NOT NULL"),
+    ],
+)
+def test_where_keeps_the_rows_in_all_cells(keys, where):
+    """With the WHERE that is offered, totals are sums of the finest cells, and SQL can say it."""
+    sql = f"SELECT {keys}, COUNT(*) AS n FROM people GROUP BY CUBE ({keys})"
+    schemas = {"people": LOOSE}
+    asked = dp.parse_sql(sql, schemas)
+    keyed = keyed_question(asked, None)
+    assert keys_condition(asked) == where
+    assert dp.parse_sql(describe(keyed), schemas).rows == keyed.rows
+    rows = [dict(zip(CELLS, cells, strict=True)) for cells in product(*CELLS.values())]
+    ledger = dp.open_ledger(":memory:", dp.PureDP(10**9))
+    curator = dp.Curator(dp.Memory({"people": rows}), [LOOSE], ledger)
+    width = len(asked.keys)
+    totals = []
+    for one in (asked, keyed):
+        found = curator.ask(one, spend=dp.PureDP(10**6)).rows
+        [total] = [row[-1] for row in found if row[:width] == (None,) * width]
+        finest = sum(row[-1] for row in found if None not in row[:width])
+        totals.append((round(finest), round(total)))
+    (some, every), (same, kept) = totals
+    assert some == same == kept < every
+
+
+def test_where_is_offered_only_where_a_row_may_be_without_a_key():
+    table = dp.Table(LOOSE)
+    for asked in (
+        table.count(by="town"),
+        table.count(),
+        table.count(by=["sex", "age"], keys=[("f", 1), ("m", 2)]),
+        dp.parse_sql("SELECT COUNT(*) AS n FROM people", {"people": LOOSE}),
+        question("size, sex"),
+    ):
+        assert keyed_question(asked, None) is None
+        assert keys_condition(asked) == ""
+    assert absent_keys(table.count(by="town"), None) == ()
+
+
+@pytest.mark.parametrize(
+    ("by", "keys", "where"),
+    [
+        ("sex", ["f"], "WHERE sex IN ('f')"),
+        ("town", ["a", None], "WHERE town IN ('a') OR town IS NULL"),
+        ("day", [date(2024, 1, 2)], "WHERE day IN (DATE '2024-01-02')"),
+    ],
+)
+def test_a_shorter_list_is_said_in_where_and_in_the_text(by, keys, where):
+    asked = dp.Table(LOOSE).count(by=by, keys=keys)
+    assert keys_condition(asked) == where
+    assert describe(asked).splitlines()[-1].startswith(f"-- cells only of {by}: ")
+    # The comment is text for people: SQL reads it as the question by all keys.
+    assert len(dp.parse_sql(describe(asked), {"people": LOOSE}).keys[0].values) > len(keys)
+    long = dp.Table(PEOPLE).count(by="age", keys=list(range(25)))
+    assert describe(long).endswith("19, and 5 more")
+    assert keys_condition(dp.Table(PEOPLE).count(by="age", keys=list(range(29, 0, -1)))) != ""

@@ -29,6 +29,7 @@ from ..query.bounds.missing_keys import TablePart, absent_keys, marked_question,
 from ..query.bounds.nested import leaf_question
 from ..query.bounds.relation_facts import neighbours_of
 from ..query.bounds.sensitivity import corner_of
+from ..query.text.keys_condition import keys_condition
 from ..statistics.recipe import PlannedRelease, Recipe
 from ..statistics.releases.set_totals import CellsNeed, CountedTable, SetsRelease
 from ..statistics.releases.total import TotalNeed
@@ -322,18 +323,19 @@ def _plan_table(
         asked.size,
         asked.size_from,
         asked.level,
-        why=_why_marked(marked),
+        why=_why_marked(question, marked),
     )
 
 
-def _why_marked(marked: Question) -> str:
-    """Return which rows no cell shows though totals count them, and how to show them."""
+def _why_marked(question: Question, marked: Question) -> str:
+    """Return which rows no cell shows though totals count them, and how to show them or leave them out."""
     names = [key.name for key in marked.keys if None in (key.values or ())]
     if not names:
         return ""
     return (
         f"rows without {' or '.join(names)} count wherever that is not a key; "
-        f"COALESCE({names[0]}, …) shows them"
+        f"COALESCE({names[0]}, …), or null_key= and other= in the schema, show them"
+        f"; {keys_condition(question)} leaves them out"
     )
 
 

@@ -28,6 +28,7 @@ _COVERAGE = {
     "population": "± covers noise and sampling error, if these rows are a random sample: "
     "not what bounds on values and rows cut off",
 }
+SHOWS_ALL_ROWS = "COALESCE in the question, or null_key= and other= in the schema, show them"
 # "(ε, δ) = (1, 1e-06)" and "ε(α) = 0.5 at 2,", which is one of several Rényi orders.
 _FIRST_TERM_WORDS = 5
 
@@ -147,7 +148,10 @@ def _reading_notes(seen: DisplayFacts) -> Iterator[str]:
         # Without the values of public tables a key is rather said to be missing than not.
         names = " or ".join(absent_keys(question, None))
         if names:
-            yield f"rows without a listed value of {names} are in none of its cells, but in totals over it"
+            yield (
+                f"rows without a listed value of {names} are in none of its cells, but in totals "
+                f"over it: {SHOWS_ALL_ROWS}"
+            )
     if _was_moved(seen.answer):
         yield "counts were moved to 0 or more, as asked: small ones lean upwards"
     if seen.answer.noisy:

@@ -5,6 +5,7 @@
     an error as large as the number         it reaches the content of a cell, or a quarter of the
                                             range, on the best data that are supposed
     a cap that may cut (truncation)         rows of people beyond it are in no number
+    rows without a listed key under a cap   they take part of it, and are in no cell
 
 Each warning states a fact and its reason, and offers coarser keys, a larger spend or another
 statistic.
@@ -20,12 +21,14 @@ from typing import TYPE_CHECKING
 from ...arithmetic.rounding import shown
 from ...privacy.measures import ZCDP
 from ...query.algebra.expression import Field
-from ...query.algebra.statistic import Mean, Statistic, Sum, Variance
+from ...query.algebra.statistic import CountPeople, Mean, Statistic, Sum, Variance
 from ...query.algebra.tally import RowShare
 from ...query.algebra.tree import Question, Relation, Scan
+from ...query.bounds.missing_keys import absent_keys
 from ...query.bounds.relation_facts import columns_of
 from ...query.domains.domain import Day, Second, Whole
 from ...query.domains.domain_of import domain_of
+from ...query.text.keys_condition import keys_condition
 from ...show.number import plain_number
 from ...statistics.releases.choice import ChosenRelease
 from ...statistics.releases.quantile_release import PlaceRelease
@@ -65,7 +68,19 @@ def warnings_of(plan: Plan) -> tuple[str, ...]:
             "estimate_truncation what is cut off"
         )
         warnings.append(f"{cut}; {helps}")
+        warnings += _key_warnings(plan.question)
     return tuple(warnings)
+
+
+def _key_warnings(question: Question) -> Iterator[str]:
+    """Warn of rows without a listed key, which count towards a person's cap; offer their WHERE."""
+    where = keys_condition(question)
+    if where and any(not isinstance(one, CountPeople) for _, one in question.statistics):
+        names = " or ".join(absent_keys(question, None))
+        yield (
+            f"rows without a listed value of {names} count towards the rows of a person, "
+            f"though no cell has them; {where} leaves them out before the cap"
+        )
 
 
 def most_units(rows: Relation) -> int | None:

@@ -33,8 +33,9 @@ from typing import TypeAlias
 
 from ...errors import UnsupportedQuery
 from ...frozen import frozen, replace
+from ..algebra.chain import chain
 from ..algebra.expression import Constant, Expression, Function, call_of, fields_of
-from ..algebra.tree import Key, KeySets, Nest, Question
+from ..algebra.tree import Key, KeySets, Nest, Question, Where
 from ..domains.domain import Day, Scalar, Second, Values
 from ..domains.domain_of import domain_of
 from .fanout import person_group_rows
@@ -175,9 +176,81 @@ def table_parts(question: Question, public_values: PublicValues | None) -> tuple
 
 def absent_keys(question: Question, public_values: PublicValues | None) -> tuple[str, ...]:
     """Return the names of the keys that a row may be without, in order."""
-    causes_of_keys, _ = _causes_of_keys(question, _known_values(question, public_values))
-    with_causes = zip(question.keys, causes_of_keys, strict=True)
-    return tuple(key.name for key, causes in with_causes if causes)
+    known = _known_values(question, public_values)
+    causes_of_keys, _ = _causes_of_keys(question, known)
+    names = []
+    for key, causes in zip(question.keys, causes_of_keys, strict=True):
+        if causes and not _lists_all_and_null(key, known):
+            names.append(key.name)
+    return tuple(names)
+
+
+def _lists_all_and_null(key: Key, known: ColumnValues) -> bool:
+    """Return whether every value that a key may have is listed, and NULL is, too (`null_key=`)."""
+    values = set(key.values or ())
+    possible = _possible_values(key.expression, known)
+    return None in values and possible is not None and possible <= values
+
+
+def keyed_question(question: Question, public_values: PublicValues | None) -> Question | None:
+    """Return the question with a WHERE that keeps the rows in which every key has a listed value.
+
+    The result is None where that WHERE would keep all rows: no row can be without a key, keys are
+    selected privately, or a join with chosen keys has left the others out already.
+
+    >>> import discreet as dp
+    >>> from discreet.query import describe
+    >>> from discreet.query.bounds.missing_keys import keyed_question
+    >>> people = {"people": dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])})}
+    >>> asked = dp.parse_sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", people)
+    >>> print(describe(keyed_question(asked, None)))
+    SELECT sex, COUNT(*) AS n
+    FROM people
+    WHERE sex IS NOT NULL
+    GROUP BY sex
+
+    Law: tests/query/test_missing_keys.py::test_where_keeps_the_rows_in_all_cells
+    """
+    nest = question.nested
+    joined = nest is not None and question.sets is None
+    if joined or any(key.values is None for key in question.keys):
+        return None
+    known = _known_values(question, public_values)
+    causes_of_keys, _ = _causes_of_keys(question, known)
+    # The narrowest level of a hierarchy decides for all of them.
+    wider = () if nest is None else nest.places[:-1]
+    conditions = []
+    for place, key in enumerate(question.keys):
+        is_absent = causes_of_keys[place] and not _lists_all_and_null(key, known)
+        if is_absent and place not in wider:
+            listed = key.values or ()
+            if nest is not None and place == nest.places[-1]:
+                listed = tuple(row[-1] for row in nest.rows)
+            conditions.append(_has_listed_value(key.expression, listed, known))
+    if not conditions:
+        return None
+    rows = question.rows
+    if isinstance(rows, Where):
+        conditions.insert(0, rows.condition)
+        rows = rows.rows
+    return replace(question, rows=Where(rows, chain(Function.AND, conditions)))
+
+
+def _has_listed_value(expression: Expression, values: Values, known: ColumnValues) -> Expression:
+    """Return the condition that a key has one of its listed values; NULL may be one of them."""
+    is_null = call_of(Function.IS_NULL, expression)
+    possible = _possible_values(expression, known)
+    if possible is not None and possible.difference([None]) <= set(values):
+        return call_of(Function.NOT, is_null)
+    domain = domain_of(expression, columns_of(known.rows))
+    time = None
+    if isinstance(domain, Day):
+        time = "day"
+    elif isinstance(domain, Second):
+        time = "second"
+    constants = [Constant(value, time) for value in values if value is not None]
+    is_listed = call_of(Function.AMONG, expression, *constants)
+    return call_of(Function.OR, is_listed, is_null) if None in values else is_listed
 
 
 def _sets_of(question: Question) -> KeySets:

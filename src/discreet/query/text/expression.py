@@ -115,6 +115,8 @@ def _operand(expression: Expression, names: Mapping[str, str]) -> str:
 
 def _call(function: Function, texts: list[str], arguments: tuple[Expression, ...]) -> str:
     match function:
+        case Function.NOT if _is_null_test(arguments[0]):
+            return f"{texts[0].removesuffix('NULL')}NOT NULL"
         case Function.NOT:
             return f"NOT {_bracket(texts[0], arguments[0])}"
         case Function.NEGATE:
@@ -141,6 +143,10 @@ def _call(function: Function, texts: list[str], arguments: tuple[Expression, ...
             return f"PMOD({', '.join(texts)})"
         case _:
             return f"{spell(function)}({', '.join(texts)})"
+
+
+def _is_null_test(expression: Expression) -> bool:
+    return isinstance(expression, Call) and expression.function is Function.IS_NULL
 
 
 def _case(texts: list[str]) -> str:

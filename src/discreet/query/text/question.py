@@ -42,9 +42,11 @@ from ..algebra.tree import (
     Total,
     Union,
     Where,
+    inputs_of,
 )
 from ..bounds.fanout import person_rows
 from ..bounds.relation_facts import columns_of, tables_of
+from ..bounds.keys import public_keys
 from ..domains.domain import Scalar
 from ..domains.type_of import ValueType
 from ..meaning.post_processing import types_of
@@ -56,6 +58,8 @@ FORMAT = 1
 """Version of the canonical text behind a fingerprint: ledgers keep them, so it never changes."""
 _LATER = {"sets", "running", "outer", "offset", "nested"}
 """Fields that came after 0.1.0: empty ones are not written, so that old fingerprints stay."""
+MAX_LISTED = 20
+"""Values of a key that the text lists; more are counted."""
 
 
 def describe(question: Question) -> str:
@@ -90,7 +94,32 @@ def describe(question: Question) -> str:
     lines = [f"SELECT {', '.join(items)}", shown.text]
     if keys:
         lines.append(f"GROUP BY {_group(question, keys)}")
-    return "\n".join(lines + _finish(question.finish, names))
+    return "\n".join([*lines, *_finish(question.finish, names), *_shorter_lists(question, names)])
+
+
+def _shorter_lists(question: Question, names: Mapping[str, str]) -> Iterator[str]:
+    """Yield a comment on each key whose values the question lists itself (`keys=` in Python).
+
+    SQL cannot say such a list: a WHERE would change which rows of a person count.
+    """
+    # Chosen combinations are written as a join; values of public tables are not known here.
+    if question.nested is not None or _reads_public_table(question.rows):
+        return
+    for key in question.keys:
+        values = key.values
+        if values is None or public_keys(key.expression, question.rows, len(values)) == values:
+            continue
+        type_ = types_of(question)[key.name]
+        shown = [expression_text(_typed_constant(value, type_), {}) for value in values[:MAX_LISTED]]
+        if len(values) > MAX_LISTED:
+            shown.append(f"and {len(values) - MAX_LISTED:,} more")
+        yield f"-- cells only of {names[key.name]}: {', '.join(shown)}"
+
+
+def _reads_public_table(rows: Relation) -> bool:
+    if isinstance(rows, JoinPublic):
+        return True
+    return any(_reads_public_table(one) for one in inputs_of(rows))
 
 
 def _chosen_keys(question: Question) -> ListedKeys | None:

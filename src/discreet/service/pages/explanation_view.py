@@ -12,8 +12,10 @@ from ...curator.explanation import Explanation
 from ...errors import BudgetExceeded, DiscreetError
 from ...frozen import frozen, replace
 from ...plan.plan import Plan
-from ...plan.text.plan import range_text, share_text
+from ...plan.text.plan import range_text, share_text, truncation_text
 from ...privacy.measures import Measure
+from ...query.bounds.missing_keys import keyed_question
+from ...query.text.question import describe
 from ...show.markup import Html
 from ...statistics.releases.choice import ChosenRelease
 from ...statistics.releases.quantile_release import PlaceRelease
@@ -39,7 +41,11 @@ class PlanRow:
 
 @frozen
 class Explained:
-    """Values of the fragment that shows an explanation; `size` is said only where an error depends on it."""
+    """Values of the fragment that shows an explanation; `size` is said only where an error depends on it.
+
+    `keyed` is the question with a WHERE that leaves out rows without a listed key; empty where that
+    would change nothing.
+    """
 
     rows: tuple[PlanRow, ...]
     level: str
@@ -48,6 +54,7 @@ class Explained:
     after: Measure | None
     texts: tuple[str, ...]
     warnings: tuple[str, ...]
+    keyed: str
     curve: Html
 
 
@@ -63,8 +70,19 @@ def explained_of(explanation: Explanation, curve: Html) -> Explained:
         after=explanation.after,
         texts=explanation.texts,
         warnings=tuple(f"{one}." for one in explanation.warnings),
+        keyed=_keyed_sql(plan),
         curve=curve,
     )
+
+
+def _keyed_sql(plan: Plan) -> str:
+    """Write the question for rows with listed keys only, where others take part of a cap or of totals."""
+    question = plan.question
+    counts_others = question.sets is not None or truncation_text(plan)
+    keyed = keyed_question(question, None)
+    if keyed is None or not counts_others:
+        return ""
+    return describe(keyed)
 
 
 def plan_rows(plan: Plan) -> tuple[PlanRow, ...]:
