@@ -34,7 +34,9 @@ CUT = (
 )
 NOISE = "± covers the noise that was added for privacy: neither sampling error"
 MOVED = "counts were moved to 0 or more, as asked"
-NO_KEY = "rows without a listed value of town are in none of its cells, but in totals over it: COALESCE"
+NO_KEY = (
+    "rows without a listed value of town are in none of its cells, but in totals over it: COALESCE"
+)
 ADD_UP = "those shown need not add up"
 KINDS = {
     "count": (

@@ -153,7 +153,9 @@ class TestWarnings:
             assert "leaves them out" not in said(text, capped, "1")
         totals = "SELECT sex, COUNT(*) AS n FROM people GROUP BY CUBE (sex)"
         why = dp.plan_question(dp.parse_sql(totals, {"people": PEOPLE}), dp.PureDP(1)).why
-        assert "null_key= and other=" in why and why.endswith("WHERE sex IS NOT NULL leaves them out")
+        assert "null_key= and other=" in why and why.endswith(
+            "WHERE sex IS NOT NULL leaves them out"
+        )
 
     def test_the_cap_that_would_lower_the_noise(self):
         """It is named where it is not declared, and where rows are counted by public keys."""

@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 
 import discreet as dp
-from discreet.query.bounds import nested
 from discreet.query import describe
+from discreet.query.bounds import nested
 from discreet.query.bounds.missing_keys import (
     absent_keys,
     keyed_question,

@@ -291,3 +291,15 @@ class TestCode:
         assert drawing('<svg class="chart"><path class="odd"/></svg>').endswith(
             'fill="#ffffff"/><path/></svg>'
         )
+
+
+def test_the_where_that_leaves_out_rows_without_a_listed_group_is_offered(held):
+    """One click writes it, where it changes a number: totals that count rows without a region."""
+    _, _, ana, _ = held
+    cube = "SELECT region, COUNT(*) AS n FROM people GROUP BY CUBE (region)"
+    page = ana.post("/workbench/people/explain", sql=cube, spend="1").text
+    offered = re.search(r'data-example="([^"]+)">Leave out rows without a listed group', page)[1]
+    assert "WHERE region IS NOT NULL\nGROUP BY" in offered
+    for sql in (offered, "SELECT region, COUNT(*) AS n FROM people GROUP BY region"):
+        page = ana.post("/workbench/people/explain", sql=sql, spend="1").text
+        assert "± " in page and "Leave out rows" not in page

@@ -7,8 +7,9 @@ That they were is the asker's word: no data tells it. The number of units is ran
     D̂ − θ = (D̂ − D) + (D − θ)     noise of the release + sampling error
 
 **Sampling error.** To first order D − θ is a sum over rows of their influence g on the column (delta
-method): 1 for COUNT, x for SUM, (x − m)/n for AVG; the influences of a computed column are combined by its
-derivatives. Let unit i have rows j of weight w, Σ w ≤ k (`max_rows`). Then (Cauchy and Schwarz)
+method): 1 for COUNT, x for SUM, (x − m)/n for AVG, ((x − m)² − v)/n for VARIANCE; the influences of a
+computed column are combined by its derivatives. Let unit i have rows j of weight w, Σ w ≤ k
+(`max_rows`). Then (Cauchy and Schwarz)
 
     Var(D − θ) = E Σᵢ (Σⱼ w g)² ≤ k · E Σ w g²                  equal if every unit has one row
 
@@ -17,6 +18,7 @@ and Σ w g² is bounded by released numbers alone, at the ends of their interval
     COUNT         Σ 1        the count
     SUM, AVG      Σ x²       by VARIANCE(x), if it was released beside; else x² ≤ (a + b)x − ab for all x
                              in the public range a … b (Bhatia and Davis 2000): an upper bound
+    VARIANCE      Σ (x − m)⁴ at most d² Σ (x − m)², d the largest |x − m| in the range: an upper bound
     two columns   Σ g h      a total, 0 where no row has both, else at most √(Σg² · Σh²)
 
 A release of bounded variance gives a bound. Exact are counts, fractions and means of 0 and 1, and all
@@ -77,7 +79,7 @@ _COARSE = ((0.2, 0.45, 0.75), (1.0, 0.4, 0.02))
 """The same for computed columns, whose reach takes long: their intervals are a little wider."""
 _NEAR = 1.02
 """A union bound that is within 2 % of the sampling error alone is taken as it is."""
-SAMPLED = (Count, CountOf, CountPeople, Sum, Mean)
+SAMPLED = (Count, CountOf, CountPeople, Sum, Mean, Variance)
 """Statistics whose sampling error is known."""
 _FEW = 2
 """Of so few rows no variance is believed."""
@@ -129,12 +131,14 @@ class PopulationLaw:
         return max(low, min(below, high)), min(high, max(above, low))
 
     def _range(self, expression: Expression, place: int) -> Ends:
-        """Return the public range of a statistic: of a mean, or of counts from 0 on; else all numbers."""
+        """Return the public range of a statistic: of a mean, or of counts and variances from 0 on."""
         low = high = None
         if isinstance(expression, Field):
             made = self.table.rows[place][expression.name]
             low = getattr(made, "low", None)
             high = getattr(made, "high", None)
+            if isinstance(dict(self.table.question.statistics).get(expression.name), Variance):
+                low = 0
         return (
             -math.inf if low is None else float(low),
             math.inf if high is None else float(high),
@@ -198,6 +202,8 @@ class _Reader:
                 return self._sum(name, of)
             case Mean():
                 return self._mean(name, statistic)
+            case Variance():
+                return self._variance(name, statistic)
             case CountOf(of=of):
                 return self.count(name, conditions_of(of, self.question.rows))
         return self.count(name)
@@ -246,6 +252,34 @@ class _Reader:
         if spread is not None:
             variance = min(variance, spread[0])
         return RowInfluence(variance / least, total, conditions)
+
+    def _variance(self, name: str, statistic: Variance) -> RowInfluence:
+        """Return the influence on a variance v, ((x − m)² − v)/n, or on its root, that over 2√v."""
+        of = statistic.of
+        conditions = conditions_of(of, self.question.rows)
+        least, _ = self._rows(name, statistic)
+        # Squared deviations from their mean add up to 0.
+        total = (0.0, 0.0)
+        ends = self._ends(name)
+        low, high = (end**2 for end in ends) if statistic.root else ends
+        if least <= 1 or math.isinf(high) or (statistic.root and low <= 0):
+            return RowInfluence(math.inf, total, conditions)
+        farthest = self._farthest(of) ** 2
+        # (x − m)² lies in 0 … d² and has the mean v, so its variance is at most v(d² − v).
+        variance = min(max(farthest / 2, low), high)
+        square = variance * max(0.0, farthest - variance) + self.few * farthest**2 / least
+        if statistic.root:
+            square /= 4 * low
+        return RowInfluence(square / least, total, conditions)
+
+    def _farthest(self, of: Expression) -> float:
+        """Bound |x − m| by the public range, and by the mean if it was released beside."""
+        low, high = self._range(of)
+        for name, statistic in self.question.statistics:
+            if isinstance(statistic, Mean) and statistic.of == of:
+                below, above = self._ends(name)
+                return max(high - below, above - low)
+        return high - low
 
     def _ends(self, name: str) -> Ends:
         """Bound the value of a statistic in the data."""

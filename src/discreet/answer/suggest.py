@@ -20,7 +20,7 @@ from ..privacy.events import Event
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from ..query.algebra.expression import Call, Constant, Expression, Field, Function
 from ..query.algebra.tally import Tally, Term
-from ..query.algebra.tree import PerPerson, Relation, Scan, Total
+from ..query.algebra.tree import PerPerson, Relation, Scan, Total, own_fields, unused_name
 from ..query.bounds.contribution_bounds import row_share, weight_of
 from ..query.bounds.public_cells import Cells
 from ..query.bounds.relation_facts import columns_of
@@ -51,10 +51,14 @@ class SuggestedBounds:
 
 @frozen
 class SuggestedCaps:
-    """Suggested contribution bound (rows of one person), a power of two, and the events that were paid."""
+    """Suggested contribution bound (rows of one person), a power of two, and the events that were paid.
+
+    `max_rows_per_group` is suggested where groups are named; `max_rows` is then the declared one.
+    """
 
     max_rows: int
     events: tuple[Event, ...]
+    max_rows_per_group: int | None = None
 
 
 def suggest_bounds(
@@ -109,12 +113,13 @@ def plan_bounds(
     return _planned(column, rows, spend, at, both=True)
 
 
-def plan_caps(rows: Scan, *, spend: Measure) -> BoundsPlan:
-    """Plan the search for a contribution bound: a cap on the rows of one person.
+def plan_caps(rows: Scan, *, spend: Measure, by: tuple[str, ...] = ()) -> BoundsPlan:
+    """Plan the search for a contribution bound: a cap on the rows of one person, or of one in a group.
 
     With a cap k, truncation removes about one row for each person above k, and noise has the size k·√2/ε.
     Their sum is least near the k that √2/ε people exceed. So the upper quantile is taken there, of the
-    declared number of people, or at 1/100.
+    declared number of people, or at 1/100. With columns `by`, what is capped is a person's rows in one
+    group of them, and the quantile is over all groups of all people.
 
     Refuses: tables whose unit is a row, where no cap applies.
     """
@@ -124,13 +129,15 @@ def plan_caps(rows: Scan, *, spend: Measure) -> BoundsPlan:
             f"the unit of {rows.schema.name} is a row, so no rows of a person are capped"
         )
     counted = Total("count", None, Fraction(1), 0, unit.max_rows)
-    people = PerPerson(rows, (), (("rows", counted),))
-    above = _smallest_tail("rows", people, spend, both=False)
+    # The name of the count must differ from the names of the groups.
+    name = unused_name("rows", "rows", by)
+    people = PerPerson(rows, own_fields(by), ((name, counted),))
+    above = _smallest_tail(name, people, spend, both=False)
     if rows.schema.size is not None:
         # 3/2 is √2 rounded up to a simple fraction.
         best_tail = Fraction(3, 2) / _epsilon_of(spend) / rows.schema.size
         above = max(above, min(best_tail, USUAL_TAIL))
-    return _planned("rows", people, spend, above, both=False)
+    return _planned(name, people, spend, above, both=False)
 
 
 def _smallest_tail(column: str, rows: Relation, spend: Measure, *, both: bool) -> Fraction:

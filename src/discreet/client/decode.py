@@ -18,7 +18,7 @@ from ..answer.suggest import SuggestedBounds, SuggestedCaps
 from ..curator.receipt import Receipt
 from ..curator.receipt_check import read_receipt
 from ..curator.stored_answer import BodyFacts
-from ..curator.verbs.bounds import Wanted
+from ..curator.verbs.bounds import Wanted, suggested_caps
 from ..curator.verbs.learn import Course, Model
 from ..curator.verbs.synthesize import Synthesis
 from ..errors import DiscreetError, InvalidArgument, SchemaMismatch
@@ -108,7 +108,9 @@ def make_bounds(reply: Mapping[str, Any], wanted: Wanted) -> SuggestedBounds:
 def make_caps(reply: Mapping[str, Any], wanted: Wanted) -> SuggestedCaps:
     """Decode a suggested cap."""
     with _known_form():
-        return SuggestedCaps(int(reply["max_rows"]), wanted.plan.events)
+        # A service of an older version refuses `by`, and sends no cap of a group.
+        rows = reply["max_rows_per_group" if wanted.per_group else "max_rows"]
+        return suggested_caps(wanted, int(rows))
 
 
 def _fingerprints(facts: BodyFacts) -> dict[str, str]:

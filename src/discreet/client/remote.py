@@ -6,7 +6,7 @@ the error if no reply comes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, Unpack
 
 from ..answer.answer import Answer
@@ -250,14 +250,22 @@ class Remote:
         return make_bounds(reply, wanted)
 
     def suggest_caps(
-        self, table: str, spend: Measure, *, why: str = "suggest caps", key: str = ""
+        self,
+        table: str,
+        spend: Measure,
+        *,
+        by: str | Sequence[str] = (),
+        why: str = "suggest caps",
+        key: str = "",
     ) -> SuggestedCaps:
         """Suggest the number of rows of one person that count (`max_rows`), privately.
 
-        The suggestion is to be declared from then on (contribution bounding).
+        With columns `by`, suggest `max_rows_per_group` for questions grouped by them. The suggestion is
+        to be declared from then on (contribution bounding).
         """
-        wanted = plan_suggested_caps(self._planner, table, spend)
-        request = CapsRequest(table, spend, why)
+        wanted = plan_suggested_caps(self._planner, table, spend, by)
+        names = [by] if isinstance(by, str) else list(by)
+        request = CapsRequest(table, spend, names or None, why)
         reply = self._charge("suggest_caps", request, key, wanted.event, wanted.spend)
         return make_caps(reply, wanted)
 

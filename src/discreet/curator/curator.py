@@ -10,7 +10,7 @@ in `plan.planner`, the noise in `answer.ask`.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ..answer import text
@@ -326,10 +326,18 @@ class Curator:
         return verbs.bounds.bounds_of(self, wanted, why)
 
     def suggest_caps(
-        self, table: str, spend: Measure, *, why: str = "suggest caps"
+        self,
+        table: str,
+        spend: Measure,
+        *,
+        by: str | Sequence[str] = (),
+        why: str = "suggest caps",
     ) -> SuggestedCaps:
-        """Suggest a contribution bound (`max_rows`, rows of one person that count), privately."""
-        wanted = verbs.bounds.plan_suggested_caps(self.context.planner, table, spend)
+        """Suggest a contribution bound (`max_rows`, rows of one person that count), privately.
+
+        With columns `by`, suggest `max_rows_per_group` for questions grouped by them.
+        """
+        wanted = verbs.bounds.plan_suggested_caps(self.context.planner, table, spend, by)
         return verbs.bounds.caps_of(self, wanted, why)
 
     def estimate_truncation(

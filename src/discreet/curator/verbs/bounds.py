@@ -7,6 +7,7 @@ Law: tests/curator/test_curator.py, tests/answer/test_suggest.py
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from ...answer.suggest import (
@@ -44,12 +45,16 @@ from .learn import Learner
 
 @frozen
 class Wanted:
-    """Request for a suggestion: the plan, its spend, the fingerprint of the request and its text."""
+    """Request for a suggestion: the plan, its spend, the fingerprint of the request and its text.
+
+    `per_group` says that a person's rows in one group are to be capped, not all of them.
+    """
 
     plan: BoundsPlan
     spend: Measure
     asked: str
     text: str
+    per_group: bool = False
 
     @property
     def event(self) -> Event:
@@ -90,13 +95,28 @@ def plan_suggested_bounds(
     return Wanted(plan, spend, asked, f"bounds of {name} in {schema.name}")
 
 
-def plan_suggested_caps(planner: Planner, table: str, spend: Measure) -> Wanted:
-    """Plan the suggestion of a contribution bound (rows of a person); nothing is touched or spent."""
+def plan_suggested_caps(
+    planner: Planner, table: str, spend: Measure, by: str | Sequence[str] = ()
+) -> Wanted:
+    """Plan the suggestion of a contribution bound (rows of a person); nothing is touched or spent.
+
+    Refuses: `by` that is not columns of the table, each once.
+    """
     table_of(planner, table)
     schema = _schema(planner, table)
-    plan = plan_caps(Scan(schema), spend=spend)
-    asked = hash_json({"caps": schema.to_dict()})
-    return Wanted(plan, spend, asked, f"caps on the rows of one person in {schema.name}")
+    given: object = (by,) if isinstance(by, str) else by
+    if not isinstance(given, list | tuple) or not all(isinstance(name, str) for name in given):
+        raise InvalidArgument(f"by names columns, such as 'ward' or ['ward', 'year'], got {by!r}")
+    names = tuple(schema.column(name)[0] for name in given)
+    if len(set(names)) < len(names):
+        raise InvalidArgument(f"by names {', '.join(names)}: name each column of the groups once")
+    plan = plan_caps(Scan(schema), spend=spend, by=names)
+    text = f"caps on the rows of one person in {schema.name}"
+    facts: Json = {"caps": schema.to_dict()}
+    if names:
+        facts["by"] = list(names)
+        text += f" by {', '.join(names)}"
+    return Wanted(plan, spend, hash_json(facts), text, per_group=bool(names))
 
 
 def truncation_question_of(planner: Planner, table: str, up_to: int, of: str | None) -> Question:
@@ -115,8 +135,17 @@ def caps_of(asker: Learner, wanted: Wanted, why: str) -> SuggestedCaps:
     """Suggest a cap on a person's rows; the same request about the same version costs nothing."""
     _, high = _suggest(asker, wanted, why)
     # A cap of 0 would count nobody.
-    max_rows = max(1, int(high))
-    return SuggestedCaps(max_rows, wanted.plan.events)
+    return suggested_caps(wanted, max(1, int(high)))
+
+
+def suggested_caps(wanted: Wanted, rows: int) -> SuggestedCaps:
+    """Return the caps of a request for which so many rows were found."""
+    plan = wanted.plan
+    if not wanted.per_group:
+        return SuggestedCaps(rows, plan.events)
+    # Counts of one person were clipped to the declared cap, where the last octave ends.
+    _, max_rows = plan.ends[-1]
+    return SuggestedCaps(int(max_rows), plan.events, rows)
 
 
 def _suggest(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fraction]:

@@ -11,6 +11,7 @@ Law: tests/query/test_show.py::TestFingerprints
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
@@ -20,7 +21,7 @@ from ...arithmetic.canonical import hash_json
 from ...data.schema import Schema
 from ...data.unit import People
 from ...frozen import frozen
-from ..algebra.expression import Constant, Expression
+from ..algebra.expression import Constant, Expression, Field
 from ..algebra.statistic import (
     CountDistinct,
     CountPeople,
@@ -46,8 +47,7 @@ from ..algebra.tree import (
 )
 from ..bounds.fanout import person_rows
 from ..bounds.relation_facts import columns_of, tables_of
-from ..bounds.keys import public_keys
-from ..domains.domain import Scalar
+from ..domains.domain import Day, Domain, Scalar, Second, Whole
 from ..domains.type_of import ValueType
 from ..meaning.post_processing import types_of
 from .expression import expression_text, quote
@@ -105,15 +105,30 @@ def _shorter_lists(question: Question, names: Mapping[str, str]) -> Iterator[str
     # Chosen combinations are written as a join; values of public tables are not known here.
     if question.nested is not None or _reads_public_table(question.rows):
         return
+    columns = columns_of(question.rows)
     for key in question.keys:
+        # Only lists of plain columns are told: all values of a function take long to list.
+        if key.values is None or not isinstance(key.expression, Field):
+            continue
         values = key.values
-        if values is None or public_keys(key.expression, question.rows, len(values)) == values:
+        if len(values) >= _number_of_values(columns[key.expression.name]):
             continue
         type_ = types_of(question)[key.name]
-        shown = [expression_text(_typed_constant(value, type_), {}) for value in values[:MAX_LISTED]]
+        shown = [
+            expression_text(_typed_constant(value, type_), {}) for value in values[:MAX_LISTED]
+        ]
         if len(values) > MAX_LISTED:
             shown.append(f"and {len(values) - MAX_LISTED:,} more")
         yield f"-- cells only of {names[key.name]}: {', '.join(shown)}"
+
+
+def _number_of_values(domain: Domain) -> float:
+    """Return how many values a column may have; infinite where they are not declared."""
+    if domain.keys is not None:
+        return len(domain.keys)
+    if isinstance(domain, Whole | Day | Second):
+        return domain.high - domain.low + 1
+    return math.inf
 
 
 def _reads_public_table(rows: Relation) -> bool:

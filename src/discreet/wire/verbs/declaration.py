@@ -20,7 +20,7 @@ from ...json_shape import NUMBER, JsonField, Record, anything, positive_integer,
 from ...privacy.budget_text import budget_to_table
 from ...privacy.events import Batch, Event
 from ...privacy.measures import Measure
-from ..fields import BUDGET_REFERENCE, MAX_NAME_LENGTH, PAID, TABLE, WHY
+from ..fields import BUDGET_REFERENCE, COLUMN_NAMES, MAX_NAME_LENGTH, PAID, TABLE, WHY
 from ..reply import ANSWER, answer_reply
 from ..verb import JsonObject, ReplyFormat, Request, RequestFormat, Verb
 
@@ -32,6 +32,7 @@ _NUMBER = refer("Number", NUMBER)
 _COLUMN = JsonField("column", _NAME)
 _TAIL = JsonField("tail", _NUMBER, required=False, null=True)
 _UP_TO = JsonField("up_to", positive_integer(1_000_000))
+_BY = JsonField("by", COLUMN_NAMES, required=False, null=True)
 _OF = JsonField("of", _NAME, required=False, null=True)
 
 
@@ -48,10 +49,11 @@ class BoundsRequest(Request):
 
 @frozen
 class CapsRequest(Request):
-    """Request to suggest a cap on one person's rows (contribution bounding)."""
+    """Request to suggest a cap on one person's rows (contribution bounding), or on those in a group."""
 
     table: str
     spend: Measure
+    by: list[str] | None = None
     why: str = "suggest caps"
 
 
@@ -84,7 +86,10 @@ BOUNDS = RequestFormat(
 )
 CAPS = RequestFormat(
     "CapsRequest",
-    Record((TABLE, PAID, WHY), example={"table": "visits", "spend": {"epsilon": "1/10"}}),
+    Record(
+        (TABLE, PAID, _BY, WHY),
+        example={"table": "visits", "spend": {"epsilon": "1/10"}},
+    ),
     CapsRequest,
 )
 TRUNCATION = RequestFormat(
@@ -115,13 +120,16 @@ def _suggest_bounds(curator: Curator, asked: BoundsRequest) -> JsonObject:
 
 def _check_caps(curator: Curator, asked: CapsRequest, _: int) -> None:
     """Refuse a table whose caps cannot be suggested."""
-    plan_suggested_caps(curator.context.planner, asked.table, asked.spend)
+    plan_suggested_caps(curator.context.planner, asked.table, asked.spend, asked.by or ())
 
 
 def _suggest_caps(curator: Curator, asked: CapsRequest) -> JsonObject:
-    found = curator.suggest_caps(asked.table, asked.spend, why=asked.why)
+    found = curator.suggest_caps(asked.table, asked.spend, by=asked.by or (), why=asked.why)
     price = _price(curator, found.events, asked.spend)
-    return {"max_rows": found.max_rows, "price": price}
+    reply: JsonObject = {"max_rows": found.max_rows, "price": price}
+    if found.max_rows_per_group is not None:
+        reply["max_rows_per_group"] = found.max_rows_per_group
+    return reply
 
 
 def _check_truncation(curator: Curator, asked: TruncationRequest, _: int) -> None:
@@ -147,7 +155,15 @@ SUGGESTED_BOUNDS = ReplyFormat(
 )
 SUGGESTED_CAPS = ReplyFormat(
     "SuggestedCaps",
-    Record.of(max_rows=anything("Rows of one person.", type="integer"), price=BUDGET_REFERENCE),
+    Record.of(
+        max_rows=anything("Rows of one person.", type="integer"), price=BUDGET_REFERENCE
+    ).plus(
+        JsonField(
+            "max_rows_per_group",
+            anything("Rows of one person in one group.", type="integer"),
+            required=False,
+        )
+    ),
 )
 ESTIMATE_TRUNCATION = Verb(
     "estimate_truncation",
