@@ -249,9 +249,6 @@ def frame_of(need: Need | CellsNeed, keys: Sequence[KeyValues]) -> Tally:
         # Restricted by key alone: which cells have rows is the question itself.
         only = tuple(keys) if any(keys) else None
         return replace(frame, only=only)
-    if isinstance(need, CellsNeed) and need.tally.only is not None:
-        # The need restricts its cells itself; the others are never read.
-        return frame
     if isinstance(need, TotalNeed | PartitionNeed):
         return replace(frame, only=tuple(keys))
     cells = tuple((*key, *place) for key, place in product(keys, need.cells.places))

@@ -17,7 +17,7 @@ from .. import workloads
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..query.algebra.expression import Call, Constant, Expression, Function
 from ..query.algebra.statistic import Count, CountOf, Statistic, Sum
-from ..query.algebra.tally import Free, Tally, Term
+from ..query.algebra.tally import Tally, Term
 from ..query.algebra.tree import Question
 from ..query.bounds.contribution_bounds import row_share, weight_of
 from ..query.bounds.keys import public_keys
@@ -112,11 +112,8 @@ def _best(
 ) -> Plan | None:
     share = row_share(question.rows)
     weight = weight_of(1, share)
-    # A row for which no condition holds is in no cell, but it is one of its person's rows, as where
-    # counts are planned apart. So its code 0 is tallied too, unless every row counts.
-    only = None if isinstance(share, Free) else ((0,), *cells.places)
     presence = Term(Constant(True), weight, 0, weight)
-    tally = Tally(question.rows, cells.expressions, (presence,), share, only=only)
+    tally = Tally(question.rows, cells.expressions, (presence,), share)
     sensitivity = influence(tally, 0, len(cells.places))
     need = CellsNeed(tally, cells, Fraction(1, weight), sensitivity)
     basis = basis_of(question, share, 1, asked.public_values)
