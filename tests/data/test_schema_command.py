@@ -52,11 +52,12 @@ class TestInfer:
     def test_the_census_sample_with_all_answers_is_a_ready_schema(self, tmp_path):
         out = tmp_path / "pums.toml"
         done = run(
-            "infer", PUMS, "--unit", "rows", *ANSWERS, "--data-version", "2000", "--out", str(out)
-        )
+            "infer", PUMS, "--unit", "rows", *ANSWERS,
+            "--data-version", "2000", "--size", "1000", "--out", str(out),
+        )  # fmt: skip
         assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
         (schema,) = read_schemas(out)
-        assert (schema.unit, schema.version) == (Rows(), "2000")
+        assert (schema.unit, schema.version, schema.size) == (Rows(), "2000", 1000)
         assert schema.columns["income"] == Real(0, 10**6, step=0.01)
         assert schema.columns["sex"] == Category([0, 1])
         assert run("check", str(out)).stdout == f"{out}: ready: pums\n"
@@ -116,7 +117,7 @@ class TestInfer:
 
     def test_from_the_data_the_guess_is_from_all_rows(self, tmp_path):
         rows = tmp_path / "long.csv"
-        rows.write_text("x\n" + "1\n" * 1500 + "word\n")
+        rows.write_text("x\n" + "1\n" * 1500 + "word\n" * 500)
         assert 'x = { type = "integer" }' in run("infer", str(rows)).stdout
         assert (
             'x = { type = "text", max_length = 4' in run("infer", str(rows), "--from-data").stdout
@@ -129,7 +130,7 @@ class TestInfer:
     @pytest.mark.parametrize(
         ("words", "says"),
         [
-            (["none.csv"], "none.csv cannot be read as CSV"),
+            (["none.csv"], "none.csv is not there"),
             ([PUMS, "--unit", "crowd"], "say --unit rows, or --people COLUMN --max-rows N"),
             ([PUMS, "--unit", "rows", "--people", "pid"], "one of the two"),
             ([PUMS, "--people", "who"], "there is no column 'who'"),
@@ -174,47 +175,56 @@ class TestInfer:
 
 class TestAsking:
     def test_every_open_question_is_asked_and_asked_again(self):
-        answers = "crowd\nrows\n0:120\n0,1\nsixteen\n1:16\n\n0:1000000\nno,yes\n0,1\n\n"
+        answers = "crowd\nrows\n0:120\n0,1\nsixteen\n1:16\n\n0:1000000\nno,yes\n0,1\nmany\n2000\n"
         done = run("infer", PUMS, "--ask", answers=answers)
         assert done.exit_code == 0
         assert "'crowd' is neither 'rows' nor a column" in done.stderr
         assert "'sixteen' are no bounds for a column of kind integer" in done.stderr
+        assert "size must be a finite number" in done.stderr
+        assert "size = 2000" in done.stdout
         assert 'unit = { kind = "rows" }' in done.stdout
         assert 'sex = { type = "category", values = [0, 1] }' in done.stdout
         assert 'race = { type = "integer" }  # say low and high' in done.stdout
 
     def test_what_was_said_is_not_asked(self):
-        done = run("infer", PUMS, "--ask", "--unit", "rows", *ANSWERS)
+        done = run("infer", PUMS, "--ask", "--unit", "rows", *ANSWERS, answers="\n")
         assert done.exit_code == 0
         assert schemas_from_toml(drafted(done))[0].columns["age"] == Integer(0, 120)
 
     def test_people_are_asked_for_their_bound(self):
         done = run(
-            "infer", WEEK, "--ask", answers="VisitorId\n0\n3\nmorning,noon\n0:240\n0:500\n1:7\n"
+            "infer", WEEK, "--ask", answers="VisitorId\n0\n3\nmorning,noon\n0:240\n0:500\n1:7\n\n"
         )
         (schema,) = schemas_from_toml(drafted(done))
         assert "max_rows must be a whole number of at least 1" in done.stderr
         assert schema.unit == People("VisitorId", max_rows=3)
         assert schema.columns["Time entered"] == Category(["morning", "noon"])
-        left = run("infer", WEEK, "--ask", "--people", "VisitorId", answers="\n8\n\n\n\n")
+        left = run("infer", WEEK, "--ask", "--people", "VisitorId", answers="\n8\n\n\n\n\n")
         assert 'unit = { kind = "people", id = "VisitorId" }' in left.stdout
         assert '"Time entered" = { type = "text", max_length = 8 }' in left.stdout
 
     def test_an_id_without_a_bound_is_not_asked_for_as_a_column(self):
-        done = run("infer", WEEK, "--ask", answers="VisitorId\n\n8\n0:240\n0:500\n1:7\n")
+        done = run("infer", WEEK, "--ask", answers="VisitorId\n\n8\n0:240\n0:500\n1:7\n\n")
         assert done.exit_code == 0
         assert "VisitorId (integer)" not in done.stderr
         assert 'Day = { type = "integer", low = 1, high = 7 }' in done.stdout
 
     def test_nobody_may_be_named_yet(self):
-        done = run("infer", WEEK, "--ask", answers="\n" * 6)
+        done = run("infer", WEEK, "--ask", answers="\n" * 7)
         assert "open: unit" in done.stderr
 
     def test_yes_or_no_and_declared_categories(self, tmp_path):
         rows = tmp_path / "votes.csv"
         rows.write_text("yes,town\ntrue,A\n")
         done = run(
-            "infer", str(rows), "--ask", "--unit", "rows", "--type", "town=category", answers="A\n"
+            "infer",
+            str(rows),
+            "--ask",
+            "--unit",
+            "rows",
+            "--type",
+            "town=category",
+            answers="A\n\n",
         )
         assert schemas_from_toml(drafted(done))[0].columns["town"] == Category(["A"])
 

@@ -16,6 +16,7 @@ from ..query.algebra.expression import Constant
 from ..query.algebra.tally import Tally, Term
 from ..query.algebra.tree import Relation
 from ..query.bounds.contribution_bounds import row_share, weight_of
+from ..query.bounds.relation_facts import tables_of
 from ..query.text.question import describe
 from .answer_key import AnswerKey, key_of, questions_of
 from .charge_request import Priced, order_of
@@ -63,8 +64,19 @@ def explain_plan(context: CuratorContext, plan: Plan, terms: Terms, who: str) ->
         part=part,
         texts=store_texts(plan, context.engine),
         rest=remaining,
-        warnings=(*plan.warnings, *earlier),
+        warnings=(*plan.warnings, *earlier, *_looked_at(plan)),
     )
+
+
+def _looked_at(plan: Plan) -> tuple[str, ...]:
+    """Name the facts of reading that the steward declared after a look at the data."""
+    named: dict[str, None] = {}
+    for schema in tables_of(plan.question.rows):
+        for path in schema.looked_at:
+            named[f"{schema.name}.{path.removeprefix('columns.')}"] = None
+    if not named:
+        return ()
+    return (f"taken from the data when the schema was written: {', '.join(named)}",)
 
 
 def _earlier_rules(

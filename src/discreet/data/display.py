@@ -10,14 +10,11 @@ from ..arithmetic.rational import plain
 from ..show.table import html_table, text_table
 from .columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from .columns.declared import declared_option
+from .files.schema_json import READING, looked_at_of
 
 if TYPE_CHECKING:
     from .schema import Schema
 
-READING = (
-    "thousands", "decimal", "unit", "units", "format", "strip", "fold", "aliases", "null", "outside"
-)  # fmt: skip
-"""Fields of columns that say how cells are read."""
 SHOWN_KEYS = 8
 """Keys of a Category that are shown; a list may have thousands."""
 
@@ -33,6 +30,9 @@ def column_rows(schema: Schema) -> list[tuple[str, str, str, str]]:
         reading = reading_rules(column)
         if reading:
             described += f"; {reading}"
+        looked_at = looked_at_of(name, schema.looked_at)
+        if looked_at:
+            described += f" (taken from the data: {', '.join(looked_at)})"
         rows.append((name, str(column.kind), described, rule))
     return rows
 

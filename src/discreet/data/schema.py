@@ -16,7 +16,7 @@ from ..frozen import fill, frozen
 from ..privacy.measures import ADD_REMOVE, Neighbours, read_neighbours
 from .columns.column import Column, Date, Timestamp
 from .display import schema_html, schema_text
-from .files.schema_json import schema_from_dict, schema_to_dict
+from .files.schema_json import READING, schema_from_dict, schema_to_dict
 from .unit import MAX_NAME_LENGTH, People, Unit, read_name
 
 TABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -34,7 +34,8 @@ class Schema:
     | `size` | a *public* number of units, used to show relative errors |
     | `version` | the steward's name for the state of the data: the same question on the same |
     | | version has the same answer |
-    | `needs_word` | facts that a draft took from the data (`infer`) |
+    | `needs_word` | facts that a draft took from the data (`infer`), to be confirmed before use |
+    | `looked_at` | how cells are read, as far as the steward looked at the data to declare it |
 
     >>> import discreet as dp
     >>> from discreet.data import Integer, Real, Rows
@@ -58,6 +59,7 @@ class Schema:
     size: int | None
     version: str
     needs_word: tuple[str, ...]
+    looked_at: tuple[str, ...]
 
     def __init__(
         self,
@@ -72,6 +74,7 @@ class Schema:
         size: int | None = None,
         version: str = "1",
         needs_word: Iterable[str] = (),
+        looked_at: Iterable[str] = (),
     ) -> None:
         declared = _read_columns(columns, name)
         by_name = dict(declared)
@@ -87,6 +90,7 @@ class Schema:
             size=_read_size(size, public),
             version=read_version(version),
             needs_word=_read_needs_word(needs_word, by_name),
+            looked_at=_read_looked_at(looked_at, by_name),
         )
 
     @classmethod
@@ -333,3 +337,20 @@ def _read_needs_word(marks: Iterable[str], columns: dict[str, Column]) -> tuple[
             f"needs_word must list some of {', '.join(known)}, got {sorted(marked)}"
         )
     return tuple(path for path in known if path in marked)
+
+
+def _read_looked_at(paths: Iterable[str], columns: dict[str, Column]) -> tuple[str, ...]:
+    """Check the facts of reading that were taken from the data; each must be declared."""
+    known = []
+    for name, column in columns.items():
+        facts = column.options()
+        known += [f"columns.{name}.{fact}" for fact in READING if facts.get(fact) is not None]
+    if isinstance(paths, str):
+        raise InvalidArgument(f"looked_at must be a list of facts, got {paths!r}")
+    looked_at = set(paths)
+    if not looked_at <= set(known):
+        raise InvalidArgument(
+            f"looked_at must list facts of reading that are declared, {', '.join(known) or 'none here'}; "
+            f"got {sorted(looked_at - set(known))}"
+        )
+    return tuple(path for path in known if path in looked_at)

@@ -14,11 +14,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ...arithmetic.rational import whole
 from ...data.columns.column import Column, ColumnType
 from ...data.display import column_rows, heading
 from ...data.drafting.answers import read_bounds, read_key_list, read_max_length, split_answer
-from ...data.drafting.draft import Draft
+from ...data.drafting.draft import SIZE, Draft
+from ...data.drafting.guess import guess
 from ...data.drafting.infer import infer
+from ...data.drafting.proposals import effect_text
 from ...data.drafting.sniff import sniff
 from ...data.files.schema_file import read_schemas, write_toml
 from ...data.files.schema_json import COLUMN_SHAPES
@@ -104,6 +107,9 @@ def infer_command(
     ] = None,
     neighbours: Annotated[str, typer.Option(help="add-remove or replace.")] = ADD_REMOVE,
     data_version: Annotated[str, typer.Option(help="Your word for the state of the data.")] = "1",
+    size: Annotated[
+        int | None, typer.Option(help="A public number of people or rows, about; not counted.")
+    ] = None,
     from_data: Annotated[
         bool, typer.Option("--from-data", help="Read what is open from the data, and mark it.")
     ] = False,
@@ -123,7 +129,7 @@ def infer_command(
         _check_free(out)
         guessed: dict[str, ColumnType] = {}
         for column, seen in sniff(file).columns.items():
-            guessed[column] = seen.proposal[0] if seen.proposal else seen.kind
+            guessed[column] = guess(column, seen).kind
         types = _overruled_types(guessed, kind or [])
         kinds = guessed | types
         answers = _answers(kinds, bounds or [], categories or [], length or [])
@@ -142,6 +148,8 @@ def infer_command(
             settled = {*answers, *(leave_out or []), id_column}
             open_columns = {column: k for column, k in kinds.items() if column not in settled}
             answers |= _ask_columns(open_columns)
+            if size is None:
+                size = _prompt("How many are protected, about? A public number", _read_size)
         draft = infer(
             file,
             name=name,
@@ -153,6 +161,7 @@ def infer_command(
             leave_out=leave_out or [],
             neighbours=read_neighbours(neighbours),
             version=data_version,
+            size=size,
             from_data=from_data,
         )
         _write(draft, out)
@@ -283,6 +292,10 @@ def _prompt(question: str, read: Callable[[str], T]) -> T | None:
             typer.secho(str(refusal), err=True, fg="yellow")
 
 
+def _read_size(answer: str) -> int:
+    return whole(answer, "size", least=1)
+
+
 def _check_free(out: Path | None) -> None:
     if out is not None and out.exists():
         raise InvalidArgument(f"{out} exists; draft into a new file, or remove it first")
@@ -293,6 +306,11 @@ def _write(draft: Draft, out: Path | None) -> None:
         typer.echo(draft.to_toml(), nl=False)
     else:
         write_toml(out, draft.to_toml())
+    for proposal in draft.proposals:
+        effect = effect_text(*proposal.effect.counts)
+        typer.secho(f"proposed: {proposal.column}: {proposal.text}: {effect}", err=True)
+    if draft.size is None:
+        typer.secho(f"open: size: {SIZE}", err=True, fg="yellow")
     for path, question in draft.open.items():
         typer.secho(f"open: {path}: {question}", err=True, fg="yellow")
     for path in draft.needs_word:

@@ -13,16 +13,19 @@ from ...frozen import frozen
 from ...privacy.measures import Neighbours
 from ..columns.column import Column, ColumnType
 from ..files.schema_file import table_toml
-from ..files.schema_json import COLUMN_SHAPES, FORMAT, column_to_dict, unit_to_dict
+from ..files.schema_json import COLUMN_SHAPES, FORMAT, column_to_dict, marks_of, unit_to_dict
 from ..schema import Schema
 from ..unit import Unit
+from .proposals import Proposal
 
 WHO = 'who is protected? Write unit = { kind = "rows" }, or { kind = "people", id = "user_id", max_rows = 10 }'
+SIZE = "how many are there, about? Say a public number, which shows relative errors: size = 20000"
 FROM_DATA = "read from the data"
 HEAD = """\
 # A draft. The names were read from the header and the types guessed from values: check them.
 # A bound is public: state what anyone may know without looking at the data. Where needs_word = true stands the fact was
 # read from the data: put in what is known without looking, then remove the mark; until then the file does not load.
+# looked_at lists how cells are read, as proposed from the forms of the first rows: strike out what is not so.
 """
 
 
@@ -38,6 +41,10 @@ class Draft:
     needs_word: tuple[str, ...]
     hints: tuple[tuple[str, str], ...] = ()
     """By column: a declaration that would read its cells, or a step that fits them."""
+    size: int | None = None
+    """A public number of units."""
+    proposals: tuple[Proposal, ...] = ()
+    """Declarations that were made from the forms of cells, with their effects on the first rows."""
 
     @property
     def open(self) -> dict[str, str]:
@@ -71,8 +78,16 @@ class Draft:
             columns,
             neighbours=self.neighbours,
             version=self.version,
+            size=self.size,
             needs_word=self.needs_word,
+            looked_at=self.looked_at,
         )
+
+    @property
+    def looked_at(self) -> tuple[str, ...]:
+        """Paths of the facts of reading that were taken from the data."""
+        paths = [path for proposal in self.proposals for path in proposal.facts]
+        return tuple(dict.fromkeys(paths))
 
     def to_toml(self) -> str:
         """Write the draft as a schema file; missing facts are comments, so it does not load."""
@@ -83,15 +98,28 @@ class Draft:
             facts["unit"] = unit_to_dict(self.unit) | self._mark("unit")
         columns: dict[str, object] = {}
         for name, column in self.columns:
-            stated = {"type": column} if isinstance(column, str) else column_to_dict(column)
+            if isinstance(column, str):
+                stated = {"type": column} | self._proposed(name)
+            else:
+                stated = column_to_dict(column)
             columns[name] = stated | self._mark(f"columns.{name}")
         facts["columns"] = columns
+        if self.size is not None:
+            facts["size"] = self.size
         # A missing fact has the more important comment, so it replaces the other.
         remarks = dict.fromkeys(self.needs_word, FROM_DATA) | self.open
+        if self.size is None:
+            remarks["size"] = SIZE
         table = table_toml(self.name, facts, remarks)
         return f"{HEAD}format = {FORMAT}\n\n{table}"
 
+    def _proposed(self, name: str) -> dict[str, object]:
+        """Return the facts of reading that are proposed for a column whose bounds are open."""
+        stated: dict[str, object] = {}
+        for proposal in self.proposals:
+            if proposal.column == name:
+                stated |= proposal.options
+        return stated
+
     def _mark(self, path: str) -> dict[str, object]:
-        if path in self.needs_word:
-            return {"needs_word": True}
-        return {}
+        return marks_of(path, self.needs_word, self.looked_at)

@@ -73,6 +73,34 @@ def _mask(character: str) -> str:
     return character
 
 
+_DAY_FORM = re.compile(r"(9999)([-/.]?)99\2(99)|(99)([-/.]?)99\5(9999)")
+_CLOCK_FORM = re.compile(r"([ a])99:99(:99)?")
+
+
+def day_formats(form: str) -> tuple[str, ...]:
+    """Return the formats of days and times that cells of a form can have, rivals together.
+
+    >>> from discreet.data.drafting.forms import day_formats
+    >>> day_formats("99/99/9999"), day_formats("9999-99-99a99:99"), day_formats("99 aa")
+    (('%d/%m/%Y', '%m/%d/%Y'), ('%Y-%m-%dT%H:%M',), ())
+    """
+    day = _DAY_FORM.match(form)
+    if day is None:
+        return ()
+    clock_form = form[day.end() :]
+    clock = _CLOCK_FORM.fullmatch(clock_form)
+    if clock_form and clock is None:
+        return ()
+    time = ""
+    if clock:
+        # A letter between day and time is the T of ISO.
+        time = clock[1].replace("a", "T") + "%H:%M" + (":%S" if clock[2] else "")
+    mark = day[2] or day[5] or ""
+    if day[1]:
+        return (f"%Y{mark}%m{mark}%d{time}",)
+    return (f"%d{mark}%m{mark}%Y{time}", f"%m{mark}%d{mark}%Y{time}")
+
+
 def advice(declared: str, forms: Sequence[str]) -> str:
     """Return a declaration under which cells of these forms can be read; "" if none is known.
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from fractions import Fraction
 from pathlib import Path
 
+from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...privacy.measures import ADD_REMOVE, Neighbours, read_neighbours
 from ..columns.column import Boolean, Column, ColumnType, Date, Integer, Real, Text, Timestamp
@@ -17,6 +19,8 @@ from ..files.schema_json import COLUMN_SHAPES
 from ..schema import read_table_name, read_version
 from ..unit import People, Unit
 from .draft import Draft
+from .guess import Guess, guess, hint_of
+from .proposals import Proposal, propose_from
 from .sniff import InferSource, Look, sniff
 
 
@@ -31,6 +35,7 @@ def infer(
     leave_out: Iterable[str] = (),
     neighbours: Neighbours = ADD_REMOVE,
     version: str = "1",
+    size: int | None = None,
     from_data: bool = False,
 ) -> Draft:
     """Draft a schema from the columns of a file, a data frame or rows, and from answers.
@@ -44,6 +49,8 @@ def infer(
     | types | a guess from the first rows; `types` overrules it |
     | bounds | `columns` |
     | unit | `unit`, or `people`, the id column, if max_rows is not known yet |
+    | size | `size`, a public number of people or rows |
+    | formats, units, spellings | proposals from the forms of the first rows; marked `looked_at` |
 
     With `from_data`, missing facts are read from all rows and marked. Such a draft can be written
     and read, but not used until the steward removes the marks. Types and names are in principle
@@ -74,13 +81,26 @@ def infer(
     drafted: list[tuple[str, Column | ColumnType]] = []
     needs_word: list[str] = []
     hints: list[tuple[str, str]] = []
+    given: list[Proposal] = []
     for label, seen in looks.columns.items():
-        hint = _hint(seen)
-        if hint:
-            hints.append((label, hint))
         if label in skipped:
             continue
-        column = _column(label, seen, answers, types_given, from_data)
+        guessed = guess(label, seen)
+        if label in answers:
+            column: Column | ColumnType = answers[label]
+        else:
+            column = _column(seen, guessed, types_given.get(label), from_data)
+        proposals = guessed.proposals
+        if not isinstance(column, str):
+            proposals = propose_from(label, column, seen.cells)
+            column = proposals[-1].declared if proposals else column
+        elif column != guessed.kind:
+            # Of another type than the cells were read by: nothing was proposed for it.
+            proposals = ()
+        given += proposals
+        hint = hint_of(proposals) or guessed.hint
+        if hint:
+            hints.append((label, hint))
         drafted.append((label, column))
         # A Boolean has no bounds, so nothing of it was read from the data.
         if from_data and label not in answers and not isinstance(column, str | Boolean):
@@ -97,21 +117,13 @@ def infer(
         read_version(version),
         tuple(needs_word),
         tuple(hints),
+        None if size is None else whole(size, "size", least=1),
+        tuple(given),
     )
     if not draft.open:
         # Facts that contradict each other are refused here, not when the file is read.
         draft.schema()
     return draft
-
-
-def _hint(seen: Look) -> str:
-    """Propose a text format of cells, or a decimal step for numbers with a few decimals."""
-    if seen.proposal is not None:
-        return seen.proposal[1]
-    if seen.kind != "real" or not seen.places:
-        return ""
-    step = 10**-seen.places
-    return f"step = {step:.{seen.places}f} fits its decimals"
 
 
 def _check_exist(named: set[str], known: Mapping[str, object]) -> None:
@@ -135,17 +147,10 @@ def _table_name(source: InferSource) -> str:
 
 
 def _column(
-    name: str,
-    seen: Look,
-    answers: Mapping[str, Column],
-    types: Mapping[str, ColumnType],
-    from_data: bool,
+    seen: Look, guessed: Guess, said: ColumnType | None, from_data: bool
 ) -> Column | ColumnType:
-    """Return the column as declared, or from its extremes, or only its type."""
-    if name in answers:
-        return answers[name]
-    guessed = seen.kind if seen.proposal is None else seen.proposal[0]
-    kind = types.get(name, guessed)
+    """Return the column from its extremes, or only its type, as the steward said or as guessed."""
+    kind = said or guessed.kind
     if kind not in COLUMN_SHAPES:
         raise InvalidArgument(
             f"{kind!r} is no kind of column; use one of {', '.join(COLUMN_SHAPES)}"
@@ -154,7 +159,18 @@ def _column(
         return Boolean()
     if not from_data:
         return kind
+    if guessed.proposals and kind == guessed.kind:
+        seen = _read_by(guessed.proposals[-1].declared, seen)
     return _from_extremes(kind, seen) or kind
+
+
+def _read_by(column: Column, seen: Look) -> Look:
+    """Return a look at the cells as a proposed declaration reads them."""
+    look = Look(longest=seen.longest)
+    for cell in seen.cells:
+        value = column.read(cell)
+        look.take(float(value) if isinstance(value, Fraction) else value)
+    return look
 
 
 def _from_extremes(kind: ColumnType, seen: Look) -> Column | None:

@@ -44,6 +44,8 @@ CODE = re.compile(r"[+-]?0[0-9]+|[+-]?[0-9]{19,}")
 """Leading zeros or too many digits for 64 bits: a code to compare, not a number to add up."""
 MAX_FORMS = 40
 """Forms kept of one column; a column with more has no format that could be proposed."""
+MAX_CELLS = 5000
+"""Texts kept of one column, by which proposals are chosen."""
 DECIMALS = re.compile(r"[+-]?[0-9]*\.([0-9]{1,4})")
 NUMBERS: frozenset[ColumnType] = frozenset({"integer", "real"})
 DAYS: frozenset[ColumnType] = frozenset({"date", "timestamp"})
@@ -65,6 +67,8 @@ class Look:
     longest: int = 0
     forms: set[str] = field(default_factory=set)
     """Forms of the cells that are text, at most MAX_FORMS."""
+    cells: Counter[str] = field(default_factory=Counter)
+    """Cells that are text and how many have each; of texts beyond MAX_CELLS none is kept."""
     places: int = 0
     """The most decimals of a cell."""
 
@@ -85,6 +89,12 @@ class Look:
 
     def take(self, value: object) -> None:
         """Count one more value."""
+        if (
+            isinstance(value, str)
+            and value
+            and (value in self.cells or len(self.cells) < MAX_CELLS)
+        ):
+            self.cells[value] += 1
         if _blank(value):
             return
         self.kinds &= _kinds(value)
@@ -180,6 +190,8 @@ def _csv_rows(path: Path) -> Iterator[list[str]]:
             lines.seek(0)
             delimiter = max(DELIMITERS, key=header.count)
             yield from csv.reader(lines, delimiter=delimiter)
+    except FileNotFoundError:
+        raise InvalidArgument(f"{path} is not there; give the path of a file that exists") from None
     except (OSError, EOFError, zlib.error, csv.Error):
         raise InvalidArgument(
             f"{path.name} cannot be read as CSV; give a text file with one header line"

@@ -135,8 +135,9 @@ def table_toml(
     for key, value in facts.items():
         if key not in ("format", "name", "columns"):
             lines.append(_toml_line(key, value, comments.get(key)))
-    if "unit" in comments and "unit" not in facts:
-        lines.append(f"# unit: {comments['unit']}")
+    for fact in ("unit", "size"):
+        if fact in comments and fact not in facts:
+            lines.append(f"# {fact}: {comments[fact]}")
     lines.append("")
     lines.append(f"[tables.{toml_key(name)}.columns]")
     columns: Mapping[str, object] = facts["columns"]  # type: ignore[assignment]

@@ -8,7 +8,7 @@ Law: tests/data/test_schema.py::TestPlainValues
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -37,9 +37,8 @@ class Shape(NamedTuple):
 
 
 NULLS = ("default", "null_key", "null")
-WRITTEN = ("thousands", "decimal", "unit", "format")
 SPELLED = ("strip", "fold", "aliases")
-READING = (*WRITTEN, "units", "outside", "null", *SPELLED)
+READING = ("thousands", "decimal", "unit", "units", "format", *SPELLED, "null", "outside")
 """How cells are read; left out where nothing is declared, so that old fingerprints stay."""
 NUMBERS = (*NULLS, "thousands", "decimal", "unit", "units", "outside")
 TIMES = (*NULLS, "format", "outside")
@@ -138,9 +137,34 @@ def schema_to_dict(schema: Schema) -> dict[str, object]:
 
 
 def _mark(path: str, schema: Schema) -> dict[str, object]:
-    if path in schema.needs_word:
-        return {"needs_word": True}
-    return {}
+    return marks_of(path, schema.needs_word, schema.looked_at)
+
+
+def marks_of(path: str, needs_word: Iterable[str], looked_at: Iterable[str]) -> dict[str, object]:
+    """Return the marks of a unit or column: a fact to confirm, and facts taken from the data.
+
+    >>> from discreet.data.files.schema_json import marks_of
+    >>> marks_of("columns.seen", [], ["columns.seen.format"])
+    {'looked_at': ['format']}
+    """
+    marks: dict[str, object] = {}
+    if path in needs_word:
+        marks["needs_word"] = True
+    facts = looked_at_of(path.removeprefix("columns."), looked_at)
+    if facts:
+        marks["looked_at"] = facts
+    return marks
+
+
+def looked_at_of(column: str, looked_at: Iterable[str]) -> list[str]:
+    """Return the facts of a column that were taken from the data."""
+    facts = []
+    for path in looked_at:
+        # A column's name may hold dots, the name of a fact does not.
+        owner, _, fact = path.rpartition(".")
+        if owner == f"columns.{column}":
+            facts.append(fact)
+    return facts
 
 
 def schema_from_dict(facts: object, make: Callable[..., Schema]) -> Schema:
@@ -166,16 +190,19 @@ def table_from_dict(name: object, facts: object, where: str, make: Callable[...,
     for label, column in column_facts.items():
         columns[label] = column_from_dict(column, f"{where}.columns.{label}")
     needs_word = []
+    looked_at = []
     for label, column in column_facts.items():
         if _is_marked(column, f"{where}.columns.{label}"):
             needs_word.append(f"columns.{label}")
+        looked_at += [f"columns.{label}.{fact}" for fact in _looked_at(column, where, label)]
     if _is_marked(table.get("unit"), f"{where}.unit"):
         needs_word.append("unit")
     unit = None
     if "unit" in table:
         unit = unit_from_dict(table["unit"], f"{where}.unit")
     options = _without(table, "unit", "columns")
-    return _make(where, make, name, unit, columns, needs_word=needs_word, **options)
+    marks = {"needs_word": needs_word, "looked_at": looked_at}
+    return _make(where, make, name, unit, columns, **marks, **options)
 
 
 def column_from_dict(facts: object, where: str) -> Column:
@@ -192,7 +219,7 @@ def column_from_dict(facts: object, where: str) -> Column:
     if shape is None:
         problem = f"is {column['type']!r}" if "type" in column else "is missing"
         raise InvalidArgument(f"{where}.type {problem}; use one of {', '.join(COLUMN_SHAPES)}")
-    given = _without(column, "type", "needs_word")
+    given = _without(column, "type", "needs_word", "looked_at")
     check_known(given, (*shape.needs, *shape.may), where)
     _check_complete(given, shape.needs, where)
     return _make(where, shape.make, **given)
@@ -244,3 +271,12 @@ def _is_marked(facts: object, where: str) -> bool:
     if not isinstance(facts, Mapping):
         return False
     return read_flag(facts.get("needs_word", False), f"{where}.needs_word")
+
+
+def _looked_at(facts: object, where: str, label: str) -> list[str]:
+    listed = facts.get("looked_at", []) if isinstance(facts, Mapping) else []
+    if not isinstance(listed, list) or not all(isinstance(fact, str) for fact in listed):
+        raise InvalidArgument(
+            f'{where}.columns.{label}.looked_at must list facts of the column, such as ["format"]'
+        )
+    return listed

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 import duckdb
 
 from ...data.columns.column import Column
+from ...data.columns.outcome import widest
 from ...data.drafting.forms import MAX_FORM_LENGTH
 from ...data.schema import Schema
 from ...intake.report import ColumnReport
 from ..sql.dialect import StoredColumn, StoredTable, case_sql
-from ..sql.reading.outcome import OUTCOMES, widest
+from ..sql.reading.outcome import OUTCOMES
 from ..sql.reading.spelled import missing_sql
 from ..sql.reading.value import prepare, read
 from ..sql.rows.relation import stored_column

@@ -12,14 +12,9 @@ NULL, or at an end.
 
 from __future__ import annotations
 
-from copy import copy
-from datetime import date, datetime
-from fractions import Fraction
-
-from ....data.columns.column import Category, Column, Date, Integer, Real, Text, Timestamp
+from ....data.columns.column import Category, Column, Text
 from ....data.columns.declared import SteppedColumn
-from ....data.columns.numeric import MAX_STEPS
-from ....frozen import fill
+from ....data.columns.outcome import widest
 from ..dialect import Dialect, StoredColumn
 from .spelled import missing_sql
 from .value import read
@@ -61,33 +56,3 @@ def outcome_sql(
     doubt = "TRUE" if hides_failures else " OR ".join(doubts)
     judged = f"WHEN {doubt} THEN CASE {tests} END"
     return f"CAST(CASE WHEN {missing} THEN 0 {judged} END AS SMALLINT)"
-
-
-def widest(column: Column) -> Column:
-    """Return the same rule without a default, another key or bounds: they hide outcomes."""
-    wide = copy(column)
-    changes: dict[str, object] = {"default": None}
-    if isinstance(column, Category):
-        changes["other"] = None
-    if isinstance(column, SteppedColumn):
-        changes["outside"] = "clip"
-    changes |= zip(("low", "high"), _widest_bounds(column), strict=False)
-    fill(wide, **changes)
-    return wide
-
-
-def _widest_bounds(column: Column) -> tuple[object, ...]:
-    """Return the widest bounds there are for a type of column, nothing for one without."""
-    match column:
-        case Integer():
-            return -MAX_STEPS, MAX_STEPS
-        case Real():
-            # Below 1e290, so that no double in between is infinite.
-            most = min(MAX_STEPS // 4, int(Fraction("1e290") / column.step))
-            return -most * column.step, most * column.step
-        case Date():
-            return date.min, date.max
-        case Timestamp():
-            return datetime.min, datetime.max.replace(microsecond=0)
-        case _:
-            return ()
