@@ -142,7 +142,9 @@ class TestFiles:
         assert "Secret" not in str(refusal.value)
 
     def test_that_cannot_be_read_are_refused(self, tmp_path):
-        with pytest.raises(InvalidArgument, match=r"none\.csv is not there"):
+        with pytest.raises(
+            InvalidArgument, match=r"none\.csv cannot be read: there is no such file"
+        ):
             infer(tmp_path / "none.csv")
         huge = write(tmp_path / "huge.csv", "a\n" + "x" * (csv.field_size_limit() + 1))
         with pytest.raises(InvalidArgument, match=r"huge\.csv cannot be read as CSV"):

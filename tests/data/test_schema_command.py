@@ -130,7 +130,7 @@ class TestInfer:
     @pytest.mark.parametrize(
         ("words", "says"),
         [
-            (["none.csv"], "none.csv is not there"),
+            (["none.csv"], "none.csv cannot be read: there is no such file"),
             ([PUMS, "--unit", "crowd"], "say --unit rows, or --people COLUMN --max-rows N"),
             ([PUMS, "--unit", "rows", "--people", "pid"], "one of the two"),
             ([PUMS, "--people", "who"], "there is no column 'who'"),

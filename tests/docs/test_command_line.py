@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 from pathlib import Path
 
@@ -22,10 +23,15 @@ EXIT = re.compile(r"\s+# exit ([0-9])$")
     [
         ("reference/command-line.md", 16, ["tables/README.md", "income.csv"]),
         ("tutorials/first-answer.md", 5, ["people.store", "income.csv", "people.ledger"]),
+        ("how-to/messy-files.md", 10, ["visits.store", "invoices.store"]),
     ],
 )
 def test_the_page_runs(page, least, made, tmp_path, monkeypatch):
     (tmp_path / "people.csv").write_bytes(Path(dp.example("pums.csv")).read_bytes())
+    if page == "how-to/messy-files.md":
+        script = runpy.run_path(str(DOCS.parent / "benchmarks" / "messy_data.py"))
+        for subject in script["SUBJECTS"]:
+            script["write"](subject, tmp_path / f"{subject}.csv", rows=1500, seed=1)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DISCREET_WHO", raising=False)
     count = 0

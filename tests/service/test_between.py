@@ -110,6 +110,8 @@ def test_how_tables_were_read_is_shown_to_stewards_where_the_configuration_says_
         cells = re.findall(
             r'mono">income</th><td>real</td>' + r'<td class="number">(\d+)</td>' * 4, page.text
         )
+        assert "no listed key takes 1 of the rows" in page.text
+        assert "with null=[&#39;?&#39;]: 1 cell mended, 0 lost" in page.text
         assert page.status_code == 200 and cells == [("0", "1", "0", "0")] and "2 rows" in page.text
         assert (
             "/intake" in get("stella", "/steward/people").text

@@ -126,6 +126,8 @@ def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
         raise InvalidArgument(
             f"{given.name} cannot be unpacked: it is damaged, ends too early or is not compressed; see gzip -t"
         ) from None
+    except FileNotFoundError:
+        raise InvalidArgument(f"{given} cannot be read: there is no such file") from None
     except OSError:
         raise InvalidArgument(
             f"{given.name} cannot be read; give the path of a .csv, .tsv or .txt file"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from ..data.drafting.forms import advice
+from ..data.drafting.proposals import effect_text
 from ..frozen import frozen
 
 
@@ -28,11 +28,23 @@ class ColumnReport:
     clipped: int
     unlisted: int
     forms: tuple[tuple[str, int], ...] = ()
+    proposals: tuple[tuple[str, int, int, int], ...] = ()
+    """Declarations on top of one another, and the cells each mends, loses and reads otherwise."""
+    constant: bool = False
+    """Whether all cells that are read have one value, or none is read."""
+    keyless: int = 0
+    """Rows that no listed key takes."""
 
     @property
     def advice(self) -> str:
-        """The declaration that would read the unreadable cells, "" if none is known."""
-        return advice(self.declared, [form for form, _ in self.forms])
+        """The declarations that would read more cells, "" if none is known."""
+        texts = [text for text, *_ in self.proposals]
+        return f"declare {'; '.join(texts)}" if texts else ""
+
+    @property
+    def effects(self) -> tuple[str, ...]:
+        """What each proposal would change, in words."""
+        return tuple(f"with {text}: {effect_text(*counts)}" for text, *counts in self.proposals)
 
     def __str__(self) -> str:
         counts = {
@@ -46,9 +58,11 @@ class ColumnReport:
         if self.forms:
             forms = ", ".join(form for form, _ in self.forms)
             text += f", such as {forms}"
-        if self.advice:
-            text += f"; {self.advice}"
-        return text
+        if self.keyless:
+            text += f"; no listed key takes {self.keyless:,} of the rows"
+        if self.constant:
+            text += "; one value only"
+        return "\n    ".join([text, *self.effects])
 
 
 @frozen
@@ -66,11 +80,15 @@ class TableReport:
     columns: tuple[ColumnReport, ...]
     stale: tuple[str, ...] = ()
     """Sources that are no longer as they were read."""
+    over_rows: int = 0
+    """People with more rows than may count, such as ids that were entered twice."""
 
     def __str__(self) -> str:
         facts = [f"{self.rows:,} rows"]
         if self.without_id:
             facts.append(f"{self.without_id:,} without an id, which count nowhere")
+        if self.over_rows:
+            facts.append(f"{self.over_rows:,} ids with more rows than may count")
         if self.bad_records:
             action = "dropped" if self.on_bad_record == "drop" else "emptied"
             facts.append(f"{self.bad_records:,} bad records {action}")
@@ -110,5 +128,7 @@ def table_from_dict(facts: Mapping[str, Any], stale: tuple[str, ...] = ()) -> Ta
     columns = []
     for column in facts["columns"]:
         forms = tuple((str(form), int(count)) for form, count in column["forms"])
-        columns.append(ColumnReport(**{**column, "forms": forms}))
+        # Reports of older versions have no proposals.
+        proposals = tuple(map(tuple, column.get("proposals", ())))
+        columns.append(ColumnReport(**{**column, "forms": forms, "proposals": proposals}))
     return TableReport(**{**facts, "columns": tuple(columns)}, stale=stale)

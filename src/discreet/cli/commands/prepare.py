@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
-from typing import Annotated, cast
+from pathlib import Path
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -39,6 +41,10 @@ def prepare(
     check: Annotated[
         bool, typer.Option("--check", help="Tell whether a store's sources have changed since.")
     ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Report what would be read, and write nothing."),
+    ] = False,
     on_bad_record: Annotated[
         str, typer.Option(help="refuse, drop or null: what becomes of a bad record.")
     ] = "refuse",
@@ -58,31 +64,59 @@ def prepare(
     with refusals():
         if check:
             raise typer.Exit(_check(sources))
-        if not schema or not out:
+        if not schema or not (out or dry_run):
             raise InvalidArgument(
-                "say --schema SCHEMA.toml and --out STORE; or --check with stores alone"
+                "say --schema SCHEMA.toml and --out STORE, or --dry-run; or --check with stores alone"
             )
         schemas = read_schemas(schema)
         tables = _tables(sources, schemas, table or [])
         server = server_table(out)
-        if server is not None:
+        if server is not None and not dry_run:
             address, server_schema = server
             _prepare_on_server(tables, schemas, address, server_schema)
             return
-        store = engines.prepare(
-            tables,
-            [declared for declared in schemas if declared.name in tables],
-            out,
-            delimiter=delimiter,
-            quote=quote,
-            encoding=encoding,
-            on_bad_record=cast("BadRecord", on_bad_record),
-            memory=memory,
-            progress=sys.stderr.isatty(),
-        )
-        with store:
-            typer.echo(str(store.report))
+        options = {
+            "delimiter": delimiter,
+            "quote": quote,
+            "encoding": encoding,
+            "on_bad_record": cast("BadRecord", on_bad_record),
+            "memory": memory,
+            "progress": sys.stderr.isatty(),
+        }
+        declared = [one for one in schemas if one.name in tables]
+        if dry_run:
+            # Read as it would be, into a folder that is removed: the report is the same.
+            with tempfile.TemporaryDirectory() as folder:
+                _prepare(tables, declared, Path(folder) / "store", options)
+            typer.echo("nothing was written")
+            return
+        _tell_replaced(out)
+        _prepare(tables, declared, out, options)
         typer.echo(f"{out}: ready")
+
+
+def _prepare(
+    tables: Mapping[str, list[str] | str],
+    schemas: Sequence[Schema],
+    out: str | Path,
+    options: Mapping[str, Any],
+) -> None:
+    with engines.prepare(tables, schemas, out, **options) as store:
+        typer.echo(str(store.report))
+
+
+def _tell_replaced(out: str) -> None:
+    """Say which store is about to be replaced; what is no store is refused later."""
+    if not Path(out).is_file():
+        return
+    try:
+        with engines.DuckDB(out) as store:
+            tables = [f"{table.name} ({table.rows:,} rows)" for table in store.report.tables]
+    except InvalidArgument:
+        # Another version's store, or one that is open elsewhere.
+        tables = []
+    if tables:
+        typer.echo(f"{out} is there: {', '.join(tables)}; it is replaced when all is read")
 
 
 def _tables(

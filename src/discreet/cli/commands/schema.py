@@ -29,12 +29,15 @@ from ...data.unit import People, Period, Rows, Unit
 from ...errors import InvalidArgument
 from ...privacy.measures import ADD_REMOVE, read_neighbours
 from ..refusal import refusals
+from .schema_fix import fix
 
 app = typer.Typer(
     name="schema",
     help="Declare public facts about private data: columns with bounds, who is protected.",
     no_args_is_help=True,
 )
+
+app.command()(fix)
 
 T = TypeVar("T")
 Kinds: TypeAlias = Mapping[str, ColumnType]

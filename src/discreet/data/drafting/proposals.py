@@ -46,10 +46,10 @@ MIN_ROWS_OF_ALIAS = 20
 MAX_ROUNDS = 3
 """Rounds of proposals for one column; each sees the cells that the one before did not mend."""
 _SEPARATORS = (
-    (",", None), (".", ","), (" ", ","), (" ", None), (None, ","), ("'", None), ("’", None),
-    ("\u00a0", ","), ("\u202f", ","), ("\u00a0", None), ("\u202f", None), (".", None),
+    (",", None), (None, ","), (".", ","), (" ", ","), (" ", None), ("'", None), ("’", None),
+    ("\u00a0", ","), ("\u202f", ","), ("\u00a0", None), ("\u202f", None),
 )  # fmt: skip
-"""Pairs of thousands separator and decimal mark, the more usual first."""
+"""Pairs of thousands separator and decimal mark; of those that gain as much the first is taken."""
 _UNIT = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+)?|[%‰°$€£¥]")
 _WHOLE = re.compile(" *[+-]?[0-9]+ *")
 _CLOSE = 0.8
@@ -76,18 +76,15 @@ class Effect:
 
 
 def effect_text(mended: int, lost: int, changed: int) -> str:
-    """Write an effect in words.
+    """Write an effect in words: cells that are mended are read, or known to be missing.
 
     >>> from discreet.data.drafting.proposals import effect_text
     >>> effect_text(29628, 0, 12)
-    '29,628 more cells are read, 12 otherwise'
+    '29,628 cells mended, 0 lost, 12 read otherwise'
     """
-    text = f"{mended:,} more cells are read"
-    if lost:
-        text += f", {lost:,} fewer"
-    if changed:
-        text += f", {changed:,} otherwise"
-    return text
+    cells = "1 cell" if mended == 1 else f"{mended:,} cells"
+    otherwise = f", {changed:,} read otherwise" if changed else ""
+    return f"{cells} mended, {lost:,} lost{otherwise}"
 
 
 @frozen
@@ -151,38 +148,53 @@ def is_mended(was: int | None, now: int | None) -> bool:
     return now is None or now == MISSING or (now == CLIPPED and was != CLIPPED)
 
 
+def accept_all(proposal: Proposal) -> bool:
+    """Accept every proposal."""
+    del proposal
+    return True
+
+
 def propose(
     name: str,
     column: Column,
     sample: Callable[[Column], Cells],
     count: Callable[[Column, Column], Effect],
+    accept: Callable[[Proposal], bool] = accept_all,
 ) -> tuple[Proposal, ...]:
-    """Return proposals for one column, each on top of those before it.
+    """Return the accepted proposals for one column, each on top of those before it.
 
     `sample` returns cells by which candidates are chosen, readable ones among them; `count` counts
-    the effect of a change over all cells.
+    the effect of a change over all cells. A fact that is not accepted is not proposed again.
     """
     given: list[Proposal] = []
+    declined: set[str] = set()
     for _ in range(MAX_ROUNDS):
         cells = sample(column)
-        found = False
+        before = column
         for stage in _stages(name, column):
-            best = _choose(column, stage(column, cells), cells)
+            rivals = (group for group in stage(column, cells) if not declined & set(group[0]))
+            best = _choose(column, rivals, cells)
             if best is None:
                 continue
             options, declared = best
             effect = count(column, declared)
             # Chosen by a sample, but given only if all cells agree.
-            if effect.gain > 0:
-                stated = tuple(
-                    (fact, value) for fact, value in options.items() if value is not None
-                )
-                given.append(Proposal(name, stated, effect, declared))
+            if effect.gain <= 0:
+                continue
+            proposal = Proposal(name, _stated(options), effect, declared)
+            if accept(proposal):
+                given.append(proposal)
                 column = declared
-                found = True
-        if not found:
+            else:
+                declined |= set(options)
+        if column == before:
             break
     return tuple(given)
+
+
+def _stated(options: Options) -> tuple[tuple[str, object], ...]:
+    """Return the facts that are stated, without those that are taken back."""
+    return tuple((fact, value) for fact, value in options.items() if value is not None)
 
 
 def propose_from(name: str, column: Column, cells: Cells) -> tuple[Proposal, ...]:
@@ -226,19 +238,35 @@ def _choose(
     two of them gain as much, neither is chosen.
     """
     best: tuple[Options, Column] | None = None
-    most = 0
+    most = (0, 0)
     for group in rivals:
-        gains = []
+        ranked = []
         for options in group:
             declared = redeclare(column, options)
             if declared is not None:
-                gains.append((effect_of(column, declared, cells).gain, options, declared))
-        gains.sort(key=lambda one: -one[0])
-        undecided = len(gains) > 1 and gains[0][0] == gains[1][0]
-        if gains and not undecided and gains[0][0] > most:
-            most = gains[0][0]
-            best = gains[0][1:]
+                ranked.append((_rank(column, declared, cells), options, declared))
+        ranked.sort(key=lambda one: one[0], reverse=True)
+        undecided = len(ranked) > 1 and ranked[0][0] == ranked[1][0]
+        if not ranked or undecided or ranked[0][0][1] <= 0:
+            continue
+        if best is None or ranked[0][0] > most:
+            most = ranked[0][0]
+            best = ranked[0][1:]
     return best
+
+
+def _rank(before: Column, after: Column, cells: Cells) -> tuple[int, int]:
+    """Return how good a candidate is by a sample: cells gained within the bounds, then all gained.
+
+    Bounds decide where a cell can be read in two ways: 11,427 kg is no eleven tons in 0 to 30.
+    """
+    gain = effect_of(before, after, cells).gain
+    return gain - _clipped(after, cells) + _clipped(before, cells), gain
+
+
+def _clipped(column: Column, cells: Cells) -> int:
+    wide = widest(column)
+    return sum(count for cell, count in cells.items() if outcome(column, cell, wide) == CLIPPED)
 
 
 def redeclare(column: Column, options: Options) -> Column | None:

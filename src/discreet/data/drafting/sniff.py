@@ -191,7 +191,7 @@ def _csv_rows(path: Path) -> Iterator[list[str]]:
             delimiter = max(DELIMITERS, key=header.count)
             yield from csv.reader(lines, delimiter=delimiter)
     except FileNotFoundError:
-        raise InvalidArgument(f"{path} is not there; give the path of a file that exists") from None
+        raise InvalidArgument(f"{path} cannot be read: there is no such file") from None
     except (OSError, EOFError, zlib.error, csv.Error):
         raise InvalidArgument(
             f"{path.name} cannot be read as CSV; give a text file with one header line"

@@ -58,6 +58,40 @@ def write_schemas(path: str | Path, schemas: Iterable[Schema]) -> None:
     write_toml(path, schemas_to_toml(schemas))
 
 
+def rewrite_columns(path: str | Path, schemas: Iterable[Schema]) -> bool:
+    """Write schemas over the file they were read from; return whether all else in it has stayed.
+
+    Lines of columns are replaced, so that comments and order stay. Where that does not give the
+    schemas, because a column is written in another shape, the whole file is written anew.
+    """
+    wanted = tuple(schemas)
+    text = Path(path).read_text(encoding="utf-8")
+    kept = _replace_lines(text, wanted)
+    try:
+        is_same = schemas_from_toml(kept, draft=True) == wanted
+    except InvalidArgument:
+        is_same = False
+    write_toml(path, kept if is_same else schemas_to_toml(wanted))
+    return is_same
+
+
+def _replace_lines(text: str, schemas: Iterable[Schema]) -> str:
+    """Replace the lines of columns by those of other schemas, table by table."""
+    tables: dict[str, dict[str, str]] = {}
+    for schema in schemas:
+        facts: Mapping[str, object] = schema_to_dict(schema)["columns"]  # type: ignore[assignment]
+        written = {toml_key(name): _toml_line(name, column, None) for name, column in facts.items()}
+        tables[f"[tables.{toml_key(schema.name)}.columns]"] = written
+    columns: dict[str, str] = {}
+    lines = []
+    for line in text.splitlines():
+        if line.startswith("["):
+            columns = tables.get(line.strip(), {})
+        key = line.partition(" = ")[0]
+        lines.append(columns.get(key, line))
+    return "\n".join(lines) + "\n"
+
+
 def write_toml(path: str | Path, text: str) -> None:
     """Write the text of a schema file; refuse a path that cannot be written."""
     try:

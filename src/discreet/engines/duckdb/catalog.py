@@ -13,7 +13,7 @@ from ...connection import require_path
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.compatibility import misfit
-from ...intake.report import StewardReport, TableReport
+from ...intake.report import StewardReport
 from ..base import find_column, require_columns, stored_columns
 from ..sql.dialect import StoredTable
 from ..sql.select import select_sql
@@ -205,12 +205,11 @@ class SourceCatalog:
         for schema in schemas:
             source = self._source(schema.name)
             parts = list(parts_of(source, schema, self.connection))
-            rows, nobody, columns = count_cells(self.connection, schema, parts)
             bad = source.bad if isinstance(source, CsvFiles) else 0
             action = "refuse"
             if bad:
                 action = "drop" if schema.name in self.dropped else "null"
-            reports.append(TableReport(schema.name, rows, nobody, bad, action, columns))
+            reports.append(count_cells(self.connection, schema, parts, (bad, action)))
         return StewardReport(tuple(reports))
 
     def _source(self, name: str) -> OpenSource:
@@ -285,8 +284,7 @@ class DatabaseCatalog:
         reports = []
         for schema in schemas:
             table = self._describe(schema.name)
-            rows, nobody, columns = count_cells(self.connection, schema, [table])
-            reports.append(TableReport(schema.name, rows, nobody, 0, "refuse", columns))
+            reports.append(count_cells(self.connection, schema, [table]))
         return StewardReport(tuple(reports))
 
     def _is_view(self, name: str) -> bool:

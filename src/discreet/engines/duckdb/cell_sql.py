@@ -120,12 +120,24 @@ def seen_columns(schema: Schema) -> list[str]:
 
 
 def seen_sql(schema: Schema, source: str) -> str:
-    """Write the counts of a table: rows, rows without a person, and each outcome of each column."""
+    """Write the counts of a table: rows, rows without a person, and each outcome of each column.
+
+    After the outcomes of a column stands whether all of its cells are read as one value.
+    """
     without_person = "0"
     if isinstance(schema.unit, People):
         without_person = f"count(*) - count({DUCKDB.quote(PERSON)})"
     cells = ["count(*)", without_person]
-    for column in seen_columns(schema):
+    for name, column in zip(schema.columns, seen_columns(schema), strict=True):
         for outcome in range(OUTCOMES):
             cells.append(f"count(CASE WHEN {column} = {outcome} THEN 1 END)")
+        kept = DUCKDB.quote(name)
+        cells.append(f"CAST(min({kept}) IS NOT DISTINCT FROM max({kept}) AS INTEGER)")
     return select_sql(cells, source)
+
+
+def over_rows_sql(unit: People, source: str) -> str:
+    """Write the number of people in a table with more rows than may count."""
+    person = DUCKDB.quote(PERSON)
+    more = f"GROUP BY {person} HAVING {person} IS NOT NULL AND count(*) > {unit.max_rows}"
+    return select_sql(["count(*)"], nested(select_sql([person], source, more)))

@@ -6,36 +6,51 @@ A cell is missing, unreadable, clipped or unlisted. Unreadable cells are shown b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import duckdb
 
-from ...data.columns.column import Column
+from ...data.columns.column import Category, Column
 from ...data.columns.outcome import widest
-from ...data.drafting.forms import MAX_FORM_LENGTH
+from ...data.drafting.proposals import Proposal
 from ...data.schema import Schema
-from ...intake.report import ColumnReport
+from ...data.unit import People
+from ...intake.report import ColumnReport, TableReport
 from ..sql.dialect import StoredColumn, StoredTable, case_sql
 from ..sql.reading.outcome import OUTCOMES
 from ..sql.reading.spelled import missing_sql
 from ..sql.reading.value import prepare, read
 from ..sql.rows.relation import stored_column
 from ..sql.select import nested, select_sql
-from .cell_sql import cells_sql, seen_sql
+from .cell_sql import cells_sql, over_rows_sql, seen_sql
 from .dialect import DUCKDB
+from .proposals import form_sql, propose_cells
 
 MAX_FORMS = 5
+BadRecords: TypeAlias = tuple[int, str]
+"""Number of records that break the grammar, and what became of them."""
+NONE_BAD: BadRecords = (0, "refuse")
 
 
 def count_cells(
-    connection: duckdb.DuckDBPyConnection, schema: Schema, parts: list[StoredTable]
-) -> tuple[int, int, tuple[ColumnReport, ...]]:
-    """Return the number of rows, of those without an id, and the outcomes of each column."""
-    counts = []
-    for part in parts:
-        text = seen_sql(schema, nested(cells_sql(schema, part)))
-        counts.append(connection.execute(text).fetchall()[0])
-    sums = list(map(sum, zip(*counts, strict=True)))
-    return make_report(connection, schema, parts, sums)
+    connection: duckdb.DuckDBPyConnection,
+    schema: Schema,
+    parts: list[StoredTable],
+    bad_records: BadRecords = NONE_BAD,
+) -> TableReport:
+    """Read the parts of a table, and count the outcomes of their cells."""
+    every = " UNION ALL BY NAME ".join(cells_sql(schema, part) for part in parts)
+    seen = connection.execute(seen_sql(schema, nested(every))).fetchall()[0]
+    over = count_over_rows(connection, schema, nested(every))
+    return make_report(connection, schema, parts, (*seen, over), bad_records)
+
+
+def count_over_rows(connection: duckdb.DuckDBPyConnection, schema: Schema, source: str) -> int:
+    """Count the people with more rows than may count, 0 where there are no people."""
+    if not isinstance(schema.unit, People) or schema.unit.window is not None:
+        return 0
+    ((people,),) = connection.execute(over_rows_sql(schema.unit, source)).fetchall()
+    return int(people)
 
 
 def make_report(
@@ -43,16 +58,45 @@ def make_report(
     schema: Schema,
     parts: list[StoredTable],
     seen: Sequence[int],
-) -> tuple[int, int, tuple[ColumnReport, ...]]:
-    """Make a report of the counts of `seen_sql`, with the forms of unreadable cells."""
+    bad_records: BadRecords = NONE_BAD,
+) -> TableReport:
+    """Make a report of the counts of `seen_sql` and `count_over_rows`.
+
+    It has the forms of cells that were not read, and proposals that would read them.
+    """
     rows, nobody = seen[:2]
     reports = []
     for number, (name, column) in enumerate(schema.columns.items()):
-        first = 2 + OUTCOMES * number
-        null, unreadable, clipped, unlisted = seen[first : first + OUTCOMES]
-        forms = _forms(connection, name, column, parts) if unreadable else ()
-        reports.append(ColumnReport(name, column.kind, null, unreadable, clipped, unlisted, forms))
-    return rows, nobody, tuple(reports)
+        first = 2 + (OUTCOMES + 1) * number
+        null, unreadable, clipped, unlisted, constant = seen[first : first + OUTCOMES + 1]
+        forms = _forms(connection, name, column, parts) if unreadable or unlisted else ()
+        given: tuple[Proposal, ...] = ()
+        # Clean columns cost nothing here: proposals are looked for only where cells were not read.
+        if unreadable or unlisted or clipped:
+            given = propose_cells(connection, name, column, parts)
+        reports.append(
+            ColumnReport(
+                name,
+                column.kind,
+                null,
+                unreadable,
+                clipped,
+                unlisted,
+                forms,
+                tuple((proposal.masked, *proposal.effect.counts) for proposal in given),
+                bool(constant) and rows > 1,
+                null + unlisted if _leaves_rows_out(column) else 0,
+            )
+        )
+    bad, action = bad_records
+    return TableReport(schema.name, rows, nobody, bad, action, tuple(reports), over_rows=seen[-1])
+
+
+def _leaves_rows_out(column: Column) -> bool:
+    """Return whether a row may have no key of a listed column: grouping by it leaves the row out."""
+    if not isinstance(column, Category) or column.null_key:
+        return False
+    return column.other is None and column.default is None
 
 
 def _forms(
@@ -75,14 +119,12 @@ def _forms_sql(column: Column, stored: StoredColumn, part: StoredTable) -> str:
     """Write the query for forms: 9 stands for a digit, a for a letter."""
     unbounded = widest(column)
     prepared = prepare(unbounded, stored, DUCKDB)
-    digits = f"regexp_replace(left(trim({stored.sql}), {MAX_FORM_LENGTH}), '[0-9]', '9', 'g')"
-    form = f"regexp_replace({digits}, '[\\p{{L}}]', 'a', 'g')"
     written = stored.sql
     missing = missing_sql(column, stored, DUCKDB)
     if missing is not None:
         written = case_sql(f"NOT ({missing})", written)
     cells = [
-        f"{form} AS f",
+        f"{form_sql(stored.sql)} AS f",
         f"({read(unbounded, prepared, DUCKDB)}) AS c",
         f"{written} AS r",
     ]

@@ -22,7 +22,6 @@ from ...connection import require_path, server_table
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.csv_file import BadRecord, Csv
-from ...intake.report import TableReport
 from ...intake.source_digest import digest_source
 from ..base import schemas_in
 from ..postgres.engine import Postgres
@@ -30,7 +29,7 @@ from ..sql.store import require_readable
 from .catalog import take_in
 from .dialect import DUCKDB
 from .engine import DuckDB
-from .findings import make_report
+from .findings import count_over_rows, make_report
 from .manifest import Manifest, PreparedTable, is_store, write_mark
 from .parts import parts_of
 from .session import StoreLimits, ignore_values, open_session, read_limits, use_values
@@ -281,16 +280,16 @@ def _ingest(
     )
     ignore_values(connection, kept=False)
     tell(f"counting {name}")
-    rows, nobody, columns = make_report(connection, schema, parts, taken.seen)
     bad = source.bad if isinstance(source, CsvFiles) else 0
     action = given.on_bad_record if isinstance(given, Csv) else "refuse"
+    over_rows = count_over_rows(connection, schema, DUCKDB.quote(name))
     # Tables of databases may be views, which leave out rows by their content.
     may_be_view = isinstance(source, ServerTable | DatabaseTable)
     return PreparedTable(
         schema,
         taken.layout,
         stamps,
-        report=TableReport(name, rows, nobody, bad, action, columns),
+        report=make_report(connection, schema, parts, (*taken.seen, over_rows), (bad, action)),
         whole=action != "drop" and not may_be_view,
     )
 

@@ -1,0 +1,135 @@
+"""`discreet schema fix`: walk through proposals for reading a messy file, and write the accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Annotated, TypeAlias
+
+import typer
+
+# The package imports DuckDB only when it is used.
+from ... import engines
+from ...connection import server_table
+from ...data.columns.column import Column
+from ...data.drafting.answers import split_answer
+from ...data.drafting.proposals import Proposal, effect_text, redeclare
+from ...data.files.schema_file import read_schemas, rewrite_columns
+from ...data.files.schema_json import column_to_dict, marks_of
+from ...data.schema import Schema
+from ...errors import InvalidArgument
+from ..refusal import refusals
+from ..source import table_of
+
+Accept: TypeAlias = Callable[[str], bool]
+
+
+def fix(
+    file: Annotated[str, typer.Argument(help="The schema file; it is written anew.")],
+    source: Annotated[str, typer.Argument(help="A CSV or Parquet file of one of its tables.")],
+    *,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Accept every proposal without asking.")
+    ] = False,
+    alias: Annotated[
+        list[str] | None,
+        typer.Option(help="A spelling and the key that it means: ward=E.R.:emergency."),
+    ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="What separates the fields of a text file.")
+    ] = None,
+    encoding: Annotated[str, typer.Option(help="The encoding of a text file.")] = "utf-8",
+) -> None:
+    """Show by column what would be read with each proposal, and write those that you accept.
+
+    Every proposal is counted over all cells first, and given only if it mends more than it breaks.
+    Accepted facts are marked looked_at, because the data were looked at.
+
+    Example: discreet schema fix visits.toml visits.csv --alias ward=E.R.:emergency
+    """
+    with refusals():
+        if server_table(source) is not None:
+            raise InvalidArgument(
+                "schema fix reads files; a server's own tables have types already"
+            )
+        schemas = read_schemas(file, draft=True)
+        name = table_of(source, schemas)
+        schema = next(one for one in schemas if one.name == name)
+        stated = _with_aliases(schema, alias or [])
+        given = engines.Csv(source, delimiter=delimiter, encoding=encoding)
+        is_default = delimiter is None and encoding == "utf-8"
+        accept = partial(_accept, yes)
+        fixed = _walk(stated, source if is_default else given, accept, ask=not yes)
+        if fixed == schema:
+            typer.echo(f"{file}: nothing to change")
+            return
+        kept = rewrite_columns(file, [fixed if one.name == name else one for one in schemas])
+        note = "" if kept else "; it was written anew, without its comments"
+        typer.echo(f"{file}: {len(fixed.looked_at)} facts taken from the data{note}")
+
+
+def _accept(yes: bool, proposal: Proposal) -> bool:
+    effect = effect_text(*proposal.effect.counts)
+    text = f"{proposal.column}: with {proposal.text}: {effect}"
+    if yes:
+        typer.echo(text)
+        return True
+    return typer.confirm(f"{text}. Take it?", default=True)
+
+
+def _walk(schema: Schema, source: object, accept: Callable[[Proposal], bool], ask: bool) -> Schema:
+    """Return a schema with the accepted proposals, and with aliases for spellings that are left."""
+    for found in engines.find_proposals(source, schema, accept):
+        column = schema.columns[found.name]
+        facts = [fact for proposal in found.proposals for fact, _ in proposal.options]
+        if found.proposals:
+            column = found.proposals[-1].declared
+        for spelling, rows in found.unlisted:
+            text = f"{found.name}: {spelling!r} in {rows:,} rows is not listed"
+            if not ask:
+                typer.echo(f"{text}; say --alias {found.name}={spelling}:KEY if it means a key")
+                continue
+            meant = typer.prompt(f"{text}. Which key does it mean?", default="", show_default=False)
+            if meant:
+                column = _with_alias(found.name, column, spelling, meant.strip())
+                facts.append("aliases")
+        schema = _replaced(schema, found.name, column, facts)
+    return schema
+
+
+def _with_aliases(schema: Schema, options: Iterable[str]) -> Schema:
+    """Add the aliases that were said, each as COLUMN=SPELLING:KEY."""
+    for option in options:
+        name, said = split_answer(option, schema.columns)
+        spelling, _, meant = said.rpartition(":")
+        column = _with_alias(name, schema.columns[name], spelling, meant)
+        schema = _replaced(schema, name, column, ["aliases"])
+    return schema
+
+
+def _with_alias(name: str, column: Column, spelling: str, meant: str) -> Column:
+    known = dict(getattr(column, "aliases", None) or ())
+    declared = redeclare(column, {"aliases": {**known, spelling: meant}})
+    if declared is None:
+        raise InvalidArgument(
+            f"{name}: {spelling!r} cannot be an alias of {meant!r}; it must be a listed key, and the "
+            "spelling must mean nothing else"
+        )
+    return declared
+
+
+def _replaced(schema: Schema, name: str, column: Column, looked_at: Iterable[str]) -> Schema:
+    """Return a schema with another declaration of one column, and what was looked at for it."""
+    facts = schema.to_dict()
+    paths = [*schema.looked_at, *(f"columns.{name}.{fact}" for fact in looked_at)]
+    columns: dict[str, object] = dict(facts["columns"])  # type: ignore[call-overload]
+    path = f"columns.{name}"
+    # A unit that became one of several units is no longer declared by itself.
+    declared = column.options()
+    stated = [
+        one for one in paths if not one.startswith(f"{path}.") or declared.get(one[len(path) + 1 :])
+    ]
+    columns[name] = column_to_dict(column) | marks_of(
+        path, schema.needs_word, dict.fromkeys(stated)
+    )
+    return Schema.from_dict(facts | {"columns": columns})
