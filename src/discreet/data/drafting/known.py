@@ -14,7 +14,7 @@ _MARKS = """
 n/a na n.a. n.a #n/a none null nil nan - -- --- – — ? ?? . .. * unknown unk missing
 not_available not_known not_recorded no_data not_stated refused (blank) blank
 k.a. k._a. ka keine_angabe unbekannt fehlt fehlend ohne_angabe leer (leer)
-inconnu inconnue non_connu non_renseigné n.d. nd n/d s.o. s/o
+inconnu inconnue non_connu non_renseigné n.d. n/d s.o. s/o
 desconocido desconocida sin_dato sin_datos no_consta sconosciuto non_noto desconhecido
 onbekend ukjent ukendt okänd uppgift_saknas tuntematon nieznany brak brak_danych neznámý
 """
@@ -33,7 +33,7 @@ _UNITS = {
     "length": "m=1 cm=1/100 mm=1/1000 km=1000 in=0.0254 inch=0.0254 inches=0.0254 ft=0.3048 "
     "feet=0.3048 foot=0.3048 yd=0.9144 mi=1609.344 mile=1609.344 miles=1609.344",
     "time": "s=1 sec=1 secs=1 min=60 mins=60 minuten=60 h=3600 hr=3600 hrs=3600 std=3600 d=86400 "
-    "day=86400 days=86400 tage=86400",
+    "day=86400 days=86400",
     "volume": "l=1 ml=1/1000 cl=1/100 dl=1/10 hl=100",
     "speed": "km/h=1 kmh=1 mph=1.609344 m/s=3.6",
     "energy": "kj=1 kcal=4.184 j=1/1000 cal=0.004184 kwh=3600",
