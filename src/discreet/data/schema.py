@@ -344,7 +344,9 @@ def _read_looked_at(paths: Iterable[str], columns: dict[str, Column]) -> tuple[s
     known = []
     for name, column in columns.items():
         facts = column.options()
-        known += [f"columns.{name}.{fact}" for fact in READING if facts.get(fact) is not None]
+        for fact in READING:
+            if facts.get(fact) is not None:
+                known.append(f"columns.{name}.{fact}")
     if isinstance(paths, str):
         raise InvalidArgument(f"looked_at must be a list of facts, got {paths!r}")
     looked_at = set(paths)
@@ -353,4 +355,5 @@ def _read_looked_at(paths: Iterable[str], columns: dict[str, Column]) -> tuple[s
             f"looked_at must list facts of reading that are declared, {', '.join(known) or 'none here'}; "
             f"got {sorted(looked_at - set(known))}"
         )
-    return tuple(path for path in known if path in looked_at)
+    # In the order of the schema, so that equal schemas have equal texts.
+    return tuple(filter(looked_at.__contains__, known))

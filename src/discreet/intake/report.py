@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from operator import itemgetter
 from typing import Any
 
 from ..data.drafting.proposals import effect_text
@@ -38,13 +39,18 @@ class ColumnReport:
     @property
     def advice(self) -> str:
         """The declarations that would read more cells, "" if none is known."""
-        texts = [text for text, *_ in self.proposals]
-        return f"declare {'; '.join(texts)}" if texts else ""
+        if not self.proposals:
+            return ""
+        texts = map(itemgetter(0), self.proposals)
+        return f"declare {'; '.join(texts)}"
 
     @property
     def effects(self) -> tuple[str, ...]:
         """What each proposal would change, in words."""
-        return tuple(f"with {text}: {effect_text(*counts)}" for text, *counts in self.proposals)
+        texts = []
+        for text, *counts in self.proposals:
+            texts.append(f"with {text}: {effect_text(*counts)}")
+        return tuple(texts)
 
     def __str__(self) -> str:
         counts = {

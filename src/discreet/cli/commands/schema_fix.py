@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from operator import attrgetter
 from typing import Annotated, TypeAlias
 
 import typer
@@ -15,7 +16,7 @@ from ...data.columns.column import Column
 from ...data.drafting.answers import split_answer
 from ...data.drafting.proposals import Proposal, effect_text, redeclare
 from ...data.files.schema_file import read_schemas, rewrite_columns
-from ...data.files.schema_json import column_to_dict, marks_of
+from ...data.files.schema_json import column_to_dict, looked_at_of, marks_of
 from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ..refusal import refusals
@@ -54,7 +55,8 @@ def fix(
             )
         schemas = read_schemas(file, draft=True)
         name = table_of(source, schemas)
-        schema = next(one for one in schemas if one.name == name)
+        by_name = dict(zip(map(attrgetter("name"), schemas), schemas, strict=True))
+        schema = by_name[name]
         stated = _with_aliases(schema, alias or [])
         given = engines.Csv(source, delimiter=delimiter, encoding=encoding)
         is_default = delimiter is None and encoding == "utf-8"
@@ -63,7 +65,7 @@ def fix(
         if fixed == schema:
             typer.echo(f"{file}: nothing to change")
             return
-        kept = rewrite_columns(file, [fixed if one.name == name else one for one in schemas])
+        kept = rewrite_columns(file, (by_name | {name: fixed}).values())
         note = "" if kept else "; it was written anew, without its comments"
         typer.echo(f"{file}: {len(fixed.looked_at)} facts taken from the data{note}")
 
@@ -81,9 +83,10 @@ def _walk(schema: Schema, source: object, accept: Callable[[Proposal], bool], as
     """Return a schema with the accepted proposals, and with aliases for spellings that are left."""
     for found in engines.find_proposals(source, schema, accept):
         column = schema.columns[found.name]
-        facts = [fact for proposal in found.proposals for fact, _ in proposal.options]
-        if found.proposals:
-            column = found.proposals[-1].declared
+        facts: list[str] = []
+        for proposal in found.proposals:
+            column = proposal.declared
+            facts += dict(proposal.options)
         for spelling, rows in found.unlisted:
             text = f"{found.name}: {spelling!r} in {rows:,} rows is not listed"
             if not ask:
@@ -120,16 +123,14 @@ def _with_alias(name: str, column: Column, spelling: str, meant: str) -> Column:
 
 def _replaced(schema: Schema, name: str, column: Column, looked_at: Iterable[str]) -> Schema:
     """Return a schema with another declaration of one column, and what was looked at for it."""
-    facts = schema.to_dict()
-    paths = [*schema.looked_at, *(f"columns.{name}.{fact}" for fact in looked_at)]
-    columns: dict[str, object] = dict(facts["columns"])  # type: ignore[call-overload]
     path = f"columns.{name}"
-    # A unit that became one of several units is no longer declared by itself.
+    marks = marks_of(path, schema.needs_word, schema.looked_at)
     declared = column.options()
-    stated = [
-        one for one in paths if not one.startswith(f"{path}.") or declared.get(one[len(path) + 1 :])
-    ]
-    columns[name] = column_to_dict(column) | marks_of(
-        path, schema.needs_word, dict.fromkeys(stated)
-    )
+    # A unit that became one of several units is no longer declared by itself.
+    stated = list(filter(declared.get, [*looked_at_of(name, schema.looked_at), *looked_at]))
+    if stated:
+        marks["looked_at"] = list(dict.fromkeys(stated))
+    facts = schema.to_dict()
+    columns: dict[str, object] = dict(facts["columns"])  # type: ignore[call-overload]
+    columns[name] = column_to_dict(column) | marks
     return Schema.from_dict(facts | {"columns": columns})

@@ -86,8 +86,10 @@ class Draft:
     @property
     def looked_at(self) -> tuple[str, ...]:
         """Paths of the facts of reading that were taken from the data."""
-        paths = [path for proposal in self.proposals for path in proposal.facts]
-        return tuple(dict.fromkeys(paths))
+        paths: dict[str, None] = {}
+        for proposal in self.proposals:
+            paths |= dict.fromkeys(proposal.facts)
+        return tuple(paths)
 
     def to_toml(self) -> str:
         """Write the draft as a schema file; missing facts are comments, so it does not load."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ...frozen import frozen
 from ..columns.column import Boolean, Column, ColumnType, Date, Integer, Real, Timestamp
 from ..columns.outcome import MISSING, outcome, widest
-from .proposals import Cells, Proposal, propose_from
+from .proposals import Cells, Proposal, facts_text, propose_from
 from .sniff import CODE, Look
 
 LEAST_READ = 0.9
@@ -78,7 +78,7 @@ def hint_of(proposals: tuple[Proposal, ...]) -> str:
         stated |= proposal.options
     if not stated:
         return ""
-    return "declare " + ", ".join(f"{fact}={value!r}" for fact, value in stated.items())
+    return f"declare {facts_text(stated.items())}"
 
 
 def _reads_most(column: Column, cells: Cells) -> bool:

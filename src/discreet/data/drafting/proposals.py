@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from fractions import Fraction
+from functools import partial
 from typing import TypeAlias
 
 from ...arithmetic.rational import plain
@@ -100,7 +101,7 @@ class Proposal:
     @property
     def text(self) -> str:
         """The declaration as it is written, such as format=['%Y-%m-%d', '%d.%m.%Y']."""
-        return ", ".join(f"{name}={value!r}" for name, value in self.options)
+        return facts_text(self.options)
 
     @property
     def masked(self) -> str:
@@ -108,13 +109,23 @@ class Proposal:
         shown = dict(self.options)
         aliases = shown.get("aliases")
         if isinstance(aliases, dict):
-            shown["aliases"] = {form_of(written): meant for written, meant in aliases.items()}
-        return ", ".join(f"{name}={value!r}" for name, value in shown.items())
+            forms = map(form_of, aliases)
+            shown["aliases"] = dict(zip(forms, aliases.values(), strict=True))
+        return facts_text(shown.items())
 
     @property
     def facts(self) -> tuple[str, ...]:
         """The paths of the declared facts, for `looked_at`."""
-        return tuple(f"columns.{self.column}.{name}" for name, _ in self.options)
+        prefix = f"columns.{self.column}."
+        return tuple(prefix + name for name, _ in self.options)
+
+
+def facts_text(facts: Iterable[tuple[str, object]]) -> str:
+    """Write facts of a column as they are declared: null=['n/a'], thousands=','."""
+    texts = []
+    for name, value in facts:
+        texts.append(f"{name}={value!r}")
+    return ", ".join(texts)
 
 
 def effect_of(before: Column, after: Column, cells: Cells) -> Effect:
@@ -172,8 +183,7 @@ def propose(
         cells = sample(column)
         before = column
         for stage in _stages(name, column):
-            rivals = (group for group in stage(column, cells) if not declined & set(group[0]))
-            best = _choose(column, rivals, cells)
+            best = _choose(column, stage(column, cells), cells, declined)
             if best is None:
                 continue
             options, declared = best
@@ -194,7 +204,15 @@ def propose(
 
 def _stated(options: Options) -> tuple[tuple[str, object], ...]:
     """Return the facts that are stated, without those that are taken back."""
-    return tuple((fact, value) for fact, value in options.items() if value is not None)
+    return tuple(_without_none(options).items())
+
+
+def _without_none(facts: Mapping[str, object]) -> Options:
+    stated = {}
+    for fact, value in facts.items():
+        if value is not None:
+            stated[fact] = value
+    return stated
 
 
 def propose_from(name: str, column: Column, cells: Cells) -> tuple[Proposal, ...]:
@@ -230,7 +248,7 @@ def _stages(name: str, column: Column) -> Iterable[Stage]:
 
 
 def _choose(
-    column: Column, rivals: Iterator[tuple[Options, ...]], cells: Cells
+    column: Column, rivals: Iterator[tuple[Options, ...]], cells: Cells, declined: set[str]
 ) -> tuple[Options, Column] | None:
     """Return the candidate that gains most cells of a sample, with its column; None if none gains.
 
@@ -240,6 +258,8 @@ def _choose(
     best: tuple[Options, Column] | None = None
     most = (0, 0)
     for group in rivals:
+        if declined & set(group[0]):
+            continue
         ranked = []
         for options in group:
             declared = redeclare(column, options)
@@ -266,16 +286,19 @@ def _rank(before: Column, after: Column, cells: Cells) -> tuple[int, int]:
 
 def _clipped(column: Column, cells: Cells) -> int:
     wide = widest(column)
-    return sum(count for cell, count in cells.items() if outcome(column, cell, wide) == CLIPPED)
+    clipped = 0
+    for cell, count in cells.items():
+        if outcome(column, cell, wide) == CLIPPED:
+            clipped += count
+    return clipped
 
 
 def redeclare(column: Column, options: Options) -> Column | None:
     """Return a column with other facts of reading; None if they contradict the rest of it."""
-    facts = column_to_dict(column) | options
     # A fact that is taken back is left out.
-    kept = {name: value for name, value in facts.items() if value is not None}
+    facts = _without_none(column_to_dict(column) | options)
     try:
-        return column_from_dict(kept, "the column")
+        return column_from_dict(facts, "the column")
     except InvalidArgument:
         return None
 
@@ -292,13 +315,15 @@ def _bad(column: Column, cells: Cells) -> dict[str, int]:
 
 def _null(column: Column, cells: Cells) -> Iterator[tuple[Options, ...]]:
     bad = _bad(column, cells)
-    numbers = {cell: count for cell, count in bad.items() if _WHOLE.fullmatch(cell)}
-    others = [count for cell, count in numbers.items() if not is_missing_mark(cell)]
     # A number means nothing only if it is much commoner than the other numbers beyond the bounds.
-    least = 3 * max(others, default=0)
+    least = 0
+    for cell, count in bad.items():
+        if _WHOLE.fullmatch(cell) and not is_missing_mark(cell):
+            least = max(least, 3 * count)
     marks = set()
     for cell, count in bad.items():
-        if is_missing_mark(cell) and (cell not in numbers or count > least):
+        is_common = count > least or not _WHOLE.fullmatch(cell)
+        if is_missing_mark(cell) and is_common:
             marks.add(cell.strip(" "))
     if marks:
         yield ({"null": sorted({*(column.null or ()), *marks})},)
@@ -314,7 +339,7 @@ def _blanks_and_case(column: Column, cells: Cells) -> Iterator[tuple[Options, ..
 def _aliases(column: Column, cells: Cells) -> Iterator[tuple[Options, ...]]:
     if not isinstance(column, Category):
         return
-    keys = [str(key) for key in column.values]
+    keys = list(map(str, column.values))
     found = dict(column.aliases or ())
     for cell, count in _bad(column, cells).items():
         meant = resembled_key(cell, keys)
@@ -333,7 +358,7 @@ def resembled_key(cell: str, keys: Iterable[str]) -> str | None:
     ['emergency', 'intensive care', 'surgery', None, None]
     """
     written = _letters(cell)
-    near = [key for key in keys if _resembles(written, key)]
+    near = list(filter(partial(_resembles, written), keys))
     return near[0] if len(near) == 1 else None
 
 
@@ -374,11 +399,19 @@ def _format(column: Column, cells: Cells) -> Iterator[tuple[Options, ...]]:
 def _iso_formats(column: Date | Timestamp, cells: Cells) -> list[str]:
     """Return the ISO formats of cells that are read without any declared format."""
     wide = widest(column)
-    forms = {form_of(cell) for cell in cells if outcome(column, cell, wide) in (None, CLIPPED)}
-    formats = []
+    forms = set()
+    for cell in cells:
+        if outcome(column, cell, wide) in (None, CLIPPED):
+            forms.add(form_of(cell))
+    formats: list[str] = []
     for form in sorted(forms):
-        formats += [given for given in day_formats(form) if given.startswith("%Y-%m-%d")]
+        # Only a form that begins with the year is ISO's, and it has one format.
+        formats += filter(_is_iso, day_formats(form))
     return formats
+
+
+def _is_iso(given: str) -> bool:
+    return given.startswith("%Y-%m-%d")
 
 
 def _numerals(name: str, column: Column, cells: Cells) -> Iterator[tuple[Options, ...]]:
@@ -389,7 +422,7 @@ def _numerals(name: str, column: Column, cells: Cells) -> Iterator[tuple[Options
     marks: list[Options] = [{}]
     seen = set("".join(bad))
     for thousands, decimal in _SEPARATORS:
-        needed = {mark for mark in (thousands, decimal) if mark}
+        needed = {thousands, decimal} - {None}
         if needed <= seen and column.thousands is None and column.decimal is None:
             marks.append({"thousands": thousands, "decimal": decimal})
     units: list[Options] = [{}]
@@ -412,8 +445,7 @@ def _units(name: str, column: Integer | Real, bad: Cells) -> Options:
     known = dict(column.units or ())
     if column.unit is not None:
         known[column.unit] = Fraction(1)
-    bases = [unit for unit, factor in known.items() if factor == 1]
-    base = _base_unit(name, bases, counts)
+    base = _base_unit(name, known, counts)
     if base is None or not counts:
         return {}
     dimension, base_factor = _facts(base)
@@ -422,13 +454,14 @@ def _units(name: str, column: Integer | Real, bad: Cells) -> Options:
             known[word] = _facts(word)[1] / base_factor
     if set(known) == {base}:
         return {"unit": base}
-    return {"unit": None, "units": {word: plain(factor) for word, factor in known.items()}}
+    factors = map(plain, known.values())
+    return {"unit": None, "units": dict(zip(known, factors, strict=True))}
 
 
-def _base_unit(name: str, declared: list[str], counts: Counter[str]) -> str | None:
+def _base_unit(name: str, declared: Mapping[str, Fraction], counts: Counter[str]) -> str | None:
     """Return the unit of a bare number: the declared one, the one in the name, or the commonest."""
-    for unit in declared:
-        if unit.casefold() in UNITS:
+    for unit, factor in declared.items():
+        if factor == 1 and unit.casefold() in UNITS:
             return unit
     words = re.split(r"[^\w/%]|_", name.casefold())
     for unit, _ in counts.most_common():

@@ -194,7 +194,8 @@ def table_from_dict(name: object, facts: object, where: str, make: Callable[...,
     for label, column in column_facts.items():
         if _is_marked(column, f"{where}.columns.{label}"):
             needs_word.append(f"columns.{label}")
-        looked_at += [f"columns.{label}.{fact}" for fact in _looked_at(column, where, label)]
+        for fact in _looked_at(column, where, label):
+            looked_at.append(f"columns.{label}.{fact}")
     if _is_marked(table.get("unit"), f"{where}.unit"):
         needs_word.append("unit")
     unit = None

@@ -6,6 +6,7 @@ A cell is missing, unreadable, clipped or unlisted. Unreadable cells are shown b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TypeAlias
 
 import duckdb
@@ -39,7 +40,8 @@ def count_cells(
     bad_records: BadRecords = NONE_BAD,
 ) -> TableReport:
     """Read the parts of a table, and count the outcomes of their cells."""
-    every = " UNION ALL BY NAME ".join(cells_sql(schema, part) for part in parts)
+    texts = map(partial(cells_sql, schema), parts)
+    every = " UNION ALL BY NAME ".join(texts)
     seen = connection.execute(seen_sql(schema, nested(every))).fetchall()[0]
     over = count_over_rows(connection, schema, nested(every))
     return make_report(connection, schema, parts, (*seen, over), bad_records)
@@ -83,13 +85,17 @@ def make_report(
                 clipped,
                 unlisted,
                 forms,
-                tuple((proposal.masked, *proposal.effect.counts) for proposal in given),
+                tuple(map(_counted, given)),
                 bool(constant) and rows > 1,
                 null + unlisted if _leaves_rows_out(column) else 0,
             )
         )
     bad, action = bad_records
     return TableReport(schema.name, rows, nobody, bad, action, tuple(reports), over_rows=seen[-1])
+
+
+def _counted(proposal: Proposal) -> tuple[str, int, int, int]:
+    return (proposal.masked, *proposal.effect.counts)
 
 
 def _leaves_rows_out(column: Column) -> bool:
