@@ -58,7 +58,7 @@ _CLOSE = 0.8
 
 
 @frozen
-class Effect:
+class ReadingChange:
     """Cells that a change of a declaration mends, no longer reads, and reads as another value."""
 
     mended: int
@@ -94,7 +94,7 @@ class Proposal:
 
     column: str
     options: tuple[tuple[str, object], ...]
-    effect: Effect
+    effect: ReadingChange
     declared: Column
     """The column with this change and those before it."""
 
@@ -128,14 +128,14 @@ def facts_text(facts: Iterable[tuple[str, object]]) -> str:
     return ", ".join(texts)
 
 
-def effect_of(before: Column, after: Column, cells: Cells) -> Effect:
+def effect_of(before: Column, after: Column, cells: Cells) -> ReadingChange:
     """Count in Python what a change of the declaration does to some cells.
 
     >>> import discreet as dp
     >>> from discreet.data.drafting.proposals import effect_of
     >>> cells = {"1.5": 2, "1,688": 3, "1.234,5": 1}
     >>> effect_of(dp.Real(0, 9000), dp.Real(0, 9000, thousands=".", decimal=","), cells)
-    Effect(mended=4, lost=2, changed=0)
+    ReadingChange(mended=4, lost=2, changed=0)
     """
     mended = lost = changed = 0
     wide_before, wide_after = widest(before), widest(after)
@@ -148,7 +148,7 @@ def effect_of(before: Column, after: Column, cells: Cells) -> Effect:
             lost += count
         elif was is None and before.read(cell) != after.read(cell):
             changed += count
-    return Effect(mended, lost, changed)
+    return ReadingChange(mended, lost, changed)
 
 
 def is_mended(was: int | None, now: int | None) -> bool:
@@ -169,7 +169,7 @@ def propose(
     name: str,
     column: Column,
     sample: Callable[[Column], Cells],
-    count: Callable[[Column, Column], Effect],
+    count: Callable[[Column, Column], ReadingChange],
     accept: Callable[[Proposal], bool] = accept_all,
 ) -> tuple[Proposal, ...]:
     """Return the accepted proposals for one column, each on top of those before it.
@@ -225,7 +225,7 @@ def propose_from(name: str, column: Column, cells: Cells) -> tuple[Proposal, ...
     ["null=['n/a']", "format=['%Y-%m-%d', '%d.%m.%Y']"]
     """
 
-    def count(before: Column, after: Column) -> Effect:
+    def count(before: Column, after: Column) -> ReadingChange:
         return effect_of(before, after, cells)
 
     return propose(name, column, lambda _: cells, count)

@@ -24,8 +24,8 @@ from ...data.drafting.forms import MAX_FORM_LENGTH
 from ...data.drafting.proposals import (
     MIN_ROWS_OF_ALIAS,
     Cells,
-    Effect,
     Proposal,
+    ReadingChange,
     accept_all,
     is_mended,
     propose,
@@ -102,7 +102,7 @@ def propose_cells(
     def sample(now: Column) -> Cells:
         return _sample(connection, now)
 
-    def count(before: Column, after: Column) -> Effect:
+    def count(before: Column, after: Column) -> ReadingChange:
         return _effect(connection, before, after)
 
     try:
@@ -162,7 +162,7 @@ def _sample(connection: duckdb.DuckDBPyConnection, column: Column) -> Cells:
     return dict(rows)
 
 
-def _effect(connection: duckdb.DuckDBPyConnection, before: Column, after: Column) -> Effect:
+def _effect(connection: duckdb.DuckDBPyConnection, before: Column, after: Column) -> ReadingChange:
     """Count what a change of the declaration does to all cells."""
     differs = "k0 IS DISTINCT FROM k1"
     text = select_sql(
@@ -178,7 +178,7 @@ def _effect(connection: duckdb.DuckDBPyConnection, before: Column, after: Column
             lost += count
         elif was is None and is_other:
             changed += count
-    return Effect(mended, lost, changed)
+    return ReadingChange(mended, lost, changed)
 
 
 def _unlisted(
