@@ -13,10 +13,11 @@ Law: tests/curator/test_views.py::TestAStoredTable
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from ..arithmetic.canonical import canonical_json
+from ..errors import InvalidArgument
 from ..plan.plan import Plan
 from ..privacy.events.json import Json
 from ..query.algebra.tree import Question
@@ -66,6 +67,28 @@ def _columns(rows: Iterable[Row]) -> tuple[list[KeyValues], list[dict[str, Noisy
 
 def _key_text(row: Row) -> str:
     return canonical_json([scalar_to_json(value) for value in row[0]])
+
+
+def slice_table(data: object, titles: Sequence[str], pinned: Mapping[str, object]) -> Json:
+    """Return the part of a written table in which keys have the pinned values, without these keys.
+
+    `titles` are the names of the keys by which `pinned` names some of them.
+
+    Refuses: with InvalidArgument what is no table, and names of other keys.
+    """
+    known = list(titles)
+    if not isinstance(data, dict) or not set(known) >= pinned.keys():
+        raise InvalidArgument("a part of a table is given by values of its keys")
+    wanted = {known.index(title): canonical_json(value) for title, value in pinned.items()}
+    left = [place for place in range(len(known)) if place not in wanted]
+    keys = []
+    estimates = []
+    for key, row in zip(data["keys"], data["estimates"], strict=True):
+        # Texts are compared and not values, because in Python True equals 1.
+        if all(canonical_json(key[place]) == text for place, text in wanted.items()):
+            keys.append(list(pick(key, left)))
+            estimates.append(row)
+    return {**data, "keys": keys, "estimates": estimates}
 
 
 def view_from_json(data: object, plan: Plan | Provenance | LatePlan) -> Answer:

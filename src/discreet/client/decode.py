@@ -25,6 +25,7 @@ from ..errors import DiscreetError, InvalidArgument, SchemaMismatch
 from ..learn.estimator import Estimator
 from ..plan import Plan
 from ..privacy.events import Event
+from ..query.bounds.siblings import wide_question
 from ..query.text.measured_part import measured_print
 from ..query.text.question import fingerprint
 from ..synthetic.stored import measured_from_json
@@ -53,7 +54,11 @@ def make_answer(reply: Mapping[str, Any], plan: Plan, plans: Mapping[str, Plan])
     measured = {name: measured_print(question) for name, question in questions.items()}
     # Answers that were stored before views name the spelling that was asked.
     spelled = {name: fingerprint(question) for name, question in questions.items()}
-    receipt = _checked_receipt(reply, measured, spelled)
+    wide = {}
+    for name, question in questions.items():
+        widened = wide_question(question)
+        wide[name] = measured_print(question if widened is None else widened.question)
+    receipt = _checked_receipt(reply, measured, spelled, wide)
     events: list[Event] = []
     for planned in plans.values():
         events.extend(planned.events)

@@ -46,11 +46,14 @@ def order_of(
     terms: Terms,
     key: AnswerKey,
     context: CuratorContext,
+    measured: AnswerKey | None = None,
     *,
     who: str,
     why: str = "",
 ) -> Priced:
     """Return the order that charges a ledger for plans. Nothing is charged.
+
+    `key` is that of the questions, `measured` that under which their answers are stored, if it is another.
 
     Refuses: plans that release nothing, and events that the ledger cannot price.
     """
@@ -74,11 +77,12 @@ def order_of(
     fits = None
     if same_alone:
         fits = fits_terms(plans, terms, price)
+    stored = measured or key
     order = ChargeOrder(
         who,
         why,
-        key.question,
-        key.text,
+        stored.question,
+        stored.text,
         event,
         part,
         fits,

@@ -46,6 +46,8 @@ class CuratorContext:
     ledger: Ledger
     share_questions: bool = False
     """Whether analysts may know what others have asked."""
+    siblings: bool = True
+    """Whether a charge measures all that its price allows, for later questions."""
     known: dict[tuple[str, ...], tuple[object, ...]] = field(default_factory=dict)
     control: RunControl | None = field(default=None, compare=False, repr=False)
     """How a run is stopped; None if nobody can stop it."""
@@ -100,7 +102,12 @@ class CuratorContext:
 
 
 def read_context(
-    engine: object, schemas: object, ledger: object, *, share_questions: object = False
+    engine: object,
+    schemas: object,
+    ledger: object,
+    *,
+    share_questions: object = False,
+    siblings: object = True,
 ) -> CuratorContext:
     """Check that an engine, schemas and a ledger fit together.
 
@@ -115,11 +122,10 @@ def read_context(
         raise InvalidArgument(
             f"a curator needs a ledger, as open_ledger(…) gives it, got {type(ledger).__name__}"
         )
-    if not isinstance(share_questions, bool):
-        raise InvalidArgument(
-            f"share_questions is True or False, got {type(share_questions).__name__}"
-        )
-    context = CuratorContext(engine, _schemas(schemas), ledger, share_questions)  # type: ignore[arg-type]
+    for name, flag in (("share_questions", share_questions), ("siblings", siblings)):
+        if not isinstance(flag, bool):
+            raise InvalidArgument(f"{name} is True or False, got {type(flag).__name__}")
+    context = CuratorContext(engine, _schemas(schemas), ledger, share_questions, siblings)  # type: ignore[arg-type]
     _check_neighbours(context)
     _check_parts(context)
     for schema in context.schemas.values():

@@ -39,6 +39,7 @@ from .history import history_of
 from .pay import Locks, Work, find_paid, pay
 from .signing import Signer
 from .stored_answer import Body, facts_of, read_answers, write_body
+from .wide_measurement import measurement_of
 
 if TYPE_CHECKING:
     # Most questions need none of these packages: `verbs` loads them when they are used.
@@ -65,6 +66,9 @@ class Curator:
     told whether it was asked. It counts in the asker's own allowance, with a receipt of its own, as if it
     were new. With `share_questions` the steward permits analysts to know of each other's questions. They
     are then free for all, and the receipt names the first asker.
+
+    A charge measures all that its price allows: `WHERE region = 'N'` costs what `GROUP BY region` costs,
+    so the other regions are measured too and are free later. `siblings=False` switches that off.
 
     >>> import discreet as dp
     >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120), "region": dp.Category(["N", "S"])})
@@ -95,12 +99,15 @@ class Curator:
         who: str = "analyst",
         signer: Signer | None = None,
         share_questions: bool = False,
+        siblings: bool = True,
     ) -> None:
         if signer is not None and not isinstance(signer, Signer):
             raise InvalidArgument(
                 f"signer must be a Signer, got {type(signer).__name__}; Signer.create() makes one"
             )
-        context = read_context(engine, schemas, ledger, share_questions=share_questions)
+        context = read_context(
+            engine, schemas, ledger, share_questions=share_questions, siblings=siblings
+        )
         _fill(self, who, signer, context, Locks())
 
     def __repr__(self) -> str:
@@ -240,8 +247,9 @@ class Curator:
         """
         planner = self.context.planner_for(self.who)
         read = planner.terms(spend, **terms)
-        plans = plan_to_fit(self.context, planner.request(question, read), self.who)
-        return explain_plan(self.context, plans[""], read, self.who)
+        request = planner.request(question, read)
+        plans = plan_to_fit(self.context, request, self.who)
+        return explain_plan(self.context, request, plans, self.who)
 
     def rehearse(
         self,
@@ -406,20 +414,21 @@ class Curator:
         """Charge for plans, run them and store their answers, or return the stored answers."""
         context = self.context
         terms = request.terms
-        priced = order_of(plans, terms, key, context, who=self.who, why=why)
+        measured = measurement_of(context, request, key, plans, self.who)
+        priced = order_of(plans, terms, key, context, measured.key, who=self.who, why=why)
         # Before the charge: they do not depend on the data, and nothing may fail after it.
-        facts = facts_of(plans, key)
+        facts = facts_of(measured.plans, measured.key)
         # Answers made here, by their stored text: if that text is the one that is released, they need
         # not be read back from it.
         made_here: dict[str, dict[str, Answer]] = {}
 
         def check() -> None:
-            for plan in plans.values():
+            for plan in measured.plans.values():
                 store_texts(plan, context.engine)
 
         def run() -> str:
             answers = run_plans(
-                plans,
+                measured.plans,
                 context.engine,
                 level=terms.level,
                 nonnegative=terms.nonnegative,
@@ -428,11 +437,20 @@ class Curator:
             )
             written = {}
             for name, answer in answers.items():
-                written[name] = measured_to_json(answer, key.measured[name])
-            body = Body(priced.price, written, facts, MEANING, priced.shown, measured=True)
+                written[name] = measured_to_json(answer, measured.key.measured[name])
+            body = Body(
+                priced.price,
+                written,
+                facts,
+                MEANING,
+                priced.shown,
+                measured=True,
+                titles=measured.titles(),
+            )
             text = write_body(body)
-            if all(plan.selection is None for plan in plans.values()):
-                # Selected keys are put in the order of their names when they are read.
+            # Selected keys are put in the order of their names when they are read, and of a wide
+            # measurement a part is read.
+            if measured.plans is plans and all(one.selection is None for one in plans.values()):
                 made_here[text] = answers
             return text
 
@@ -440,8 +458,17 @@ class Curator:
         paid = pay(self.ledger, priced.order, work, self.locks)
         # Another process may have stored first: then the text is not ours and has to be read.
         fresh = made_here.get(paid.body, {})
-        opened = self.ledger.terms.filter
-        return read_answers(request, lambda: plans, paid, opened, self.signer, fresh=fresh)
+        # An answer of an earlier release has the question itself, not a wide one.
+        shown = measured.slice if paid.entry.key == measured.key.text else {}
+        return read_answers(
+            request,
+            lambda: plans,
+            paid,
+            self.ledger.terms.filter,
+            self.signer,
+            fresh=fresh,
+            part=shown,
+        )
 
 
 def warn_estimate_cut() -> None:

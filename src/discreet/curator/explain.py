@@ -5,11 +5,14 @@ No private data is touched. The queries come from the code that runs a plan (`an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..answer.ask import store_texts
 from ..engines.base import Engine
 from ..frozen import replace
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
+from ..plan.planner import CheckedRequest
 from ..privacy.events import Event
 from ..privacy.measures import ApproxDP, Measure
 from ..query.algebra.expression import Constant
@@ -18,11 +21,12 @@ from ..query.algebra.tree import Relation
 from ..query.bounds.contribution_bounds import row_share, weight_of
 from ..query.bounds.relation_facts import tables_of
 from ..query.text.question import describe
-from .answer_key import AnswerKey, key_of, questions_of
+from .answer_key import AnswerKey, key_of
 from .charge_request import Priced, order_of
 from .context import CuratorContext
 from .explanation import Explanation, after
 from .old_answers import fits_terms
+from .wide_measurement import measurement_of
 
 EARLIER_RULES = (
     "entry {number} answered this by earlier rules, by which rows without a key or a person's rows "
@@ -31,18 +35,23 @@ EARLIER_RULES = (
 """Warning before a charge for a question whose earlier answer counted other rows."""
 
 
-def explain_plan(context: CuratorContext, plan: Plan, terms: Terms, who: str) -> Explanation:
+def explain_plan(
+    context: CuratorContext, request: CheckedRequest, plans: Mapping[str, Plan], who: str
+) -> Explanation:
     """Return the effects and the cost of a plan; nothing is charged."""
     ledger = context.ledger
-    plans = {"": plan}
-    key = key_of(questions_of(plans), terms)
-    priced = order_of(plans, terms, key, context, who=who)
+    terms = request.terms
+    plan = plans[""]
+    key = key_of(request.questions, terms)
+    measured = measurement_of(context, request, key, plans, who)
+    priced = order_of(plans, terms, key, context, measured.key, who=who)
     event = priced.order.event
     part = priced.order.part
     known = ledger.find(priced.order)
     if known is None or known.body is None:
-        # An answer to this very spelling, which an earlier release stored.
-        known = ledger.find_paid(who, key.spelled, apart=priced.order.apart)
+        # An answer to the question itself, perhaps of an earlier release and to this very spelling.
+        for stored_as in (key.text, key.spelled):
+            known = known or ledger.find_paid(who, stored_as, apart=priced.order.apart)
     earlier = _earlier_rules(priced, key, plan, terms, context)
     book = ledger.filter(None, part)
     fits = ledger.admits(event, who=who, part=part)
@@ -62,7 +71,7 @@ def explain_plan(context: CuratorContext, plan: Plan, terms: Terms, who: str) ->
         fits=fits,
         stored=known is not None and known.body is not None,
         part=part,
-        texts=store_texts(plan, context.engine),
+        texts=store_texts(measured.plans[""], context.engine),
         rest=remaining,
         warnings=(*plan.warnings, *earlier, *_looked_at(plan)),
     )

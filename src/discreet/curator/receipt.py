@@ -22,6 +22,8 @@ from .signing import Signer
 
 VERSION = 2
 """Version of new receipts; those of version 1 are read and verified for ever."""
+PART_VERSION = 3
+"""Version of receipts for a part of what was measured."""
 
 
 @frozen
@@ -64,6 +66,8 @@ class Receipt:
     signature: str = ""
     key: str = ""
     charged: Measure | None = None
+    shown: tuple[tuple[str, object], ...] = ()
+    """Part of the measured table that was asked for: values of its keys, as JSON; empty for all of it."""
 
     def facts(self) -> Json:
         """Return everything but the hash and the signature, as plain JSON types."""
@@ -86,6 +90,9 @@ class Receipt:
         if self.charged is not None:
             facts["receipt"] = VERSION
             facts["charged"] = measure_to_json(self.charged)
+        if self.shown:
+            facts["receipt"] = PART_VERSION
+            facts["shown"] = dict(self.shown)
         return facts
 
     @property
@@ -132,6 +139,9 @@ class Receipt:
         for question in self.asked:
             one_line = " ".join(question.text.split())
             lines.append((f"question {question.name}".strip(), one_line))
+        if self.shown:
+            parts = [f"{name} = {value}" for name, value in self.shown]
+            lines.append(("shown", f"the part with {', '.join(parts)}"))
         versions = [f"{name} version {version}" for name, version in self.tables]
         lines.append(("data", ", ".join(versions)))
         if self.part is not None:

@@ -22,7 +22,7 @@ from ..arithmetic.canonical import canonical_json, hash_json
 from ..errors import ClaimRefuted, DiscreetError, InvalidArgument
 from ..privacy.events.json import from_json, measure_from_json
 from .answer_key import question_name
-from .receipt import VERSION, Receipt, ReceiptQuestion
+from .receipt import PART_VERSION, VERSION, Receipt, ReceiptQuestion
 from .signing import check_signature, read_key
 from .stored_answer import BodyFacts, Said, read_body, receipt_of
 
@@ -37,7 +37,11 @@ UNPROVEN = (
 # The formats of a receipt: its text fields, all its fields by version, and the fields of a question.
 _TEXTS = ("charge", "time", "who", "why", "stored_as", "neighbours", "signature", "key", "hash")
 _FIRST = {"receipt", "number", "part", "event", "price", "promise", "tables", "asked", *_TEXTS}
-_FIELDS = {1: _FIRST, VERSION: _FIRST | {"charged"}}
+_FIELDS = {
+    1: _FIRST,
+    VERSION: _FIRST | {"charged"},
+    PART_VERSION: _FIRST | {"charged", "shown"},
+}
 _ASKED = ("name", "text", "fingerprint", "answer")
 
 
@@ -111,7 +115,10 @@ def _check_against_ledger(receipt: Receipt, ledger: Ledger) -> bool:
     wrong_name = names_measured and question_name(prints) != charge.question
     if prints.keys() != body.answers.keys() or wrong_name:
         raise ClaimRefuted("the ledger holds another question for this charge")
-    rewritten = receipt_of(charge, body, facts, ledger.promise())
+    try:
+        rewritten = receipt_of(charge, body, facts, ledger.promise(), dict(receipt.shown))
+    except InvalidArgument:
+        raise ClaimRefuted("the ledger holds no such part of this answer") from None
     if receipt.charged is None:
         # A receipt of version 1 of an answer that has a price by now: the filter's amount is compared.
         rewritten = replace(rewritten, price=body.price, charged=None)
@@ -211,4 +218,5 @@ def _receipt(data: Any) -> Receipt:  # noqa: ANN401 whatever JSON holds
         tables=tuple(tables),
         asked=tuple(asked),
         charged=measure_from_json(data["charged"]) if "charged" in data else None,
+        shown=tuple(data.get("shown", {}).items()),
     )

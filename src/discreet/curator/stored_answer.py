@@ -25,7 +25,7 @@ from functools import cache
 
 from ..answer import text
 from ..answer.answer import Answer
-from ..answer.measured_table import view_from_json
+from ..answer.measured_table import slice_table, view_from_json
 from ..answer.provenance import Late, LatePlan, Provenance
 from ..answer.stored import answer_from_json, read_object
 from ..arithmetic.canonical import canonical_json, hash_json
@@ -109,6 +109,8 @@ class Body:
     meaning: int = _FIRST_MEANING
     shown: Price | None = None
     measured: bool = False
+    titles: tuple[str, ...] = ()
+    """Names of the keys of a measured table, by which a part of it is told; of one question only."""
 
 
 def facts_of(plans: Mapping[str, Plan], key: AnswerKey) -> BodyFacts:
@@ -173,6 +175,8 @@ def write_body(body: Body) -> str:
     if body.meaning != _FIRST_MEANING:
         data["body"] = MEASURED_VERSION if body.measured else 3
         data["meaning"] = body.meaning
+    if body.titles:
+        data["measured"] = {"keys": list(body.titles)}
     return canonical_json(data)
 
 
@@ -196,7 +200,9 @@ def read_body(text: str) -> Body:
         price = measure_from_json(given["price"])
         meaning = _read_meaning(given)
         measured = data["body"] == MEASURED_VERSION
-        return Body(price, dict(given["answers"]), facts, meaning, shown, measured)  # type: ignore[call-overload]
+        titles = _read_titles(given) if measured else ()
+        answers: dict[str, object] = dict(given["answers"])  # type: ignore[call-overload]
+        return Body(price, answers, facts, meaning, shown, measured, titles)
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError):
         raise LedgerCorrupt(
             "a stored answer is in a form that this release does not know; use a newer one"
@@ -209,6 +215,15 @@ def _read_meaning(given: Json) -> int:
     if type(meaning) is not int:
         raise TypeError
     return meaning
+
+
+def _read_titles(given: Json) -> tuple[str, ...]:
+    measured = given.get("measured", {})
+    # Later releases may write more facts of a measured table; these are left alone.
+    keys = measured.get("keys", []) if isinstance(measured, dict) else []
+    if not isinstance(keys, list):
+        raise TypeError
+    return tuple(map(str, keys))
 
 
 def _facts(given: Json) -> BodyFacts:
@@ -240,8 +255,11 @@ def read_answers(
     signer: Signer | None,
     *,
     fresh: Mapping[str, Answer] | None = None,
+    part: Json | None = None,
 ) -> dict[str, Answer]:
     """Return the answers that a ledger holds, each with the receipt of their one charge.
+
+    `part` says which part of a wide measurement was asked for; empty for all of it.
 
     `plan` plans the request; it is called when somebody reads the plan of an answer. `fresh` are answers
     that were written just now as the very text that the ledger holds. They need not be parsed again.
@@ -255,7 +273,7 @@ def read_answers(
     if facts is None:
         # Release 0.1.0 stored no facts: they are those of today's question.
         facts = _spelled_facts(plan(), questions, terms)
-    receipt = receipt_of(charge, body, facts, promise)
+    receipt = receipt_of(charge, body, facts, promise, part)
     if signer is not None:
         receipt = receipt.signed(signer)
     again = again_words(dict(receipt.tables)) if paid.again else ""
@@ -274,7 +292,7 @@ def read_answers(
             continue
         late = LatePlan(question, _level(terms), _made_of(made, name))
         read = view_from_json if body.measured else answer_from_json
-        answer = read(body.answers[name], late)
+        answer = read(part_of_table(body, name, part), late)
         told[name] = caption.below(answer, receipt, facts.asked[name].shares)
     return told
 
@@ -386,12 +404,22 @@ def _planned_alike(plans: Mapping[str, Plan], charge: Entry, facts: BodyFacts) -
     return shares_then == shares_now
 
 
-def receipt_of(charge: Entry, body: Body, facts: BodyFacts, promise: Measure) -> Receipt:
-    """Return the receipt of a charge."""
+def part_of_table(body: Body, name: str, part: Json | None) -> object:
+    """Return a stored answer, or the part of its measured table that was asked for."""
+    answer = body.answers[name]
+    if not part:
+        return answer
+    return slice_table(answer, body.titles, part)
+
+
+def receipt_of(
+    charge: Entry, body: Body, facts: BodyFacts, promise: Measure, part: Json | None = None
+) -> Receipt:
+    """Return the receipt of a charge; with `part`, for that part of a wide measurement."""
     event = from_json(charge.event)
     asked = []
     for name, said in facts.asked.items():
-        answer_hash = hash_json(body.answers[name])
+        answer_hash = hash_json(part_of_table(body, name, part))
         asked.append(ReceiptQuestion(name, said.text, said.fingerprint, answer_hash))
     shown = body.shown
     return Receipt(
@@ -409,6 +437,7 @@ def receipt_of(charge: Entry, body: Body, facts: BodyFacts, promise: Measure) ->
         tables=tuple(facts.tables.items()),
         asked=tuple(asked),
         charged=None if shown is None else shown.charged,
+        shown=tuple((part or {}).items()),
     )
 
 
