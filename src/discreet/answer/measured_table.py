@@ -113,7 +113,8 @@ def _in_order(question: Question, rows: Sequence[Row]) -> list[Row]:
     if any(key.values is None for key in question.keys):
         return sorted(rows, key=_printed)
     by_key = dict(rows)
-    return [(key, by_key[key]) for key in set_cells(question)]
+    # LIMIT 0 alone stores a table without rows.
+    return [(key, by_key[key]) for key in set_cells(question) if key in by_key]
 
 
 def _printed(row: Row) -> str:

@@ -17,7 +17,8 @@ from ..ledger.charge_order import ChargeOrder
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
-from ..privacy.measures import ApproxDP, Measure
+from ..privacy.events import Promise
+from ..privacy.measures import ApproxDP, Measure, PureDP
 from ..privacy.shown_price import Price
 from .answer_key import (
     AnswerKey,
@@ -63,6 +64,9 @@ def order_of(
     part = part_of_all(questions, ledger.terms.parts)
     price = ledger.price(event, part=part)
     shown = ledger.shown_price(event, terms.spend, part=part)
+    if isinstance(event, Promise) and event.measure == PureDP(0):
+        # A public answer costs nothing in any measure; the δ of the budget is not a part of it.
+        shown = Price(event.measure, event.measure)
     texts = texts_of(questions)
     # An answer of an earlier meaning is given again only if it counted what is counted now.
     former = ""

@@ -36,6 +36,7 @@ from ..ledger import Entry
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
+from ..plan.public_answer import is_public
 from ..plan.text.plan import share_text, truncation_sentence, truncation_text
 from ..privacy.events import Event
 from ..privacy.events.json import (
@@ -45,7 +46,7 @@ from ..privacy.events.json import (
     measure_to_json,
 )
 from ..privacy.filters.filter import Filter
-from ..privacy.measures import Measure
+from ..privacy.measures import Measure, PureDP
 from ..privacy.shown_price import Price, price_from_json
 from ..query.algebra.tally import Free
 from ..query.bounds.relation_facts import tables_of
@@ -66,6 +67,8 @@ _FIELDS = {
 }
 EARLIER_PLAN = "planned by an earlier release, charged as {event}"
 """Plan of a stored answer as it is told where today's planner would plan its question otherwise."""
+PUBLIC_CAPTION = "public: follows from declarations, whatever the data are; nothing spent"
+"""Caption of an answer that tells nothing about the data."""
 MEASURED_VERSION = 4
 """Version of bodies that hold measured tables."""
 _FIRST_MEANING = 1
@@ -348,6 +351,8 @@ class _Caption:
             return truncation_sentence(caps)
 
         def line() -> str:
+            if receipt.price == PureDP(0) and is_public(answer.question):
+                return PUBLIC_CAPTION
             paid = "answered before for" if self.again else "cost"
             # "ε = 1 of ε = 3": the line has the price alone.
             price, _, _ = self.price.partition(" of ")

@@ -79,6 +79,7 @@ from .plan import (
     public_tuples,
     rank,
 )
+from .public_answer import is_planned_public, plan_public
 from .selection import Selection, key_part, selection_of
 from .text.plan import join_errors
 from .thresholded_count import CountSelection, count_selection, counted_layout
@@ -407,6 +408,8 @@ def plan_question(
 
 def plan_checked(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) -> Plan:
     """Plan a question that was checked; see `plan_question`."""
+    if is_planned_public(checked.question, terms):
+        return plan_public(checked.question, terms)
     asked = check_terms(checked, terms, under=under)
     plan = choose(checked.question, asked)
     if asked.spend is not None:

@@ -111,8 +111,8 @@ class Plan:
         for place, release in enumerate(self.releases):
             if place not in skipped:
                 events.append(release.event)
-        if not events and self.free:
-            # Everything released is public. A promise of ε = 0 records the answer in the ledger.
+        if not events and (self.free or not self.releases):
+            # All of it is public. A promise of ε = 0 records the answer in the ledger.
             events.append(Promise(PureDP(0), neighbours=neighbours_of(self.question.rows)))
         return tuple(events)
 

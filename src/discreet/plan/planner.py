@@ -37,6 +37,7 @@ from .asked.checked_question import CheckedQuestion, check_question
 from .asked.terms import TermOptions, Terms, read_spend, read_terms
 from .choose import check_terms, check_whole, plan_checked
 from .plan import Plan
+from .public_answer import is_planned_public, public_terms
 
 if TYPE_CHECKING:
     from .several.tradeoff import Tradeoff
@@ -191,7 +192,9 @@ class Planner:
         answer is stored, which is not planned.
         """
         checked = self.question(asked)
-        check_terms(checked, terms, under=self.filter)
+        terms = public_terms(checked.question, terms)
+        if not is_planned_public(checked.question, terms):
+            check_terms(checked, terms, under=self.filter)
         return CheckedRequest({"": checked}, terms)
 
     def request_several(self, questions: object, terms: Terms) -> CheckedRequest:
@@ -205,7 +208,9 @@ class Planner:
 
     def plan(self, asked: object, terms: Terms) -> Plan:
         """Plan one question."""
-        plan = plan_checked(self.question(asked), terms, under=self.filter)
+        checked = self.question(asked)
+        terms = public_terms(checked.question, terms)
+        plan = plan_checked(checked, terms, under=self.filter)
         return check_whole(plan, terms)
 
     def workload(self, questions: object, terms: Terms) -> Workload:

@@ -283,7 +283,8 @@ def _footer(plan: Plan) -> str:
     clauses = [f"spends {decimal_text(plan.shown_price())}"]
     if plan.why:
         clauses.append(plan.why)
-    clauses.append(f"errors in one key: {_supposed(plan)}")
+    if plan.uses:
+        clauses.append(f"errors in one key: {_supposed(plan)}")
     clauses += _range_clauses(plan)
     clauses += _quantile_clauses(plan)
     clauses.append("planned without looking at any data")

@@ -91,12 +91,10 @@ WHERE it holds
 
 
 def _check_asks(question: Question) -> None:
-    """Refuse a question without statistics, unless it asks which keys occur."""
-    if question.statistics or any(key.values is None for key in question.keys):
+    """Refuse a question without statistics, unless it asks for keys: private or declared ones."""
+    if question.statistics or question.keys:
         return
     why = "there is nothing to count or sum up"
-    if question.keys:
-        why = "its keys are public already"
     raise refusal("SELECT", why, "ask for at least one aggregate, as COUNT(*)")
 
 

@@ -110,7 +110,7 @@ def _is_plain(question: Question) -> bool:
     """Return whether a question is one table of public keys, of totals that add up over rows."""
     if question.sets is not None or question.running or question.nested is not None:
         return False
-    if any(key.values is None for key in question.keys):
+    if not question.statistics or any(key.values is None for key in question.keys):
         return False
     return all(isinstance(one, Count | CountOf | Sum | Mean) for _, one in question.statistics)
 

@@ -1,0 +1,77 @@
+"""Plan of a question whose answer is public: declared keys alone, or no rows at all (LIMIT 0).
+
+    SELECT DISTINCT region FROM people              the declared regions, whether anybody has them or not
+    SELECT region … GROUP BY region                 the same
+    SELECT region, COUNT(*) … LIMIT 0               the names and types of the columns
+
+Nothing is released, so there is nothing to pay for. The ledger notes the answer as a promise of ε = 0.
+
+Guarantee: such a plan reads no private row and has no release.
+Law: tests/curator/test_public_answers.py::TestAPublicAnswer
+"""
+
+from __future__ import annotations
+
+from ..arithmetic.rational import rational
+from ..privacy.measures import PureDP
+from ..query.algebra.tally import Free
+from ..query.algebra.tree import Question
+from ..query.bounds.nested import set_cells
+from .asked.terms import GIVEN_SIZE, Terms
+from .plan import Plan
+
+
+def is_public(question: Question) -> bool:
+    """Return whether the answer to a question follows from declarations alone.
+
+    >>> import discreet as dp
+    >>> from discreet.plan.public_answer import is_public
+    >>> people = {"people": dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])})}
+    >>> texts = "SELECT DISTINCT sex FROM people", "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+    >>> [is_public(dp.parse_sql(sql, people)) for sql in texts]
+    [True, False]
+    """
+    if any(key.values is None for key in question.keys):
+        # Which of these keys occur is private, and is asked even if nothing is counted.
+        return False
+    return not question.statistics or question.finish.limit == 0
+
+
+def public_terms(question: Question, terms: Terms) -> Terms:
+    """Return the terms of one question: of a public one without spend and error, whatever was offered."""
+    if is_public(question):
+        return Terms(level=terms.level)
+    return terms
+
+
+def is_planned_public(question: Question, terms: Terms) -> bool:
+    """Return whether a question on these terms gets a plan without releases.
+
+    In a release with others, which has a spend, LIMIT 0 is measured like the same question without it:
+    both have one key.
+    """
+    if question.statistics and (terms.spend is not None or terms.error is not None):
+        return False
+    return is_public(question)
+
+
+def plan_public(question: Question, terms: Terms) -> Plan:
+    """Return the plan without releases of a question that `is_public`."""
+    keys: list[tuple[object, ...]] = []
+    if question.finish.limit != 0:
+        keys.extend(set_cells(question))
+    return Plan(
+        question,
+        spend=PureDP(0),
+        share=Free(),
+        keys=tuple(keys),  # type: ignore[arg-type]
+        selection=None,
+        releases=(),
+        uses=(),
+        recipes=(),
+        parts=(),
+        size=1,
+        size_from=GIVEN_SIZE,
+        level=rational(terms.level, "level"),
+        why="the answer is public; nothing is released",
+    )
