@@ -29,7 +29,7 @@ from .context import CuratorContext
 
 
 @frozen
-class Measurement:
+class PaidMeasurement:
     """Key and plans of what is measured; `slice` is the part of it that was asked for.
 
     `slice` has the values of pinned columns by the titles of the measured keys, as JSON; it is empty if
@@ -54,9 +54,9 @@ def measurement_of(
     key: AnswerKey,
     plans: Mapping[str, Plan],
     who: str,
-) -> Measurement:
+) -> PaidMeasurement:
     """Return what is to be measured for a request: a wide table if it costs the same, else its plans."""
-    asked = Measurement(key, plans)
+    asked = PaidMeasurement(key, plans)
     # Parts are charged one by one: what is measured must not reach into another part.
     if not context.siblings or request.several or context.ledger.terms.parts is not None:
         return asked
@@ -68,7 +68,7 @@ def measurement_of(
     if wide_plans is None or to_json(event_of(wide_plans)) != to_json(event_of(plans)):
         return asked
     wide_key = key_of({"": wide.question}, request.terms)
-    return Measurement(wide_key, wide_plans, _slice(wide, wide_key))
+    return PaidMeasurement(wide_key, wide_plans, _slice(wide, wide_key))
 
 
 def _wide_plans(
