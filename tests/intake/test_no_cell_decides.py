@@ -263,7 +263,6 @@ TYPES = {
         f"timestamp {unit} {zone}": (pa.timestamp(unit, zone), 10**9 * times, FAR)
         for unit, times in {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}.items()
         for zone in (None, "Europe/Oslo")
-        if (unit, zone) != ("ns", "Europe/Oslo")  # which no store reads yet
     },
 }  # fmt: skip
 READ = {

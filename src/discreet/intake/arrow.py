@@ -1,6 +1,7 @@
 """Arrow columns made total: cells on which a store could fail later are settled here, one by one.
 
     text that is not UTF-8                    NULL
+    dictionaries, runs of equal cells         the cells themselves
     indices that a dictionary does not have   NULL
     seconds and milliseconds                  microseconds; NULL beyond their range
     times with a zone                         the same instants, in UTC
@@ -10,17 +11,20 @@
     half floats                               floats
     types that no column can be declared as   NULL
 
-Columns without any of these are returned as they are, without a copy.
+The type of the result follows from the type of the column, never from a cell. Columns without any
+of these are returned as they are, without a copy.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InvalidArgument
 from ..optional import load
 
 MAX_MICROSECONDS = 2**63 - 2**40
@@ -33,10 +37,67 @@ _MICROSECONDS = {"s": 10**6, "ms": 10**3}
 """Microseconds in each unit that is coarser."""
 
 
+def plain_type(stored: Any) -> Any:  # noqa: ANN401
+    """Return the type of the cells themselves: of a dictionary, of runs, of an extension's storage.
+
+    >>> import pyarrow as pa
+    >>> from discreet.intake.arrow import plain_type
+    >>> plain_type(pa.dictionary(pa.int8(), pa.run_end_encoded(pa.int32(), pa.string())))
+    DataType(string)
+    """
+    pa = load("pyarrow", "tables")
+    while True:
+        if pa.types.is_dictionary(stored) or pa.types.is_run_end_encoded(stored):
+            stored = stored.value_type
+        elif isinstance(stored, pa.BaseExtensionType):
+            stored = stored.storage_type
+        else:
+            return stored
+
+
+def is_readable_type(stored: Any) -> bool:  # noqa: ANN401
+    """Return whether some declared column reads cells of a type.
+
+    Bytes, nested cells, durations and times of the day are read by none.
+    """
+    pa = load("pyarrow", "tables")
+    types = pa.types
+    plain = plain_type(stored)
+    is_number = types.is_integer(plain) or types.is_floating(plain) or types.is_decimal(plain)
+    is_time = types.is_timestamp(plain) or types.is_date(plain)
+    is_other = types.is_boolean(plain) or types.is_null(plain)
+    return is_number or is_time or is_other or _is_text(plain)
+
+
+def is_id_type(stored: Any) -> bool:  # noqa: ANN401
+    """Return whether cells of a type can be people's ids: those that are read, and bytes."""
+    return is_readable_type(stored) or _is_binary(plain_type(stored))
+
+
+def _becomes_float(decimal_type: Any) -> bool:  # noqa: ANN401
+    """Return whether a store has no decimals of so many digits, or of tens."""
+    return bool(decimal_type.precision > MAX_DIGITS or decimal_type.scale < 0)
+
+
+def _is_text(plain: Any) -> bool:  # noqa: ANN401
+    pa = load("pyarrow", "tables")
+    types = pa.types
+    return bool(types.is_string(plain) or types.is_large_string(plain) or plain == pa.string_view())
+
+
+def _is_binary(plain: Any) -> bool:  # noqa: ANN401
+    pa = load("pyarrow", "tables")
+    types = pa.types
+    is_flat = types.is_binary(plain) or types.is_large_binary(plain)
+    return bool(is_flat or types.is_fixed_size_binary(plain) or plain == pa.binary_view())
+
+
 def total_column(column: Any) -> Any:  # noqa: ANN401
     """Return a chunked Arrow column that any store can read to the last cell.
 
     Guarantee: reading the column raises no error in any store.
+
+    Refuses: a column whose buffers are damaged, such as offsets that lead outside.
 
     Law: tests/intake/test_no_cell_decides.py::TestDecimals
 
@@ -48,13 +109,11 @@ def total_column(column: Any) -> Any:  # noqa: ANN401
     """
     pa = load("pyarrow", "tables")
     types = pa.types
+    _require_whole(column)
     stored = column.type
-    if types.is_dictionary(stored):
-        return _dictionary(column)
-    if isinstance(stored, pa.BaseExtensionType):
-        storage = [chunk.storage for chunk in column.chunks]
-        return total_column(pa.chunked_array(storage, stored.storage_type))
-    if types.is_string(stored) or types.is_large_string(stored) or stored == pa.string_view():
+    if stored != plain_type(stored):
+        return _decoded_column(column, total_column)
+    if _is_text(stored):
         return _text(column)
     if types.is_timestamp(stored):
         return _instants(column)
@@ -67,10 +126,101 @@ def total_column(column: Any) -> Any:  # noqa: ANN401
     if types.is_null(stored):
         # One cell would give such a column another type; text can be read as anything.
         return pa.chunked_array([pa.nulls(len(column), pa.string())])
-    is_number = types.is_integer(stored) or types.is_floating(stored)
-    if is_number or types.is_boolean(stored) or types.is_date32(stored):
+    if is_readable_type(stored):
         return column
     return pa.chunked_array([pa.nulls(len(column), pa.int8())])
+
+
+def id_column(column: Any) -> Any:  # noqa: ANN401
+    """Return people's ids as a chunked Arrow column that any store can compare to the last cell.
+
+    It is `total_column`, but for types of which that would make one id of two: days counted in
+    milliseconds are times here, decimals that would be floats are text, and bytes stay bytes. Times
+    that no store can write are nobody's. The caller has tested `is_id_type`.
+    """
+    pa = load("pyarrow", "tables")
+    _require_whole(column)
+    stored = column.type
+    if stored != plain_type(stored):
+        return _decoded_column(column, id_column)
+    if _is_binary(stored):
+        _require_whole(column, full=True)
+        return column.cast(pa.large_binary())
+    if pa.types.is_date64(stored):
+        target = pa.timestamp("ms")
+        column = pa.chunked_array([chunk.view(target) for chunk in column.chunks], target)
+    if pa.types.is_decimal(stored) and _becomes_float(stored):
+        return _decimal_texts(column)
+    total = total_column(column)
+    if pa.types.is_timestamp(total.type):
+        return _writable_instants(total)
+    return total
+
+
+def _require_whole(column: Any, *, full: bool = False) -> None:  # noqa: ANN401
+    """Refuse a column whose buffers do not hold what its type says; `full` looks at every offset."""
+    pa = load("pyarrow", "tables")
+    try:
+        column.validate(full=full)
+    except pa.ArrowInvalid:
+        raise damaged() from None
+
+
+def damaged() -> InvalidArgument:
+    """Return the refusal of a column whose buffers do not fit together."""
+    return InvalidArgument(
+        "an Arrow column is damaged: its buffers do not hold what its type and length say; write "
+        "the table anew, and see validate(full=True)"
+    )
+
+
+def _decoded_column(column: Any, make_total: Callable[[Any], Any]) -> Any:  # noqa: ANN401
+    """Return the cells of a dictionary, of runs or of an extension, made total."""
+    pa = load("pyarrow", "tables")
+    stored = column.type
+    if isinstance(stored, pa.BaseExtensionType):
+        storage = [chunk.storage for chunk in column.chunks]
+        return make_total(pa.chunked_array(storage, stored.storage_type))
+    chunks = []
+    for chunk in column.chunks:
+        if pa.types.is_dictionary(stored):
+            values = chunk.dictionary
+            indices = _indices(chunk)
+        else:
+            values = chunk.values
+            indices = _runs(chunk)
+        # The values are made total first: each of them is looked at once.
+        cells = _wide_text(make_total(pa.chunked_array([values]))).combine_chunks()
+        chunks.append(cells.take(indices))
+    if not chunks:
+        return _wide_text(make_total(pa.chunked_array([], stored.value_type)))
+    return pa.chunked_array(chunks)
+
+
+def _wide_text(column: Any) -> Any:  # noqa: ANN401
+    """Return text with wide offsets: repeated as often as it occurs, it may exceed 2 GiB."""
+    pa = load("pyarrow", "tables")
+    if pa.types.is_string(column.type):
+        return column.cast(pa.large_string())
+    return column
+
+
+def _runs(chunk: Any) -> Any:  # noqa: ANN401
+    """Return for each cell the index of its run.
+
+    Refuses: runs that do not end one after the other, or end before the last cell.
+    """
+    pa = load("pyarrow", "tables")
+    _require_whole(chunk.run_ends, full=True)
+    ends = chunk.run_ends.to_numpy(zero_copy_only=False)
+    # A chunk may be a slice of longer runs.
+    last = chunk.offset + len(chunk)
+    rises = bool(np.all(np.diff(ends) > 0))
+    covered = len(ends) > 0 and int(ends[0]) > 0 and int(ends[-1]) >= last
+    if len(chunk) and not (rises and covered and len(chunk.values) >= len(ends)):
+        raise damaged()
+    # Run i holds the cells before its end and not before the end of run i - 1.
+    return pa.array(np.searchsorted(ends, np.arange(chunk.offset, last), side="right"))
 
 
 def _decimals(column: Any) -> Any:  # noqa: ANN401
@@ -82,7 +232,7 @@ def _decimals(column: Any) -> Any:  # noqa: ANN401
     pa = load("pyarrow", "tables")
     stored = column.type
     chunks = [_within_precision(chunk) for chunk in column.chunks]
-    if stored.precision > MAX_DIGITS or stored.scale < 0:
+    if _becomes_float(stored):
         numbers: list[float | None] = []
         for chunk in chunks:
             numbers += map(_nearest_float, chunk.to_pylist())
@@ -92,6 +242,20 @@ def _decimals(column: Any) -> Any:  # noqa: ANN401
         stored = pa.decimal128(stored.precision, stored.scale)
         chunks = [_with_bits(stored, chunk, _bits(chunk)[:, :2]) for chunk in chunks]
     return pa.chunked_array(chunks, stored)
+
+
+def _decimal_texts(column: Any) -> Any:  # noqa: ANN401
+    """Write decimals as text; those of one type that are equal are written alike."""
+    pa = load("pyarrow", "tables")
+    chunks = []
+    for chunk in column.chunks:
+        cells = _within_precision(chunk).to_pylist()
+        chunks.append(pa.array(map(_decimal_text, cells), pa.string()))
+    return pa.chunked_array(chunks, pa.string())
+
+
+def _decimal_text(cell: Decimal | None) -> str | None:
+    return None if cell is None else str(cell)
 
 
 def _nearest_float(cell: Decimal | None) -> float | None:
@@ -152,26 +316,6 @@ def _with_bits(decimal_type: Any, chunk: Any, bits: Any, kept: Any = True) -> An
     return pa.Array.from_buffers(decimal_type, len(chunk), [validity, data])
 
 
-def _dictionary(column: Any) -> Any:  # noqa: ANN401
-    """Keep a dictionary of valid text as it is; any other becomes a plain column."""
-    pa = load("pyarrow", "tables")
-    value_type = column.type.value_type
-    is_text = pa.types.is_string(value_type) or pa.types.is_large_string(value_type)
-    if is_text and _is_valid(column):
-        return column
-    chunks = [_dictionary_values(chunk).take(_indices(chunk)) for chunk in column.chunks]
-    return total_column(pa.chunked_array(chunks, None if chunks else value_type))
-
-
-def _dictionary_values(chunk: Any) -> Any:  # noqa: ANN401
-    """Return the values of a dictionary, made total, in a type of which cells can be taken."""
-    pa = load("pyarrow", "tables")
-    values = total_column(pa.chunked_array([chunk.dictionary])).combine_chunks()
-    if values.type == pa.string_view():
-        return values.cast(pa.string())
-    return values
-
-
 def _indices(chunk: Any) -> Any:  # noqa: ANN401
     """Return the indices of a chunk into its dictionary; NULL for one that it does not have."""
     pa = load("pyarrow", "tables")
@@ -192,18 +336,27 @@ def _is_valid(column: Any) -> bool:  # noqa: ANN401
 
 
 def _text(column: Any) -> Any:  # noqa: ANN401
+    """Turn text that is not UTF-8 into NULL; text in views becomes plain text."""
     pa = load("pyarrow", "tables")
+    stored = column.type
+    # Of the type alone: text of over 2 GiB in one chunk needs wide offsets.
+    target = pa.large_string()
+    if pa.types.is_string(stored):
+        target = pa.string()
     if _is_valid(column):
-        return column
+        return column.cast(target)
     binary = pa.binary()
-    if column.type == pa.string_view():
+    if stored == pa.string_view():
         binary = pa.binary_view()
-    elif pa.types.is_large_string(column.type):
+    elif pa.types.is_large_string(stored):
         binary = pa.large_binary()
-    texts: list[str | None] = []
+    chunks = []
     for chunk in column.chunks:
-        texts += map(_decoded, chunk.view(binary).to_pylist())
-    return pa.chunked_array([pa.array(texts, pa.string())])
+        cells = chunk.view(binary)
+        # The same offsets as bytes: if they are wrong, no cell can be read at all.
+        _require_whole(cells, full=True)
+        chunks.append(pa.array(map(_decoded, cells.to_pylist()), target))
+    return pa.chunked_array(chunks, target)
 
 
 def _decoded(cell: bytes | None) -> str | None:
@@ -234,6 +387,18 @@ def _instants(column: Any) -> Any:  # noqa: ANN401
         array = pa.array(microseconds, pa.int64(), mask=missing)
         chunks.append(array.view(target))
     return pa.chunked_array(chunks, target)
+
+
+def _writable_instants(column: Any) -> Any:  # noqa: ANN401
+    """Turn times beyond those that a store can write into NULL; the unit does not matter."""
+    pa = load("pyarrow", "tables")
+    chunks = []
+    for chunk in column.chunks:
+        numbers, missing = _numbers(chunk)
+        beyond = (numbers > MAX_MICROSECONDS) | (numbers < -MAX_MICROSECONDS)
+        array = pa.array(numbers, pa.int64(), mask=missing | beyond)
+        chunks.append(array.view(column.type))
+    return pa.chunked_array(chunks, column.type)
 
 
 def _days(column: Any) -> Any:  # noqa: ANN401

@@ -248,12 +248,23 @@ def _required(workspace: Path | None) -> Path:
 
 
 def _encoding(name: object) -> str:
+    """Return the usual name of an encoding of text.
+
+    Refuses: names that Python does not know, codecs that do not turn bytes into text (rot13, hex),
+    and those of single names, which read a file by its blocks (idna, punycode).
+    """
+    label = str(name)
     try:
-        known = codecs.lookup(str(name)).name
-    except LookupError:
+        # `lookup` also finds codecs that are no encodings of text; `encode` refuses them.
+        "a".encode(label)
+        known = codecs.lookup(label).name
+        codecs.getincrementaldecoder(label)
+    except (LookupError, UnicodeError, ValueError):
+        known = ""
+    if known in ("", "idna", "punycode"):
         raise InvalidArgument(
-            f"there is no encoding {name!r}; try utf-8, latin-1 or cp1252"
-        ) from None
+            f"there is no encoding {name!r} of text files; try utf-8, latin-1 or cp1252"
+        )
     # ASCII is UTF-8 too, and a byte order mark is skipped in any case.
     return "utf-8" if known in ("utf-8", "utf-8-sig", "ascii") else known
 

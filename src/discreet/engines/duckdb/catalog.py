@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,19 +14,26 @@ from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.compatibility import misfit
 from ...intake.report import StewardReport
-from ..base import find_column, require_columns, stored_columns
+from ..base import require_columns
 from ..sql.dialect import StoredTable
-from ..sql.select import select_sql
+from ..sql.store import unread_columns
 from .dialect import DUCKDB
 from .findings import count_cells
 from .manifest import Manifest, read_mark
 from .materialize import IngestedTable, keep_table, kept_table
-from .parts import describe, is_view, names_of, parts_of, table_sql
-from .session import StoreLimits, ignore_values, open_session, require_own_functions
+from .parts import alias_of, describe, in_path, names_of, open_parts, table_sql
+from .session import (
+    StoreLimits,
+    ignore_values,
+    open_session,
+    require_own_functions,
+    why_unopened,
+)
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, open_source
+from .views import copy_view, require_sure_view, view_text
 
 MAX_IN_MEMORY = 1 << 30
-"""Text files of more bytes than this are kept in a private file instead of in memory."""
+"""Files of more bytes than this are kept in a private file instead of in memory."""
 _BINARY_COLLATIONS = ([("",)], [("binary",)])
 
 
@@ -63,7 +70,7 @@ def open_catalog(
     if isinstance(tables, duckdb.DuckDBPyConnection):
         return _connection_catalog(tables, trusted)
     if isinstance(tables, Mapping):
-        return _source_catalog(tables, workspace, limits)
+        return _source_catalog(tables, workspace, limits, trusted)
     if not isinstance(tables, str | Path):
         raise InvalidArgument(
             'DuckDB takes tables by name, such as {"people": "people.csv"}, a DuckDB file or a connection'
@@ -72,8 +79,8 @@ def open_catalog(
     file_name = Path(tables).name
     try:
         connection = open_session(str(tables), limits, read_only=True)
-    except duckdb.Error:
-        raise InvalidArgument(f"{file_name} cannot be opened as a DuckDB file") from None
+    except duckdb.Error as problem:
+        raise InvalidArgument(why_unopened(file_name, problem)) from None
     # A prepared store is a DuckDB file with a manifest inside.
     manifest = read_mark(connection, file_name)
     if manifest is not None:
@@ -96,11 +103,11 @@ def _connection_catalog(
 
 
 def _source_catalog(
-    tables: Mapping[str, Any], workspace: Path, limits: StoreLimits
+    tables: Mapping[str, Any], workspace: Path, limits: StoreLimits, trusted: frozenset[str]
 ) -> TableCatalog:
     opened = {name: open_source(source, name, workspace) for name, source in tables.items()}
     database = ":memory:"
-    if _text_bytes(opened) > MAX_IN_MEMORY:
+    if _file_bytes(opened) > MAX_IN_MEMORY:
         database = str(workspace / "kept.duckdb")
     connection = open_session(database, limits)
     for source in opened.values():
@@ -114,19 +121,32 @@ def _source_catalog(
     return SourceCatalog(
         connection,
         opened,
-        files=_files(opened),
+        files=_text_paths(opened),
         dropped=frozenset(dropped),
         kept=all(isinstance(source, CsvFiles) for source in opened.values()),
         whole=_holds_all_records(opened, tables),
+        trusted=trusted,
     )
 
 
-def _text_bytes(opened: Mapping[str, OpenSource]) -> int:
+def _file_bytes(opened: Mapping[str, OpenSource]) -> int:
+    """Return the size of all files that are copied; one that is not there is refused later."""
     size = 0
     for source in opened.values():
-        if isinstance(source, CsvFiles):
-            size += sum(file.path.stat().st_size for file in source.files)
+        for path in _paths(source):
+            if path.exists():
+                size += path.stat().st_size
     return size
+
+
+def _paths(source: OpenSource) -> Sequence[Path]:
+    match source:
+        case CsvFiles(files=files):
+            return [file.path for file in files]
+        case ParquetFiles(paths=paths):
+            return paths
+        case _:
+            return ()
 
 
 def _holds_all_records(opened: Mapping[str, OpenSource], given: Mapping[str, Any]) -> bool:
@@ -146,29 +166,22 @@ def _dropped_records(source: OpenSource, given: object) -> bool:
     return isinstance(source, CsvFiles) and any(file.bad for file in source.files)
 
 
-def _is_copied(source: OpenSource) -> bool:
-    """Return whether a source is read into a table.
-
-    Text is, and so are several Parquet files, which may differ in types. All else stays in place.
-    """
-    if isinstance(source, ParquetFiles):
-        return len(source.paths) > 1
-    return isinstance(source, CsvFiles)
-
-
-def _files(sources: Mapping[str, OpenSource]) -> tuple[str, ...]:
+def _text_paths(opened: Mapping[str, OpenSource]) -> tuple[str, ...]:
+    """List the files that DuckDB itself reads: those of text."""
     paths: list[str] = []
-    for source in sources.values():
+    for source in opened.values():
         if isinstance(source, CsvFiles):
-            paths += [str(file.path) for file in source.files]
-        elif isinstance(source, ParquetFiles):
-            paths += map(str, source.paths)
+            paths += map(str, _paths(source))
     return tuple(paths)
 
 
 @dataclass(slots=True)
 class SourceCatalog:
-    """Catalog of files and frames: text and objects are copied, columns of fitting types are not."""
+    """Catalog of files, frames and tables of DuckDB files.
+
+    Files and frames are copied into tables, which all connections see; tables of DuckDB files stay
+    where they are.
+    """
 
     connection: duckdb.DuckDBPyConnection
     sources: dict[str, OpenSource]
@@ -176,6 +189,7 @@ class SourceCatalog:
     dropped: frozenset[str]
     kept: bool
     whole: bool
+    trusted: frozenset[str] = frozenset()
     made: int = 0
 
     def columns(self, table: str) -> dict[str, str]:
@@ -183,33 +197,48 @@ class SourceCatalog:
         return names_of(self._source(table), self.connection)
 
     def table(self, schema: Schema) -> StoredTable:
-        """Read a source as its schema declares: in place, or into a table of its own."""
+        """Read a source as its schema declares: into a table of its own, or in place."""
         source = self._source(schema.name)
-        parts = list(parts_of(source, schema, self.connection))
-        if isinstance(source, DatabaseTable) and is_view(source, self.connection):
-            return _copy_view(self.connection, schema, parts[0])
-        if not _is_copied(source):
-            return parts[0]
-        self.made += 1
-        # One source may be read by several schemas of its name, each into its own table.
-        name = schema.name if self.made == 1 else f"{schema.name} {self.made}"
-        target = DUCKDB.quote(name)
-        # Numbers of people can be joined only if no table is read in place, with its own ids.
-        number = all(map(_is_copied, self.sources.values()))
-        taken = take_in(self.connection, source, schema, parts, target, number=number, count=False)
-        return replace(kept_table(target, schema, taken.layout), own=True)
+        connection = self.connection
+        is_copied = False
+        if isinstance(source, DatabaseTable) and schema.name not in self.trusted:
+            is_copied = require_sure(source, schema, connection)
+        with open_parts(source, schema, connection) as parts:
+            if is_copied:
+                return copy_view(connection, schema, parts[0])
+            if isinstance(source, DatabaseTable):
+                return parts[0]
+            self.made += 1
+            # One source may be read by several schemas of its name, each into its own table.
+            target = schema.name if self.made == 1 else f"{schema.name} {self.made}"
+            taken = take_in(
+                connection,
+                source,
+                schema,
+                parts,
+                DUCKDB.quote(target),
+                # Numbers of people can be joined only if no table has its own ids.
+                number=self.kept,
+                count=False,
+            )
+            unread = unread_columns(schema, parts)
+        table = kept_table(DUCKDB.quote(target), schema, taken.layout)
+        # With the types that were stored, by which `check` refuses them.
+        for name, stored in unread.items():
+            table.columns[name] = replace(table.columns[name], type=stored.type, unread=True)
+        return replace(table, own=True)
 
     def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Read the sources again, and count."""
         reports = []
         for schema in schemas:
             source = self._source(schema.name)
-            parts = list(parts_of(source, schema, self.connection))
             bad = source.bad if isinstance(source, CsvFiles) else 0
             action = "refuse"
             if bad:
                 action = "drop" if schema.name in self.dropped else "null"
-            reports.append(count_cells(self.connection, schema, parts, (bad, action)))
+            with open_parts(source, schema, self.connection) as parts:
+                reports.append(count_cells(self.connection, schema, parts, (bad, action)))
         return StewardReport(tuple(reports))
 
     def _source(self, name: str) -> OpenSource:
@@ -273,11 +302,17 @@ class DatabaseCatalog:
 
     def table(self, schema: Schema) -> StoredTable:
         """Find a stored table, in any schema of the file."""
+        view = None
+        if schema.name not in self.trusted:
+            view = view_text(self.connection, schema.name)
+        if view is not None:
+            # Before it is described: DuckDB would read a part of a file for that.
+            require_sure_view(self.connection, schema.name, view)
         table = self._describe(schema.name)
         require_columns(schema, table.columns)
-        if schema.name not in self.trusted and self._is_view(schema.name):
-            return _copy_view(self.connection, schema, table)
-        return table
+        if view is None:
+            return table
+        return copy_view(self.connection, schema, table)
 
     def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Read the tables, and count."""
@@ -287,37 +322,28 @@ class DatabaseCatalog:
             reports.append(count_cells(self.connection, schema, [table]))
         return StewardReport(tuple(reports))
 
-    def _is_view(self, name: str) -> bool:
-        named = "WHERE NOT internal AND lower(view_name) = lower(?)"
-        text = select_sql(["count(*)"], "duckdb_views()", named)
-        ((count,),) = self.connection.execute(text, [name]).fetchall()
-        return bool(count)
-
     def _describe(self, name: str) -> StoredTable:
-        try:
+        ((database, schema),) = self.connection.execute(
+            "SELECT current_database(), current_schema()"
+        ).fetchall()
+        # Looked up first: DuckDB takes a name that it does not know for a variable of the program.
+        if in_path(name, self.connection, (database, "temp"), ("main", schema)):
             return describe(self.connection, DUCKDB.quote(name))
-        except duckdb.CatalogException:
-            # Not in the default schema: look for it in the others.
-            ((database,),) = self.connection.execute("SELECT current_database()").fetchall()
-            return describe(self.connection, table_sql((name,), self.connection, database))
+        return describe(self.connection, table_sql((name,), self.connection, database))
 
 
-def _copy_view(
-    connection: duckdb.DuckDBPyConnection, schema: Schema, view: StoredTable
-) -> StoredTable:
-    """Copy the declared columns of a view: if it fails on some row, it must not fail in a question."""
-    copy = DUCKDB.quote(f"\\view {schema.name}")
-    cells = []
-    for name in stored_columns(schema):
-        stored = find_column(name, view.columns) or name
-        cells.append(DUCKDB.quote(stored))
-    try:
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE {copy} AS {select_sql(cells, view.sql)}")
-    except duckdb.Error:
-        raise InvalidArgument(
-            f"{schema.name} is a view that fails on some row; store it as a table"
-        ) from None
-    return describe(connection, copy)
+def require_sure(
+    source: DatabaseTable, schema: Schema, connection: duckdb.DuckDBPyConnection
+) -> bool:
+    """Return whether a table of an attached file is a view.
+
+    Refuses: a view that may take the types of its columns from its rows.
+    """
+    view = view_text(connection, source.names[-1], alias_of(source))
+    if view is None:
+        return False
+    require_sure_view(connection, schema.name, view)
+    return True
 
 
 @dataclass(slots=True)

@@ -30,7 +30,9 @@ _CLASSES: dict[str, Stored] = {
     "BOOLEAN": "boolean",
     "DATE": "date",
     "TIMESTAMP WITH TIME ZONE": "zoned",
+    "TIMESTAMPTZ_NS": "zoned",
 }
+_NANOSECOND_TYPES = ("TIMESTAMP_NS", "TIMESTAMPTZ_NS")
 assert set(_CLASSES.values()) <= set(get_args(Stored))  # noqa: S101
 
 
@@ -69,7 +71,7 @@ def _decimal_double(x: str, type_name: str) -> str:
 def _seconds(x: str, column: StoredColumn) -> str:
     since_1970 = f"epoch_us({x})"
     unit = 10**6
-    if column.type == "TIMESTAMP_NS":
+    if column.type in _NANOSECOND_TYPES:
         since_1970 = f"epoch_ns({x})"
         unit = 10**9
     # Negative numbers are turned around, so that the division rounds down: ⌊x/d⌋ = −1 − ⌊(−1−x)/d⌋.

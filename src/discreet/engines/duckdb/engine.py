@@ -16,10 +16,9 @@ from ...errors import InvalidArgument
 from ...intake.report import StewardReport
 from ...query.algebra.tally import Tally, Totals
 from ...query.bounds.relation_facts import tables_of
-from ..base import PublicKeys, cancelled, failure, require_public
+from ..base import PublicKeys, cancelled, failure, find_column, require_public
 from ..progress import watch
 from ..sql.dialect import StoredTable
-from ..sql.select import in_lines
 from ..sql.store import SqlStore, TextCache, public_tables
 from .catalog import TableCatalog, open_catalog
 from .dialect import DUCKDB
@@ -30,12 +29,12 @@ from .sources import TableSource
 class DuckDB:
     """Answer from DuckDB: `DuckDB({"people": "people.csv"})`, `DuckDB("people.store")`, or an open connection.
 
-    Tables are files (CSV, Parquet) or pandas, Polars and Arrow tables, by name. A text file and
-    Python objects are read once, strictly, when a schema is first given (`check`, or a curator's
-    making); columns of Parquet and Arrow stay where they are. A DuckDB file is opened for reading
-    only; a prepared store (`dp.prepare`) is known by a mark inside. A view of a DuckDB file is
-    copied when its schema is first given, so that it fails then if it fails on some row. Views
-    named by `trusted` are read in place: the steward declares that no row can make them fail.
+    Tables are files (CSV, Parquet) or pandas, Polars and Arrow tables, by name. They are read once,
+    strictly, into tables of the connection, when a schema is first given (`check`, or a curator's
+    making). A DuckDB file is opened for reading only; a prepared store (`dp.prepare`) is known by a
+    mark inside. A view is copied when its schema is first given, so that it fails then if it fails
+    on some row; one that may take types from rows is refused. Views named by `trusted` are read in
+    place: the steward declares that no row can make them fail or changes how others are read.
     `memory` and `threads` limit the resources of a query; `progress` shows a bar while one runs.
 
     >>> import discreet as dp
@@ -74,6 +73,8 @@ class DuckDB:
         self._reading = self._lock
         self._tables: dict[Schema, StoredTable] = {}
         self._texts = TextCache()
+        # Apart: the tables of shown texts have other names than those that are run.
+        self._shown_texts = TextCache()
         self._limits = read_limits(memory, threads)
         self._workspace = open_workspace(self)
         self._catalog: TableCatalog = self._open(tables)
@@ -84,15 +85,16 @@ class DuckDB:
         return self._over(_schemas(tally)).tally(tally)
 
     def explain(self, tally: Tally) -> str:
-        """Return the SQL text of a tally, in lines, with the name of its table for each file."""
-        schemas = tuple(_schemas(tally))
-        text = self._over(schemas).explain(tally)
-        for schema in schemas:
-            source = self._stored(schema).sql
-            # The path of a file is the steward's own business: it is not shown.
-            if source.startswith("read_"):
-                text = text.replace(in_lines(source), DUCKDB.quote(schema.name))
-        return text
+        """Return the SQL text of a tally, in lines.
+
+        Tables and columns have the names of their schemas, whatever the source: neither a path nor
+        the name of a private copy is shown.
+        """
+        shown = {}
+        for schema in _schemas(tally):
+            shown[schema.name] = _as_declared(schema, self._stored(schema))
+        store = replace(self._store, table=shown.__getitem__, texts=self._shown_texts)
+        return store.explain(tally)
 
     def check(self, schema: Schema) -> None:
         """Read a table as its schema declares.
@@ -146,8 +148,9 @@ class DuckDB:
     def twin(self) -> DuckDB:
         """Return an engine for another thread over the same tables, read once.
 
-        Stopping one stops no other. Data frames and Arrow tables that are read in place belong to
-        one connection: they have no twin.
+        Stopping one stops no other. Guarantee: a twin has every table that the engine has.
+
+        Law: tests/intake/test_sources.py::TestTwins
         """
         other = copy.copy(self)
         # The original is held, since it keeps the folder of the files that were read.
@@ -240,6 +243,16 @@ class DuckDB:
 
     def _run(self, sql: str) -> Sequence[Sequence[object]]:
         return self._connection.execute(sql).fetchall()
+
+
+def _as_declared(schema: Schema, table: StoredTable) -> StoredTable:
+    """Return a stored table under the names of its schema."""
+    columns = dict(table.columns)
+    for declared in schema.columns:
+        stored = find_column(declared, columns) or declared
+        if columns[stored].kept is None:
+            columns[stored] = replace(columns[stored], sql=DUCKDB.quote(declared))
+    return replace(table, sql=DUCKDB.quote(schema.name), columns=columns)
 
 
 def _schemas(tally: Tally) -> Iterator[Schema]:

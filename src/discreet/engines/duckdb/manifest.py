@@ -7,14 +7,14 @@ digests of its sources, and the steward's report.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from ...data.schema import Schema
-from ...errors import InvalidArgument
+from ...errors import DiscreetError, InvalidArgument
 from ...frozen import frozen
 from ...intake.report import TableReport, table_from_dict, table_to_dict
 from ...intake.source_digest import SourceDigest
@@ -77,7 +77,7 @@ def _table_facts(table: PreparedTable) -> dict[str, Any]:
 def read_mark(connection: duckdb.DuckDBPyConnection, name: str) -> Manifest | None:
     """Read the manifest of a store; None if a DuckDB file has none.
 
-    Refuses: a manifest of another format.
+    Refuses: a manifest of another format, and one that is damaged.
 
     Law: tests/intake/test_prepare.py::TestStores
     """
@@ -85,12 +85,30 @@ def read_mark(connection: duckdb.DuckDBPyConnection, name: str) -> Manifest | No
         rows = connection.execute(select_sql(["facts"], MARK)).fetchall()
     except duckdb.CatalogException:
         return None
-    facts = json.loads(rows[0][0]) if rows else {}
-    if facts.get("format") != FORMAT:
+    except duckdb.Error:
+        # A table of that name without facts in it.
+        rows = []
+    return _manifest([row[0] for row in rows], name)
+
+
+def _manifest(texts: Sequence[object], name: str) -> Manifest:
+    try:
+        facts = json.loads(str(texts[0]))
+        written_format = facts.get("format")
+        tables = {}
+        # Tables of another version may hold anything, so they are not looked into.
+        if written_format == FORMAT:
+            tables = {table: _table(each) for table, each in facts["tables"].items()}
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError, DiscreetError):
+        # Whatever the steward's own text is like: wrong JSON, a field that is missing or odd.
+        raise InvalidArgument(
+            f"{name} is damaged: it cannot be said how it was prepared; prepare it again"
+        ) from None
+    if written_format != FORMAT:
         raise InvalidArgument(
             f"{name} was prepared by another version, which this one cannot read; prepare it again"
         )
-    return Manifest({table: _table(each) for table, each in facts["tables"].items()})
+    return Manifest(tables)
 
 
 def is_store(path: Path) -> bool:

@@ -1,10 +1,17 @@
-"""Parts of a source as DuckDB reads them: the SQL after FROM, and the columns of a schema."""
+"""Parts of a source as DuckDB reads them: the SQL after FROM, and the columns of a schema.
+
+Frames and Parquet files are Arrow columns that are registered while a table is made of them
+(`open_parts` ends that). What is registered belongs to one connection; tables belong to all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -13,19 +20,22 @@ from ...data.columns.column import Category, Column
 from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import InvalidArgument, SchemaMismatch
-from ...intake.arrow import total_column
+from ...intake.arrow import id_column, is_id_type, is_readable_type, total_column
 from ...intake.csv_file import Csv, CsvFile, open_csv
 from ...intake.object_cells import id_cells, read_cells
+from ...intake.parquet_file import ParquetFile, ParquetStream
 from ...optional import load
-from ..base import differ_only_in_case, find_column, require_columns, stored_columns
+from ..base import differ_only_in_case, find_column, require_columns
 from ..postgres.export import FIRST
 from ..sql.dialect import StoredColumn, StoredTable, put_quotes
 from ..sql.select import select_sql
 from . import sources
 from .dialect import DUCKDB, stored_class
+from .session import why_unopened
 
-_FRAME_NUMBERS = count()
-"""Numbers for the names of frames: each is registered once in this process."""
+_NUMBERS = count()
+_REGISTERED = "registered_"
+"""Begins the name of a registered table; a number follows, each once in this process."""
 _MIN_LINE_SIZE = 1 << 21
 """Least buffer for one record of a text file, as DuckDB has it by default."""
 
@@ -38,7 +48,7 @@ def names_of(source: sources.OpenSource, connection: duckdb.DuckDBPyConnection) 
         case sources.Frame(columns=columns):
             return {name: _frame_type(column) for name, column in columns.items()}
         case sources.ParquetFiles(paths=paths):
-            return describe(connection, _parquet_sql([str(paths[0])])).types()
+            return {name: str(kind) for name, kind in ParquetFile(paths[0]).types.items()}
         case sources.DatabaseTable():
             return describe(connection, _attach(source, connection)).types()
         case sources.ServerTable():
@@ -61,7 +71,7 @@ def describe(
     return StoredTable(source, columns)
 
 
-def parts_of(
+def _parts_of(
     source: sources.OpenSource, schema: Schema, connection: duckdb.DuckDBPyConnection
 ) -> Iterator[StoredTable]:
     """Yield the parts of a source, each a table with the columns that the schema declares.
@@ -73,11 +83,10 @@ def parts_of(
             for file in files:
                 yield _csv(file, schema)
         case sources.Frame():
-            require_columns(schema, source.columns)
-            yield _register(source, schema, connection)
+            yield _frame(source, schema, connection)
         case sources.ParquetFiles(paths=paths):
             for path in paths:
-                yield _parquet(str(path), schema, connection)
+                yield _parquet(path, schema, connection)
         case sources.DatabaseTable():
             table = describe(connection, _attach(source, connection))
             require_columns(schema, table.columns)
@@ -172,150 +181,151 @@ def _saved_type(column: Column) -> str:
     return _SAVED_TYPES.get(kind, "BIGINT")
 
 
-def _parquet_sql(paths: list[str]) -> str:
-    """Write the reading of Parquet files; a list asks for no listing of a folder."""
-    listed = ", ".join(map(_quoted, paths))
-    return f"read_parquet([{listed}], hive_partitioning = false)"
-
-
-def _parquet(path: str, schema: Schema, connection: duckdb.DuckDBPyConnection) -> StoredTable:
-    """Read a file in place if DuckDB can read all of it.
-
-    Otherwise Arrow reads it, and its cells are then made total.
-    """
-    file_name = path.rpartition("/")[2]
-    try:
-        table = describe(connection, _parquet_sql([path]))
-        labels = _parquet_names(path, connection)
-    except duckdb.Error:
-        raise InvalidArgument(f"{file_name} cannot be read as Parquet") from None
+def _parquet(path: Path, schema: Schema, connection: duckdb.DuckDBPyConnection) -> StoredTable:
+    """Register the declared columns of a file, to be read in batches of total cells."""
+    file = ParquetFile(path)
     # DuckDB would rename one of two columns whose names differ only in case.
-    if differ_only_in_case(labels):
+    if differ_only_in_case(file.names):
         raise InvalidArgument(
-            f"{file_name} has columns whose names differ only in case; rename one"
+            f"{path.name} has columns whose names differ only in case; rename one"
         )
-    require_columns(schema, table.columns)
-    if _is_readable(table, schema, connection):
-        return table
-    parquet = load("pyarrow.parquet", "tables")
-    names = _stored_names(schema, table)
-    read = parquet.read_table(path, columns=names, partitioning=None)
-    frame = sources.Frame(dict(zip(names, read.columns, strict=True)), read.num_rows)
-    return _register(frame, schema, connection)
+    require_columns(schema, file.types)
+    arrow = _ArrowColumns(schema, file.types)
+    stream = ParquetStream(file, arrow.totals)
+    return arrow.register(stream, connection)
 
 
-def _parquet_names(path: str, connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """List the columns of a file by their own names; entries after a nested column are its parts."""
-    text = select_sql(["name", "num_children"], "parquet_schema(?)")
-    names = []
-    open_parts = 0
-    # The first entry is the root of the schema.
-    for label, children in connection.execute(text, [path]).fetchall()[1:]:
-        if open_parts:
-            open_parts -= 1
-        else:
-            names.append(str(label))
-        open_parts += children or 0
-    return names
+def _frame(
+    frame: sources.Frame, schema: Schema, connection: duckdb.DuckDBPyConnection
+) -> StoredTable:
+    """Register the declared columns of a frame: Arrow columns total, objects read one by one."""
+    require_columns(schema, frame.columns)
+    pa = load("pyarrow", "tables")
+    types = {}
+    for name, cells in frame.columns.items():
+        # Python objects have no type in common.
+        types[name] = getattr(cells, "type", None)
+    arrow = _ArrowColumns(schema, types)
+    arrays = {}
+    for label, (name, make_total) in arrow.totals.items():
+        arrays[label] = make_total(frame.columns[name])
+    return arrow.register(pa.table(arrays), connection)
+
+
+class _ArrowColumns:
+    """Declared columns among those of an Arrow table, and people's ids.
+
+    `types` are Arrow's, None for Python objects. `totals` gives for each column to be registered
+    its stored name and the function that makes it total. Columns of types that nothing reads are
+    NULL, and refused (`require_readable`) unless another part of the table has them in a type that
+    can be read.
+
+    Refuses: people's ids of a type that cannot be compared.
+    """
+
+    def __init__(self, schema: Schema, types: Mapping[str, Any]) -> None:
+        self._types = types
+        self._labels: dict[str, str] = {}
+        self._read_by: dict[str, Column | None] = {}
+        self._id = ""
+        self.totals: dict[str, tuple[str, Callable[[Any], Any]]] = {}
+        for number, (declared, rule) in enumerate(schema.columns.items()):
+            name = _stored_name(declared, types)
+            kind = types[name]
+            label = f"c{number}"
+            self._labels[name] = label
+            self._read_by[name] = None
+            self.totals[label] = name, total_column
+            if kind is None:
+                self._read_by[name] = rule
+                self.totals[label] = name, partial(read_cells, column=rule)
+        if isinstance(schema.unit, People):
+            self._id = _stored_name(schema.unit.id, types)
+            self._require_id(schema, types[self._id])
+            self.totals["person"] = self._id, id_column
+            if types[self._id] is None:
+                self.totals["person"] = self._id, id_cells
+
+    def _require_id(self, schema: Schema, kind: object) -> None:
+        if kind is not None and not is_id_type(kind):
+            raise SchemaMismatch(
+                f"{schema.name}.{self._id} is stored as {kind}, of which no person's id is read: every row would be "
+                "nobody's. Store ids as text, whole numbers or bytes"
+            )
+
+    def register(self, table: object, connection: duckdb.DuckDBPyConnection) -> StoredTable:
+        """Register a table of the total columns, and describe it by its stored names."""
+        table_name = f"{_REGISTERED}{next(_NUMBERS)}"
+        connection.register(table_name, table)
+        # The types are those that DuckDB sees, not Arrow's own names for them.
+        described = describe(connection, table_name, packed=False).columns
+        columns = {}
+        for name, label in self._labels.items():
+            kind = self._types[name]
+            column = replace(described[label], kept=self._read_by[name])
+            if kind is not None and not is_readable_type(kind):
+                column = replace(column, type=str(kind), stored="other")
+            columns[name] = column
+        person = None
+        if self._id:
+            person = described["person"]
+            columns.setdefault(self._id, person)
+        return StoredTable(table_name, columns, person)
 
 
 def _stored_name(name: str, columns: Mapping[str, object]) -> str:
     return find_column(name, columns) or name
 
 
-def _stored_names(schema: Schema, table: StoredTable) -> list[str]:
-    return [_stored_name(name, table.columns) for name in stored_columns(schema)]
+@contextmanager
+def open_parts(
+    source: sources.OpenSource, schema: Schema, connection: duckdb.DuckDBPyConnection
+) -> Iterator[list[StoredTable]]:
+    """Open the parts of a source; what was registered for them is forgotten at the end.
 
-
-def _is_readable(table: StoredTable, schema: Schema, connection: duckdb.DuckDBPyConnection) -> bool:
-    """Read every text and time of a file once.
-
-    Text that is not UTF-8 and times out of range raise errors in DuckDB's reader.
+    A frame, or a file that is open, is then no longer held by the connection.
     """
-    texts = []
-    times = []
-    for name in _stored_names(schema, table):
-        x = table.columns[name]
-        if x.stored == "text":
-            texts.append(f"sum(length({x.sql}))")
-        elif x.stored in ("timestamp", "zoned"):
-            # A comparison makes the reader convert every value.
-            times.append(f"count(CASE WHEN {x.sql} > {x.sql} THEN 1 END)")
-    cells = texts + times
-    if not cells:
-        return True
+    parts: list[StoredTable] = []
     try:
-        connection.execute(select_sql(cells, table.sql)).fetchall()
-    except duckdb.InterruptException:
-        raise
-    except duckdb.Error:
-        return False
-    return True
+        # One by one: if a later part is refused, the earlier ones are forgotten as well.
+        parts.extend(_parts_of(source, schema, connection))
+        yield parts
+    finally:
+        for part in parts:
+            if part.sql.startswith(_REGISTERED):
+                connection.unregister(part.sql)
 
 
-def _register(
-    frame: sources.Frame, schema: Schema, connection: duckdb.DuckDBPyConnection
-) -> StoredTable:
-    """Register the declared columns of a frame in DuckDB.
-
-    Arrow columns are made total; Python objects are read one by one.
-    """
-    pa = load("pyarrow", "tables")
-    table_name = f"held_{next(_FRAME_NUMBERS)}"
-    arrays = {}
-    labels = {}
-    read_by: dict[str, Column | None] = {}
-    for number, (declared, rule) in enumerate(schema.columns.items()):
-        stored = _stored_name(declared, frame.columns)
-        cells = frame.columns[stored]
-        label = f"c{number}"
-        labels[stored] = label
-        if isinstance(cells, list):
-            arrays[label] = read_cells(cells, rule)
-            read_by[stored] = rule
-        else:
-            arrays[label] = total_column(cells)
-            read_by[stored] = None
-    id_name = ""
-    if isinstance(schema.unit, People):
-        id_name = _stored_name(schema.unit.id, frame.columns)
-        ids = frame.columns[id_name]
-        arrays["person"] = id_cells(ids) if isinstance(ids, list) else total_column(ids)
-    # The types are those that DuckDB sees, not Arrow's own names for them.
-    connection.register(table_name, pa.table(arrays))
-    types = describe(connection, table_name, packed=False).columns
-    columns = {}
-    for stored, label in labels.items():
-        columns[stored] = replace(types[label], kept=read_by[stored])
-    person = None
-    if id_name:
-        person = types["person"]
-        columns.setdefault(id_name, person)
-    return StoredTable(table_name, columns, person)
-
-
-def _alias(source: sources.DatabaseTable) -> str:
+def alias_of(source: sources.DatabaseTable) -> str:
+    """Return the name under which the file of a table is attached."""
     # Of the path, so that several tables of one file attach it once.
     return f"from_{abs(hash(str(source.path))):x}"
 
 
-def is_view(source: sources.DatabaseTable, connection: duckdb.DuckDBPyConnection) -> bool:
-    """Return whether an attached file has a view of that name: its text may fail on some row."""
-    named = "WHERE database_name = ? AND lower(view_name) = lower(?) AND NOT internal"
-    text = select_sql(["count(*)"], "duckdb_views()", named)
-    ((views,),) = connection.execute(text, [_alias(source), source.names[-1]]).fetchall()
-    return bool(views)
-
-
 def _attach(source: sources.DatabaseTable, connection: duckdb.DuckDBPyConnection) -> str:
     """Attach a DuckDB file for reading, and write the name of its table with its schema."""
-    alias = _alias(source)
+    alias = alias_of(source)
     path = _quoted(str(source.path))
     try:
         connection.execute(f"ATTACH IF NOT EXISTS {path} AS {alias} (READ_ONLY)")
-    except duckdb.Error:
-        raise InvalidArgument(f"{source.path.name} cannot be opened as a DuckDB file") from None
+    except duckdb.Error as problem:
+        raise InvalidArgument(why_unopened(source.path.name, problem)) from None
     return f"{alias}.{table_sql(source.names, connection, alias)}"
+
+
+def in_path(
+    name: str,
+    connection: duckdb.DuckDBPyConnection,
+    databases: Iterable[str],
+    schemas: Iterable[str],
+) -> bool:
+    """Return whether one of some databases has a table or view of a name in one of some schemas."""
+    wanted = set(schemas)
+    for database in databases:
+        rows = connection.execute(_NAMED_SQL, [database, name] * 2).fetchall()
+        if wanted & {row[0] for row in rows}:
+            return True
+    return False
 
 
 def table_sql(names: tuple[str, ...], connection: duckdb.DuckDBPyConnection, database: str) -> str:
@@ -323,11 +333,7 @@ def table_sql(names: tuple[str, ...], connection: duckdb.DuckDBPyConnection, dat
 
     Refuses: a name that no schema has, and one that several have.
     """
-    texts = [
-        _named_sql("duckdb_tables()", "table_name"),
-        _named_sql("duckdb_views()", "view_name"),
-    ]
-    rows = connection.execute(" UNION ALL ".join(texts), [database, names[-1]] * 2).fetchall()
+    rows = connection.execute(_NAMED_SQL, [database, names[-1]] * 2).fetchall()
     if len(names) > 1:
         rows = [row for row in rows if row[0] == names[0]]
     matches = [row for row in rows if row[0] == "main"] or rows
@@ -342,6 +348,12 @@ def table_sql(names: tuple[str, ...], connection: duckdb.DuckDBPyConnection, dat
 def _named_sql(listing: str, column: str) -> str:
     named = f"WHERE database_name = ? AND lower({column}) = lower(?) AND NOT internal"
     return select_sql(["schema_name", column], listing, named)
+
+
+_NAMED_SQL = " UNION ALL ".join(
+    [_named_sql("duckdb_tables()", "table_name"), _named_sql("duckdb_views()", "view_name")]
+)
+"""Tables and views of a name in a database; both are given twice."""
 
 
 def _schema_names(rows: Iterable[tuple[str, ...]]) -> str:

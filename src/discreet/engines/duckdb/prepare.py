@@ -26,12 +26,12 @@ from ...intake.source_digest import digest_source
 from ..base import schemas_in
 from ..postgres.engine import Postgres
 from ..sql.store import require_readable
-from .catalog import take_in
+from .catalog import require_sure, take_in
 from .dialect import DUCKDB
 from .engine import DuckDB
 from .findings import count_over_rows, make_report
 from .manifest import Manifest, PreparedTable, is_store, write_mark
-from .parts import parts_of
+from .parts import open_parts
 from .session import StoreLimits, ignore_values, open_session, read_limits, use_values
 from .sources import (
     TEXT_SUFFIXES,
@@ -265,31 +265,35 @@ def _ingest(
     source = _open_table(given, name, workspace)
     # Digests are taken before reading: a file that changes meanwhile then counts as changed.
     stamps = tuple(map(digest_source, _origins(given, source)))
-    parts = list(parts_of(source, schema, connection))
-    require_readable(schema, parts)
-    tell(f"reading {name}")
-    # The least and greatest value that a file states leave out NaN, so they must not be used.
-    ignore_values(connection, kept=False)
-    taken = take_in(
-        connection,
-        source,
-        schema,
-        parts,
-        DUCKDB.quote(name),
-        settled=partial(use_values, connection),
-    )
-    ignore_values(connection, kept=False)
-    tell(f"counting {name}")
-    bad = source.bad if isinstance(source, CsvFiles) else 0
-    action = given.on_bad_record if isinstance(given, Csv) else "refuse"
-    over_rows = count_over_rows(connection, schema, DUCKDB.quote(name))
+    with open_parts(source, schema, connection) as parts:
+        if isinstance(source, DatabaseTable):
+            require_sure(source, schema, connection)
+        require_readable(schema, parts)
+        tell(f"reading {name}")
+        # The least and greatest value that a file states leave out NaN, so they must not be used.
+        ignore_values(connection, kept=False)
+        taken = take_in(
+            connection,
+            source,
+            schema,
+            parts,
+            DUCKDB.quote(name),
+            settled=partial(use_values, connection),
+        )
+        ignore_values(connection, kept=False)
+        tell(f"counting {name}")
+        bad = source.bad if isinstance(source, CsvFiles) else 0
+        action = given.on_bad_record if isinstance(given, Csv) else "refuse"
+        over_rows = count_over_rows(connection, schema, DUCKDB.quote(name))
+        seen = (*taken.seen, over_rows)
+        report = make_report(connection, schema, parts, seen, (bad, action))
     # Tables of databases may be views, which leave out rows by their content.
     may_be_view = isinstance(source, ServerTable | DatabaseTable)
     return PreparedTable(
         schema,
         taken.layout,
         stamps,
-        report=make_report(connection, schema, parts, (*taken.seen, over_rows), (bad, action)),
+        report=report,
         whole=action != "drop" and not may_be_view,
     )
 

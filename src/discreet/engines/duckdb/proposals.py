@@ -38,7 +38,7 @@ from ..sql.rows.cell_table import read_cells_sql
 from ..sql.rows.relation import stored_column
 from ..sql.select import nested, select_sql
 from .dialect import DUCKDB
-from .parts import parts_of
+from .parts import open_parts
 from .session import StoreLimits, open_session
 from .sources import TableSource, open_source
 
@@ -77,8 +77,10 @@ def find_proposals(
     """
     with tempfile.TemporaryDirectory() as folder:
         opened = open_source(source, schema.name, Path(folder))
-        with open_session(":memory:", StoreLimits()) as connection:
-            parts = list(parts_of(opened, schema, connection))
+        with (
+            open_session(":memory:", StoreLimits()) as connection,
+            open_parts(opened, schema, connection) as parts,
+        ):
             found = []
             for name, column in schema.columns.items():
                 given = propose_cells(connection, name, column, parts, accept)

@@ -117,6 +117,27 @@ def open_session(
     return duckdb.connect(database, read_only=read_only, config=config)
 
 
+def why_unopened(file_name: str, problem: duckdb.Error) -> str:
+    """Say why DuckDB could not open a file: it is not there, open elsewhere, or no such file.
+
+    Nothing of a row is in these errors: they come before one is read.
+    """
+    said = str(problem)
+    if "does not exist" in said:
+        return f"{file_name} is not there; give the path of a DuckDB file"
+    if "lock on file" in said:
+        return (
+            f"{file_name} is open elsewhere, in a program that writes to it; close it there, or "
+            "give a copy of the file"
+        )
+    if "different configuration" in said or "already attached" in said:
+        return (
+            f"{file_name} is open elsewhere in this program, with other settings; close that connection, or pass it: "
+            "DuckDB(connection)"
+        )
+    return f"{file_name} cannot be opened as a DuckDB file"
+
+
 def _ignore_values_sql(*, kept: bool) -> str:
     passes = list(VALUE_OPTIMIZERS)
     if not kept:

@@ -5,9 +5,12 @@ No reading may depend on sampled values.
 | source | reading |
 |---|---|
 | CSV | text throughout, checked against the grammar to its last byte; a cell is read by its declaration |
-| Parquet | columns by their stored types, file by file; files that DuckDB cannot read are read by Arrow |
+| Parquet | columns by the types in the file's footer, file by file (`intake.parquet_file`) |
 | frames | Arrow columns by their types (`intake.arrow`); objects one by one (`intake.object_cells`) |
 | tables | of a DuckDB file, "company.duckdb#sales.people", by their stored types; of PostgreSQL, read by the server |
+
+Each kind of source has one reader. Which one reads a column follows from types that are declared in
+the source, never from a cell.
 """
 
 from __future__ import annotations
@@ -32,6 +35,10 @@ TableSource: TypeAlias = Any
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _DATABASE_SUFFIXES = (".duckdb", ".ddb", ".db")
+_ARROW_KINDS = "biufMm"
+"""Kinds of NumPy types that Arrow has too: truths, numbers, times, durations."""
+_ARROW_SIZES = (1, 2, 4, 8)
+"""Bytes of one cell in these types; longer floats have no type of Arrow's."""
 _PATTERN = re.compile(r"[*?\[]")
 _READABLE = "give the path of a .csv, .tsv or .parquet file, or a pandas, Polars or Arrow table"
 
@@ -209,20 +216,20 @@ def _polars(column: Any) -> Any:  # noqa: ANN401
 
 
 def _pandas(column: Any) -> Any:  # noqa: ANN401
-    """Return an Arrow column where pandas has a type for all cells, else the objects themselves.
+    """Return an Arrow column where the type of a column is one of Arrow's, else the objects.
 
-    Categories are objects too: their values may be of several types.
+    The type alone decides. Text may hold half a character, which Arrow cannot, unless Arrow holds
+    the text already. Categories are objects too: their values may be of several types.
     """
     pa = load("pyarrow", "tables")
-    dtype = str(column.dtype)
-    if dtype in ("object", "category") or dtype.startswith(("Sparse", "period", "interval")):
-        return column.tolist()
-    try:
-        array = pa.array(column, from_pandas=True)
-    except (pa.ArrowException, UnicodeError, OverflowError):
-        # One cell that Arrow cannot hold, such as half a character, must not affect the others.
-        return column.tolist()
-    return _chunked(array)
+    dtype = column.dtype
+    held_by_arrow = type(column.array).__name__.startswith("Arrow")
+    # Sparse columns have the kind of their cells, but no size of one.
+    size = getattr(dtype, "itemsize", None)
+    is_plain = getattr(dtype, "kind", "O") in _ARROW_KINDS and size in _ARROW_SIZES
+    if held_by_arrow or is_plain:
+        return _chunked(pa.array(column, from_pandas=True))
+    return column.tolist()
 
 
 def _chunked(array: Any) -> Any:  # noqa: ANN401

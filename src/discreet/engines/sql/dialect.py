@@ -35,8 +35,9 @@ class StoredColumn:
 
     `packed` says that repeated text is stored once, so that a function of it is computed once.
     `kept` is the declaration by which the column was read when the store took it in: it holds whole
-    steps, truths or listed text. `seen` names a column beside it with the outcome of reading each
-    cell, if there is one.
+    steps, truths or listed text. `unread` says that its type had no value that this declaration
+    reads: every cell is NULL or the default. `seen` names a column beside it with the outcome of
+    reading each cell, if there is one.
     """
 
     sql: str
@@ -45,6 +46,7 @@ class StoredColumn:
     packed: bool = False
     kept: Column | None = None
     seen: str = ""
+    unread: bool = False
 
 
 @frozen

@@ -44,6 +44,7 @@ from .contributions import entries_of, once_per_person
 from .dialect import Dialect, StoredColumn, StoredTable
 from .keys import value_of
 from .reading.type_support import is_readable
+from .rows.person import id_sql
 from .rows.relation import SqlFrame, Writer, person_column, public_frame, stored_column
 from .select import group_by, in_lines, nested, none_null, select_sql
 
@@ -115,8 +116,8 @@ class SqlStore:
     def check(self, schema: Schema) -> None:
         """Check that a schema fits its stored table.
 
-        Refuses: a table or columns that are missing or cannot be read, and values of a public
-        table that repeat more often than declared.
+        Refuses: a table or columns that are missing or cannot be read, ids that the store cannot
+        compare, and values of a public table that repeat more often than declared.
         """
         table = self.table(schema.name)
         _require_fit(schema, table)
@@ -124,6 +125,7 @@ class SqlStore:
         require_readable(schema, [table])
         if not table.own:
             self._check_rights(schema, table)
+            self._check_equality(schema, table)
         self._check_matches(schema)
 
     def public_values(self, table: Schema, *columns: str) -> PublicKeys:
@@ -171,6 +173,28 @@ class SqlStore:
         except EngineFailure:
             raise SchemaMismatch(f"the store has no table {schema.name} that it can read") from None
 
+    def _check_equality(self, schema: Schema, table: StoredTable) -> None:
+        """Refuse ids of a type that the store cannot group, sort, join and write as text.
+
+        Every question would fail after its charge. No row is read: the type alone decides.
+        """
+        if not isinstance(schema.unit, People):
+            return
+        person = person_column(schema.unit.id, table)
+        ids = select_sql([f"{id_sql(person, self.dialect)} AS p"], f"{table.sql} AS t", "LIMIT 0")
+        text = self.dialect.as_text("p")
+        # With an order: a type that can be hashed alone fails questions that sort.
+        cells = ["p", f"{text} AS x", "count(*) OVER (PARTITION BY p ORDER BY p) AS n"]
+        counted = select_sql(cells, nested(ids), "GROUP BY p")
+        joined = f"{nested(counted, 'l')} JOIN {nested(counted, 'r')} ON l.p = r.p"
+        try:
+            self.fetch(select_sql(["l.x"], joined))
+        except EngineFailure:
+            raise SchemaMismatch(
+                f"{schema.name}.{schema.unit.id} is stored as {person.type}, which the store cannot compare: people "
+                "could not be told apart. Store ids as text or whole numbers"
+            ) from None
+
     def _check_matches(self, schema: Schema) -> None:
         # Once for each schema, since counting reads the whole table.
         if schema in self.counted:
@@ -215,20 +239,31 @@ class SqlEngine:
 
 
 def require_readable(schema: Schema, parts: Sequence[StoredTable]) -> None:
-    """Refuse columns that would be NULL in every row of every part of a table.
+    """Refuse columns that would be NULL in every row of every part of a table."""
+    for name, stored in unread_columns(schema, parts).items():
+        kind = schema.columns[name].kind
+        raise SchemaMismatch(
+            f"{schema.name}.{name} is stored as {stored.type}, of which a column of kind {kind} reads "
+            "nothing: it would be NULL in every row. Declare it as it is stored, or store it as text"
+        )
 
-    The stored type of such a column has no value that its declaration can read.
+
+def unread_columns(schema: Schema, parts: Sequence[StoredTable]) -> dict[str, StoredColumn]:
+    """Return the columns whose stored type has, in every part, no value that is read.
+
+    Each is that of the first part.
     """
+    unread = {}
     for name, column in schema.declared:
         stored = [stored_column(name, part) for part in parts]
         if not any(_is_readable(column, each) for each in stored):
-            raise SchemaMismatch(
-                f"{schema.name}.{name} is stored as {stored[0].type}, of which a column of kind {column.kind} reads "
-                "nothing: it would be NULL in every row. Declare it as it is stored, or store it as text"
-            )
+            unread[name] = stored[0]
+    return unread
 
 
 def _is_readable(column: Column, stored: StoredColumn) -> bool:
+    if stored.unread:
+        return False
     # A column with `kept` was read by its declaration when the store took it in.
     if stored.kept is not None or is_readable(column, stored.stored):
         return True

@@ -69,12 +69,12 @@ def _bound_literal(bound: date, x: StoredColumn, dialect: Dialect) -> str:
         day = bound.date() if isinstance(bound, datetime) else bound
         return f"DATE '{day.isoformat()}'"
     moment = bound if isinstance(bound, datetime) else datetime.combine(bound, time())
-    if x.type == "TIMESTAMP_NS":
-        return _nanosecond_literal(moment)
+    if x.type in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS"):
+        return _nanosecond_literal(moment, x)
     return dialect.time_literal(moment, x.stored)
 
 
-def _nanosecond_literal(bound: datetime) -> str:
+def _nanosecond_literal(bound: datetime, x: StoredColumn) -> str:
     """Write a bound for DuckDB's nanoseconds, which reach from 1677 to 2262.
 
     Beyond, the first or last time of that type is used instead.
@@ -84,7 +84,9 @@ def _nanosecond_literal(bound: datetime) -> str:
         text = "1677-09-21 00:12:43.145224194"
     if bound > datetime(2262, 4, 11, 23, 47, 16):
         text = "2262-04-11 23:47:16.854775806"
-    return f"CAST('{text}' AS TIMESTAMP_NS)"
+    if x.stored == "zoned":
+        text += "+00"
+    return f"CAST('{text}' AS {x.type})"
 
 
 def _text(column: Date | Timestamp, text: str, dialect: Dialect) -> str:

@@ -8,11 +8,13 @@ table. Tables of format 1 have further counts, rows_1, …, which nothing reads.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from ....data.columns.column import Boolean, Category, Column, Text
 from ....data.schema import Schema
 from ....data.unit import People
-from ....errors import SchemaMismatch
+from ....errors import DiscreetError, SchemaMismatch
 from ..dialect import Dialect, Stored, StoredColumn, StoredTable, cast_sql, narrowest_type
 from ..select import named_cells, nested, select_sql
 from .cell_table import read_cells_sql
@@ -86,13 +88,23 @@ def mark_of(schema: Schema, table: StoredTable) -> str:
 def prepared_table(name: str, place: str, mark: str, dialect: Dialect) -> StoredTable:
     """Describe a prepared table by its mark.
 
-    Refuses: a mark of another version.
+    Refuses: a mark of another version, and one that is damaged.
     """
-    facts = json.loads(bytes.fromhex(mark.removeprefix(MARK)))
-    if facts.get("format") not in _READ_FORMATS:
+    try:
+        facts = json.loads(bytes.fromhex(mark.removeprefix(MARK)))
+        written_format = facts.get("format")
+        if written_format in _READ_FORMATS:
+            return _described(facts, place, dialect)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError, DiscreetError):
         raise SchemaMismatch(
-            f"{name} was prepared by another version, which this one cannot read; prepare it again"
-        )
+            f"{name} is damaged: it cannot be said how it was prepared; prepare it again"
+        ) from None
+    raise SchemaMismatch(
+        f"{name} was prepared by another version, which this one cannot read; prepare it again"
+    )
+
+
+def _described(facts: Mapping[str, Any], place: str, dialect: Dialect) -> StoredTable:
     schema = Schema.from_dict(facts["schema"])
     columns = {}
     for number, (label, column) in enumerate(schema.columns.items()):
