@@ -15,7 +15,7 @@ export OPENBLAS_NUM_THREADS := 1
 # Keep byte code even where the environment switches it off: otherwise every test process compiles the program again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo serve test deep docs publish package pythons lint types borders style format unit bench audit faults pictures notebooks clean
+.PHONY: help demo serve test deep docs publish package proofs pythons lint types borders style format unit bench audit faults pictures notebooks clean
 
 help:                     ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -39,7 +39,7 @@ endif
 
 deep: $(VENV)/.deep       ## the same at full size: all random examples, long fault tests, other Pythons (up to 40 minutes)
 	@begin=$$(date +%s); $(MAKE) --no-print-directory style docs && \
-	  $(MAKE) --no-print-directory --jobs 2 unit types borders package pythons PROFILE=deep && \
+	  $(MAKE) --no-print-directory --jobs 2 unit types borders package proofs pythons PROFILE=deep && \
 	  echo "make deep passed in $$(($$(date +%s) - begin)) seconds"
 
 docs: $(DOCS)/.ready       ## build the site into site/; a broken link or a missing page fails
@@ -55,6 +55,9 @@ package: $(DOCS)/.ready    ## wheel and source archive into dist/; built twice, 
 	cd dist && sha256sum * | (cd ../dist-again && sha256sum --check --quiet)
 	$(DOCS)/bin/python -m twine check --strict dist/*
 	rm -rf dist-again
+
+proofs: $(VENV)/.demo      ## let Coq check all theorems and write their table; Debian's Coq, skipped where there is none
+	$(BIN)/python proofs/check.py
 
 pythons:                   ## the packages that need no server, under Python 3.12 and 3.13 where installed
 	tests/support/pythons.sh 3.12 3.13

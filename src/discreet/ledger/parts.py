@@ -27,6 +27,7 @@ nothing else; the curator does (`part_of`).
 
 Law: tests/ledger/test_books.py::TestPartsAreChargedAsTheirMaximum,
 tests/ledger/test_sums.py::TestParts
+Proved: proofs/Admission.v::parallel, proofs/Mechanisms.v::two_parts
 """
 
 from __future__ import annotations

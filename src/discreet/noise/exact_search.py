@@ -45,6 +45,7 @@ def settle(
     Guarantee: the result is the exact count for the real number U.
 
     Law: tests/noise/test_tables.py::TestThresholds
+    Proved: proofs/Samplers.v::lazy_comparison
     """
     while True:
         precision = width + GUARD

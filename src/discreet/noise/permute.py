@@ -65,6 +65,7 @@ def permute_and_flip(scores: ScoreArray, rate: Number, *, bits: Bits | None = No
         before any bit is drawn.
 
     Law: tests/noise/test_trees.py::TestChoices
+    Proved: proofs/PermuteFlip.v::permute_and_flip, proofs/PermuteFlip.v::coins_and_permutation
     """
     checked = scores_of(scores, rate)
     draw = ByteWords(readable(bits))

@@ -7,6 +7,7 @@ all entries are integers (Sheffet 2017; Dwork, Talwar, Thakurta, Zhang 2014).
 
 Guarantee: one unit moves the integer vector by at most the sensitivity of `gram_slice`.
 Law: tests/learn/test_neighbours.py::TestMomentsMoveByAtMostTheirSensitivity
+Proved: proofs/Samplers.v::moments_move
 """
 
 from __future__ import annotations

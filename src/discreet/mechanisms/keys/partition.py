@@ -143,6 +143,7 @@ def optimal_rule(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
 
     Refuses: ε or δ so small that the table would not grow, or be too long (InvalidArgument).
     Law: tests/mechanisms/test_partition.py::TestPrivacy
+    Proved: proofs/Curves.v::key_rule_private, proofs/Curves.v::key_rule_optimal
     """
     one = 1 << _FINE
     # The upper bound of e^(−ε): a larger r makes both limits on π smaller.

@@ -40,6 +40,7 @@ Law: tests/privacy/test_adversary.py::TestNoFilterIsBroken
 Law: tests/privacy/test_filter_sums.py::TestTheAdversary
 Law: tests/privacy/test_filter_sums.py::TestTheOverdraft
 Law: tests/privacy/test_filter_sums.py::test_only_an_epsilon_delta_budget_adds_up
+Proved: proofs/Admission.v::adds_up
 """
 
 from __future__ import annotations

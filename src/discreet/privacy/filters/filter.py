@@ -47,6 +47,7 @@ not 0.
 
 Law: tests/privacy/test_filter_sums.py::TestTheWholeBudgetAtOnce
 Law: tests/privacy/test_filter_sums.py::TestTheAdversaryAgainstTheWholeRule
+Proved: proofs/Admission.v::ledger, proofs/Admission.v::whole_at_once
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ An (ε, δ) budget is converted once, at creation: to the largest μ whose curve
 - *residue*: any c with the property above will do; `residue` finds the least that it can prove.
 
 Law: tests/privacy/test_adversary.py::TestNoFilterIsBroken
+Proved: proofs/Admission.v::curve_admission, proofs/Admission.v::gaussian_pays
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ filter admits, and more, since ε(α) ≤ ρα.
 
 Law: tests/privacy/test_adversary.py::TestNoFilterIsBroken
 Law: tests/privacy/test_adversary.py::test_some_order_still_passes_admits_more_than_any_order
+Proved: proofs/Admission.v::renyi_admission, proofs/Instances.v::renyi_ledger
 """
 
 from __future__ import annotations

@@ -272,6 +272,7 @@ def cost(atom: Event, left: Fraction) -> Fraction | None:
     Law: tests/privacy/test_residue.py::TestEnoughAtEveryEpsilon
     Law: tests/privacy/test_residue.py::TestLeast
     Law: tests/privacy/test_residue.py::TestMonotone
+    Proved: proofs/Enough.v::one_number_is_enough, proofs/Residue.v::descartes
     """
     exact = exact_square(atom)
     if exact is not None:

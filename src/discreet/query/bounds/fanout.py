@@ -22,6 +22,7 @@ Refuses: with `UnboundedSensitivity` a join with a public table whose matches no
 `UnsupportedQuery` joins that could make more rows.
 
 Law: tests/query/test_fanout.py::TestAJoinOfPeople
+Proved: proofs/Totals.v::joins
 """
 
 from __future__ import annotations

@@ -51,6 +51,7 @@ Guarantee: no pair of neighbouring tables differs by more than the sensitivity s
 Refuses: with `UnboundedSensitivity` a share that does not bound the declared unit.
 
 Law: tests/query/test_sensitivity.py::TestTotalsOfPeople
+Proved: proofs/Totals.v::group_share_l2, proofs/Totals.v::replace_shared_l2
 """
 
 from __future__ import annotations
