@@ -234,3 +234,38 @@ class TestRefusals:
             Choice(7, PureDP(1)).estimate([1, 2], level=1)
         with pytest.raises(InvalidArgument, match="frequency"):
             Choice(7, PureDP(1)).variance(n=10, frequency=2)
+
+
+class TestShuffled:
+    """`shuffled=n` takes the member that is best at the price paid, and spends what was said."""
+
+    def test_the_member_is_best_at_the_price_that_is_paid(self):
+        local = Choice(10, PureDP(1))
+        hidden = Choice(10, PureDP(1), shuffled=10_000)
+        assert (local.taken.facts.member, hidden.taken.facts.member) == ("subset", "direct")
+        assert hidden.epsilon == 1
+        assert hidden.shuffled(10_000).epsilon(delta=1e-6) < 0.0234
+        assert local.shuffled(10_000).epsilon(delta=1e-6) > 0.034
+        assert "taken" in str(hidden.why) and "price" in str(hidden.why)
+        assert Choice.from_json(hidden.to_json()) == hidden
+
+    def test_the_spend_is_what_the_shuffled_reports_cost(self):
+        spend = ApproxDP("1/10", "1e-6")
+        hidden = Choice(4, spend, shuffled=1000)
+        assert hidden.epsilon > spend.epsilon
+        assert 0.97 * 0.1 < hidden.shuffled(1000).epsilon(delta=1e-6) <= 0.1
+        alone = Choice(4, spend, shuffled=1)
+        assert alone.epsilon == spend.epsilon
+
+    def test_an_estimate_that_flatters_does_not_decide(self, monkeypatch):
+        from discreet.local import shuffle
+
+        honest = shuffle.shuffled_delta
+        monkeypatch.setattr(shuffle, "shuffled_delta", lambda *about: honest(*about) / 2)
+        hidden = Choice(4, ApproxDP("1/10", "1e-6"), shuffled=1000)
+        assert hidden.shuffled(1000).epsilon(delta=1e-6) <= 0.1
+
+    @pytest.mark.parametrize("people", [0, -1, 1.5, "many", True])
+    def test_people_are_counted(self, people):
+        with pytest.raises(InvalidArgument, match="shuffled"):
+            Choice(4, PureDP(1), shuffled=people)

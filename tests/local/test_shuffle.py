@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,8 @@ from discreet.local.family import direct, geometry, hadamard, subset
 from discreet.local.shuffle import shuffle_choice
 from discreet.privacy import ApproxDP, PureDP, Response, compose
 from discreet.privacy.events import Shuffled
-from discreet.privacy.pairs.shuffled import (
+from discreet.privacy.loss.atoms import Atoms
+from discreet.privacy.shuffling.pair import (
     clones_pair,
     lower_binary_pair,
     lower_two_level_pair,
@@ -24,7 +26,14 @@ from discreet.privacy.pairs.shuffled import (
     shuffled_pair,
     two_level_pair,
 )
-from discreet.privacy.pairs.yes_no import yes_no_pair
+from discreet.privacy.shuffling.prices import (
+    loss_bounds,
+    shuffled_renyi,
+    shuffled_rho,
+    shuffled_square,
+)
+from discreet.privacy.shuffling.tail import log_tail
+from discreet.privacy.shuffling.yes_no import yes_no_pair
 from local.members import sets
 
 
@@ -239,3 +248,202 @@ def test_deployments_are_priced_by_clones_and_one_bit_as_binary_response():
     for gamma, least in ((0, binary.lower.epsilon(delta=1e-6)), ("1/5", 0)):
         price = dp.local.OneBitMean(0, 1, spend, gamma=gamma).shuffled(1000)
         assert price.event == binary.event and price.lower.epsilon(delta=1e-6) == least
+
+
+def log_sum(logs):
+    largest = max(logs)
+    return largest + math.log(sum(math.exp(one - largest) for one in logs))
+
+
+def log_binomial(n, k, p):
+    """Return ln of the chance of k among n."""
+    if p in (0, 1):
+        return 0.0 if k == n * p else -math.inf
+    ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    return ways + k * math.log(p) + (n - k) * math.log1p(-p)
+
+
+def losses_of_pair(event):
+    """List (loss, ln P) of the pair that is priced, from its definition, over all numbers of reports."""
+    growth = math.exp(event.epsilon)
+    found = []
+    if event.outputs is None:
+        slope = (growth - 1) / (growth + 1)
+        for clones in range(event.n):
+            total = clones + 1
+            chance = log_binomial(event.n - 1, clones, 1 / growth)
+            for a in range(total + 1):
+                z = slope * (2 * a - total) / total
+                log_p = chance + log_binomial(total, a, 0.5) + math.log1p(z)
+                found.append((2 * math.atanh(z), log_p))
+        return found
+    blanket = 1 / (1 + event.inside / event.outputs * (growth - 1))
+    apart = (event.inside - event.shared) / event.outputs
+    for hiding in range(event.n):
+        total = hiding + 1
+        chance = log_binomial(event.n - 1, hiding, blanket) + math.log(blanket / total)
+        for a in range(total + 1):
+            for b in range(total + 1 - a):
+                split = log_binomial(total, a, apart)
+                split += log_binomial(total - a, b, apart / (1 - apart))
+                one, two = total + (growth - 1) * a, total + (growth - 1) * b
+                if split > -math.inf:
+                    found.append((math.log(one / two), chance + split + math.log(one)))
+    return found
+
+
+FAR = [
+    Shuffled(1, 40),
+    Shuffled(1, 40, 10, 1, 0),
+    Shuffled(3, 25, 4, 2, 1),
+    Shuffled("1/2", 60, 2, 1, 0),
+    Shuffled(1, 1, 10, 1, 0),
+    Shuffled(2, 2),
+]
+
+
+class TestFarTail:
+    """ln P[loss ≥ t] of the pair is at most the bound, and the bound is no more than some nats above it."""
+
+    @pytest.mark.parametrize("event", FAR)
+    def test_every_case_is_listed(self, event):
+        found = losses_of_pair(event)
+        for part in (0.1, 0.3, 0.6, 0.9, 0.99):
+            loss = part * float(event.epsilon)
+            truth = log_sum([log_p for at, log_p in found if at >= loss])
+            bound = float(log_tail(event, np.array([loss]))[0])
+            assert truth <= bound <= truth + 6
+
+    def test_a_loss_that_cannot_be_is_as_rare_as_all_in_one_place(self):
+        """At ε itself nobody but those in A may be left to hide in: the chance is at most γ^n h^n, or so."""
+        event = Shuffled(1, 1000, 10, 1, 0)
+        [bound] = log_tail(event, np.array([1.0]))
+        # The others are in A, or hide nobody: γh + 1 − γ each.
+        blanket = 10 / (9 + math.e)
+        assert bound == pytest.approx(999 * math.log(1 - 0.9 * blanket), rel=0.01)
+
+
+def true_laws(family, epsilon, n):
+    """Yield the laws of the multiset under two values of the person, for all values of the others."""
+    laws = [law_of(family, v, epsilon) for v in range(family.design.facts.options)]
+    for others in itertools.combinations_with_replacement(range(len(laws)), n - 1):
+        around = [laws[v] for v in others]
+        one, two = shuffled_law([*around, laws[0]]), shuffled_law([*around, laws[1]])
+        yield one, two
+        yield two, one
+
+
+def true_mu(p, q):
+    """Return the least μ of a pair of laws: the largest gap at the corners of its trade-off function."""
+    from scipy.special import ndtri
+
+    order = sorted(p, key=lambda seen: -p[seen] / q[seen])
+    above = below = worst = 0.0
+    for seen in order[:-1]:
+        above += p[seen]
+        below += q[seen]
+        worst = max(worst, ndtri(above) - ndtri(below))
+    return worst
+
+
+class TestPricesOfLedgers:
+    """μ, ρ and Rényi divergences of shuffled reports are never below the truth, and near that of the pair."""
+
+    @pytest.mark.parametrize(("family", "epsilon", "n", "at"), TINY)
+    def test_brute_force(self, family, epsilon, n, at):
+        event = shuffle_choice(family.design.facts, epsilon, n).event
+        orders = np.array([1.01, 1.5, 2, 8, 64, 512])
+        truth = np.zeros_like(orders)
+        mu = 0.0
+        for p, q in true_laws(family, epsilon, n):
+            moments = [
+                sum(p[s] ** alpha * q[s] ** (1 - alpha) for s in p if p[s] > 1e-250)
+                for alpha in orders[:4]
+            ]
+            largest = max(math.log(p[s] / q[s]) + math.log(p[s]) / 63 for s in p)
+            truth[:4] = np.maximum(truth[:4], np.log(moments) / (orders[:4] - 1))
+            truth[4] = max(truth[4], largest)
+            mu = max(mu, true_mu(p, q))
+        for priced in (event, Shuffled(epsilon, n)):
+            divergences = shuffled_renyi(priced, orders)
+            assert (truth > 0)[:5].all() and (truth <= divergences).all()
+            assert (divergences <= float(epsilon)).all()
+            assert (truth / orders).max() <= shuffled_rho(priced)
+            assert mu**2 <= shuffled_square(priced)
+
+    @pytest.mark.parametrize(
+        ("event", "within"),
+        [(FAR[0], 1.01), (FAR[1], 1.02), (FAR[2], 1.01)],
+    )
+    def test_near_that_of_the_pair(self, event, within):
+        """The sums over all cases of the pair are met from above, to a per cent or two."""
+        found = losses_of_pair(event)
+        for alpha in (1.1, 2.0, 16.0, 200.0):
+            [bound] = shuffled_renyi(event, np.array([alpha]))
+            logs = [log_p + (alpha - 1) * loss for loss, log_p in found]
+            even = max(0.0, 1 - math.exp(log_sum([log_p for _, log_p in found])))
+            truth = math.log(math.exp(log_sum(logs)) + even) / (alpha - 1)
+            assert truth * (1 - 1e-9) <= bound <= within * truth
+            assert bound <= alpha * shuffled_rho(event) * (1 + 1e-9)
+
+    def test_gaussian_dp_is_above_the_curve_everywhere(self):
+        """δ of G(μ) is no less than that of the pair, also where the pair counts nothing but what is lost."""
+        event = Shuffled(1, 1000, 10, 1, 0)
+        mu = math.sqrt(shuffled_square(event))
+        gaussian = compose([dp.privacy.Promise(dp.GaussianDP(mu))])
+        pair = shuffled_pair(event)
+        for at in np.linspace(0, 0.2, 41):
+            assert pair.lower_delta(float(at)) <= gaussian.delta(epsilon=float(at)) + 1e-29
+
+    def test_what_is_lost_counts_with_the_largest_loss(self, monkeypatch):
+        """A pair with one loss, and a hundredth of its mass lost: the prices of that law, from its definition."""
+        event = Shuffled(1, 7, 5, 1, 0)
+        pair = Atoms(np.array([-0.5, 0.5]), np.array([0.36, 0.6]), Fraction(1, 100), Fraction(1))
+        monkeypatch.setattr("discreet.privacy.shuffling.prices.shuffled_pair", lambda *_: pair)
+        loss_bounds.cache_clear()
+        law = {0.5: 0.6, 1.0: 0.01}
+        mu = math.sqrt(shuffled_square(event))
+        gaussian = compose([dp.privacy.Promise(dp.GaussianDP(mu))])
+        for at in np.linspace(0, 1, 21):
+            truth = sum(p * max(0.0, 1 - math.exp(at - loss)) for loss, p in law.items())
+            assert truth <= gaussian.delta(epsilon=float(at)) + 1e-12
+        for alpha in (1.5, 2.0, 30.0):
+            moment = 1.0
+            for loss, p in law.items():
+                both = math.exp((alpha - 1) * loss) + math.exp(-alpha * loss)
+                moment += p * (both - 1 - math.exp(-loss))
+            assert shuffled_renyi(event, np.array([alpha]))[0] >= math.log(moment) / (alpha - 1)
+        loss_bounds.cache_clear()
+
+    def test_the_far_pair_has_no_less_mass_than_its_tail(self):
+        event = Shuffled(1, 3000)
+        bounds = loss_bounds(event)
+        assert bounds.far_losses.size > 100
+        end = bounds.end
+        for loss in np.linspace(end, 1, 60)[:-1] + 1e-6:
+            beyond = bounds.far_logs[bounds.far_losses >= loss]
+            assert log_sum(beyond.tolist()) >= log_tail(event, np.array([loss]))[0] - 1e-9
+
+    def test_surveys_in_a_ledger(self):
+        """10 options, ε₀ = 1, 10,000 people: 900 of them fit into (1, 1e-6), where 1,000 compose to .947."""
+        event = Shuffled(1, 10_000, 10, 1, 0)
+        rho = shuffled_rho(event)
+        mean = float(shuffled_renyi(event, np.array([1 + 2.0**-10]))[0])
+        assert rho <= 1.02 * mean
+        surveys = dp.privacy.Repeated(event, 900)
+        for kind in (None, "gdp", "zcdp", "renyi"):
+            assert dp.open_filter(ApproxDP(1, "1e-6"), kind).admits(surveys)
+        pure = dp.open_filter(PureDP(1))
+        assert pure.admits(event) and not pure.admits(dp.privacy.Repeated(event, 2))
+        half = dp.open_filter(dp.ZCDP(450 * Fraction(mean)), "zcdp")
+        assert half.admits(dp.privacy.Repeated(event, 441))
+        assert not half.admits(dp.privacy.Repeated(event, 451))
+
+    def test_reports_that_nothing_hides_cost_what_they_cost(self):
+        alone = Shuffled(1, 1)
+        assert dp.open_filter(dp.ZCDP(1)).price(alone) <= dp.open_filter(dp.ZCDP(1)).price(
+            Response(1)
+        )
+        steep = Shuffled(31, 100, 4, 1, 0)
+        assert shuffled_square(steep) is shuffled_rho(steep) is None
+        assert shuffled_renyi(steep, np.array([2.0])) is None

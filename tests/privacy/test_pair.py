@@ -33,10 +33,11 @@ from discreet.privacy.events import (
     SparseVector,
     TruncatedGeometricNoise,
 )
+from discreet.privacy.loss.atoms import Atoms, binary, box, response
+from discreet.privacy.loss.curve import envelope, from_points, from_zcdp, mirrored
+from discreet.privacy.loss.loss_masses import Lattice, narrowest
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.numerical.pair import pairs_of
-from discreet.privacy.pairs.atoms import Atoms, binary, box, response
-from discreet.privacy.pairs.curve import envelope, from_points, from_zcdp, mirrored
 from discreet.privacy.pairs.dominating import merged_parts, parts_of
 from discreet.privacy.pairs.gauss import Gauss, lattice_gauss
 from discreet.privacy.pairs.hyperbola import bounded_range, discrete_laplace_hull, laplace
@@ -46,7 +47,6 @@ from discreet.privacy.pairs.lattice import (
     discrete_gauss,
     discrete_laplace,
 )
-from discreet.privacy.pairs.loss_masses import Lattice, narrowest
 from discreet.privacy.pairs.mixture import Mixture
 from discreet.privacy.pairs.parallel import doubled
 from oracles import privacy_curves as oracle

@@ -20,14 +20,14 @@ from discreet.privacy.events import (
     Sampled,
     TruncatedGeometricNoise,
 )
+from discreet.privacy.loss.atoms import Atoms
 from discreet.privacy.measures import ApproxDP
 from discreet.privacy.numerical.accountant import numerical
 from discreet.privacy.numerical.pair import pairs_of
-from discreet.privacy.pairs.atoms import Atoms
 from discreet.privacy.pairs.gauss import Gauss
 from discreet.privacy.pairs.mixture import MIN_RATE, Mixture
 from discreet.privacy.pairs.parallel import alternatives, doubled
-from discreet.privacy.pairs.yes_no import yes_no_delta
+from discreet.privacy.shuffling.yes_no import yes_no_delta
 
 
 @pytest.fixture(autouse=True)

@@ -29,6 +29,7 @@ from discreet.privacy.events import (
     Sampled,
     Sequence,
 )
+from discreet.privacy.loss.atoms import Atoms
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from discreet.privacy.numerical.accountant import numerical
 from discreet.privacy.numerical.convolution import compose
@@ -37,7 +38,6 @@ from discreet.privacy.numerical.loss_grid import align_lattice, connect_dots
 from discreet.privacy.numerical.lower_bound import spread_law
 from discreet.privacy.numerical.pair import composed_pairs, pairs_of
 from discreet.privacy.numerical.tilting import log_renyi_factor
-from discreet.privacy.pairs.atoms import Atoms
 from discreet.privacy.pairs.gauss import Gauss
 from discreet.privacy.pairs.hyperbola import bounded_range
 from oracles import privacy_curves as oracle

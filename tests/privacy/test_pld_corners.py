@@ -22,14 +22,14 @@ from discreet.privacy.events import (
     Response,
     Sampled,
 )
+from discreet.privacy.loss.atoms import Atoms
+from discreet.privacy.loss.loss_masses import Directions
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.numerical.accountant import numerical
 from discreet.privacy.numerical.direction import DirectionBounds
 from discreet.privacy.numerical.lower_bound import interpolate
 from discreet.privacy.numerical.pair import composed_pairs, pairs_of
 from discreet.privacy.numerical.tilting import log_renyi_factor
-from discreet.privacy.pairs.atoms import Atoms
-from discreet.privacy.pairs.loss_masses import Directions
 from discreet.privacy.pricing.boxes import optimal_delta
 
 

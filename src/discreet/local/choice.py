@@ -5,21 +5,21 @@ The best member of the two-level family for the number of options is the frequen
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.rational import Number, whole
+from ..arithmetic.rational import Number, whole, whole_or_none
 from ..errors import InvalidArgument
 from ..frozen import field, fill, frozen
 from ..mechanisms.reading.allowance import largest_epsilon
 from ..mechanisms.response.randomized import Frequencies, read_answers
 from ..noise import Bits
-from ..privacy.events import Response
-from ..privacy.measures import Measure, PureDP
+from ..privacy.events import Response, Shuffled
+from ..privacy.measures import ApproxDP, Measure, PureDP
 from .choose import Candidate, Ranking, candidate_of, choose, explain, make
 from .designs.design import Flags, Integers, read_array
 from .estimates.calibration import roughly_least_epsilon
@@ -30,7 +30,7 @@ from .family import Family
 from .law import TwoLevelLaw
 from .reports.parameters import fields_of
 from .reports.report import read_text
-from .shuffle import Shuffle, shuffle_choice
+from .shuffle import Shuffle, largest_report_epsilon, shuffle_choice
 from .spend import read_epsilon
 
 _MAX_OPTIONS = 1 << 22
@@ -44,12 +44,19 @@ class Choice:
     least variance is taken; within 2 % the one with the shortest report (`why` has the table).
     `member` or `bits_per_report` restrict the choice.
 
+    With `shuffled=n` the reports of at least n people will lose their senders. The member is taken
+    that is best at the price paid then. `spend` is that price where it is an ApproxDP, and the
+    report has the largest ε that n people hide; a PureDP is the ε of a report, as without it.
+
     >>> from discreet.local import Choice
     >>> from discreet.privacy import PureDP
     >>> browser = Choice(["chrome", "firefox", "safari"], PureDP(100))
     >>> reports = [browser.randomize(name) for name in ("firefox", "safari", "firefox")]
     >>> round(browser.estimate(reports)["firefox"], 3)
     0.667
+    >>> from discreet.privacy import ApproxDP
+    >>> Choice(10, ApproxDP("1/10", "1e-6"), shuffled=10_000)
+    Choice(10 options, epsilon=278891/125000, member='direct')
 
     Guarantee: every report is ε-DP (neighbours: replace the value), by exact integer sampling.
     Refuses: `InvalidArgument` for fewer than two options, options listed twice and budgets of
@@ -62,6 +69,7 @@ class Choice:
     family: Family
     taken: Candidate
     places: dict[str, int] = field(compare=False)
+    people: int | None = field(compare=False)
 
     def __init__(
         self,
@@ -70,11 +78,20 @@ class Choice:
         *,
         member: str | None = None,
         bits_per_report: int | None = None,
+        shuffled: int | None = None,
     ) -> None:
         names, count = _read_options(options)
-        epsilon = read_epsilon(largest_epsilon(lambda e: Response(e, 2), spend))
-        taken = choose(count, epsilon, member=member, bits=bits_per_report).taken
-        _fill(self, names, make(taken, epsilon), taken)
+        people = whole_or_none(shuffled, "shuffled", least=1)
+
+        def best(epsilon: Fraction) -> Candidate:
+            ranking = choose(
+                count, epsilon, member=member, bits=bits_per_report, shuffled=people is not None
+            )
+            return ranking.taken
+
+        epsilon = _report_epsilon(spend, people, best)
+        taken = best(epsilon)
+        _fill(self, names, make(taken, epsilon), taken, people)
 
     @classmethod
     def for_error(
@@ -117,7 +134,8 @@ class Choice:
     @property
     def why(self) -> Ranking:
         """The reason for this member: variance and report size of all members."""
-        return explain(self.taken.facts.options, self.epsilon, self.taken)
+        is_shuffled = self.people is not None
+        return explain(self.taken.facts.options, self.epsilon, self.taken, shuffled=is_shuffled)
 
     @property
     def event(self) -> Response:
@@ -252,9 +270,29 @@ class Choice:
         return self.law.influence(n=n, forged=forged)
 
 
-def _fill(made: Choice, names: tuple[str, ...] | None, family: Family, taken: Candidate) -> None:
+def _fill(
+    made: Choice,
+    names: tuple[str, ...] | None,
+    family: Family,
+    taken: Candidate,
+    people: int | None = None,
+) -> None:
     indices = {name: index for index, name in enumerate(names or ())}
-    fill(made, names=names, family=family, taken=taken, places=indices)
+    fill(made, names=names, family=family, taken=taken, places=indices, people=people)
+
+
+def _report_epsilon(
+    spend: Measure, people: int | None, best: Callable[[Fraction], Candidate]
+) -> Fraction:
+    """Return the ε of a report: what the spend allows, alone or hidden among so many people."""
+    if people is None or not isinstance(spend, ApproxDP) or not spend.delta:
+        return read_epsilon(largest_epsilon(lambda e: Response(e, 2), spend))
+    read_epsilon(spend.epsilon)
+
+    def event(epsilon: Fraction) -> Shuffled:
+        return shuffle_choice(best(epsilon).facts, epsilon, people).event
+
+    return largest_report_epsilon(spend, event)
 
 
 def _read_options(options: object) -> tuple[tuple[str, ...] | None, int]:

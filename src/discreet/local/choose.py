@@ -1,5 +1,8 @@
 """Choice of the member of the two-level family: least computed variance, then shortest report.
 
+Reports that will be shuffled are compared at the price that is paid then: the variance times the
+square of the privacy loss that the shuffler leaves.
+
 member     best where (an outcome of the computation, not a rule that is followed)
 direct     few options: d below about 3e^ε + 2
 subset     up to a few hundred options, where nothing else comes within 2 % of it
@@ -17,7 +20,7 @@ from functools import lru_cache
 
 from ..arithmetic.rational import whole, whole_or_none
 from ..errors import InvalidArgument
-from ..frozen import frozen
+from ..frozen import field, frozen, replace
 from ..show.table import html_table
 from .designs.design import DesignSizes
 from .designs.direct import direct_facts
@@ -27,6 +30,7 @@ from .designs.hadamard import hadamard_facts
 from .designs.subset import subset_facts
 from .family import Family, direct, geometry, hadamard, subset
 from .law import TwoLevelLaw
+from .shuffle import shuffled_loss
 
 MEMBERS = ("direct", "subset", "hadamard", "geometry")
 NEAR = 0.02
@@ -43,32 +47,43 @@ FIELDS = tuple(q for q in range(2, MAX_FIELD + 1) if prime_power(q))
 
 @frozen
 class Candidate:
-    """One member: its sizes, its parameter (options named, or field elements), its variance."""
+    """One member: its sizes, its parameter (options named, or field elements), its variance.
+
+    `figure` is what members are compared by: the variance, or for shuffled reports the variance
+    times the mean square of the loss that a shuffler leaves, n times.
+    """
 
     facts: DesignSizes
     parameter: int
     variance: float
+    figure: float = field(compare=False)
 
 
 @frozen
 class Ranking:
-    """Best candidate of every member, the least variance first, and the one taken."""
+    """Best candidate of every member, the least figure first, and the one taken."""
 
     rows: tuple[Candidate, ...]
     taken: Candidate
+    shuffled: bool = False
+
+    @property
+    def heading(self) -> str:
+        """Name of the figure that members are compared by."""
+        return "variance × price" if self.shuffled else "variance ×"
 
     def table(self) -> list[tuple[str, ...]]:
-        """Return the rows as text: member, variance against the least, bits a report, taken."""
-        least = max(self.rows[0].variance, _MIN_VARIANCE)
+        """Return the rows as text: member, figure against the least, bits a report, taken."""
+        least = max(self.rows[0].figure, _MIN_VARIANCE)
         table: list[tuple[str, ...]] = []
         for row in self.rows:
-            ratio = f"{row.variance / least:.4f}"
+            ratio = f"{row.figure / least:.4f}"
             mark = "taken" if row is self.taken else ""
             table.append((_label(row), ratio, str(row.facts.bits), mark))
         return table
 
     def __str__(self) -> str:
-        lines = [f"{'member':<14}{'variance ×':>12}{'bits':>8}"]
+        lines = [f"{'member':<14}{self.heading:>12}{'bits':>8}"]
         for name, ratio, bits, mark in self.table():
             line = f"{name:<14}{ratio:>12}{bits:>8}  {mark}"
             lines.append(line.rstrip())
@@ -77,21 +92,29 @@ class Ranking:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_table(("member", "variance ×", "bits", ""), self.table())
+        return html_table(("member", self.heading, "bits", ""), self.table())
 
 
 def choose(
-    options: int, epsilon: Fraction, *, member: str | None = None, bits: int | None = None
+    options: int,
+    epsilon: Fraction,
+    *,
+    member: str | None = None,
+    bits: int | None = None,
+    shuffled: bool = False,
 ) -> Ranking:
     """Compute the variance of every member and take the best.
 
     Summed over the options, the variance does not depend on the data. `member` admits one member
-    only, `bits` only members whose report is no larger.
+    only, `bits` only members whose report is no larger. With `shuffled` members are compared at the
+    price of shuffled reports.
 
     >>> from discreet.local.choose import choose
     >>> from fractions import Fraction
     >>> choose(10_000, Fraction(1)).taken.facts.member, choose(4, Fraction(1)).taken.facts.member
     ('geometry', 'direct')
+    >>> choose(10, Fraction(1), shuffled=True).taken.facts.member
+    'direct'
 
     Guarantee: the variance is within 2 % of the least of all members that fit the limits.
     Refuses: `InvalidArgument` for an unknown member, and for limits that no member keeps.
@@ -102,7 +125,7 @@ def choose(
     max_bits = whole_or_none(bits, "bits_per_report", least=1)
     sizes = []
     fitting = []
-    for candidate in _candidates(options, epsilon):
+    for candidate in _candidates(options, epsilon, shuffled):
         if member not in (None, candidate.facts.member):
             continue
         report_bits = candidate.facts.bits
@@ -114,33 +137,36 @@ def choose(
         raise InvalidArgument(
             f"no member reports on {options} options so; the shortest report has {shortest} bits"
         )
-    least = max(min(c.variance for c in fitting), _MIN_VARIANCE)
-    near = [c for c in fitting if c.variance <= least * (1 + NEAR)]
+    least = max(min(c.figure for c in fitting), _MIN_VARIANCE)
+    near = [c for c in fitting if c.figure <= least * (1 + NEAR)]
 
     def preference(candidate: Candidate) -> tuple[int, float, int]:
         # Rounded, so that the last bits of a float do not decide between equal variances.
-        ratio = round(candidate.variance / least, 9)
+        ratio = round(candidate.figure / least, 9)
         return candidate.facts.width, ratio, MEMBERS.index(candidate.facts.member)
 
-    return explain(options, epsilon, min(near, key=preference))
+    return explain(options, epsilon, min(near, key=preference), shuffled=shuffled)
 
 
-def explain(options: int, epsilon: Fraction, taken: Candidate) -> Ranking:
+def explain(
+    options: int, epsilon: Fraction, taken: Candidate, *, shuffled: bool = False
+) -> Ranking:
     """Rank the candidate that was taken beside the best candidate of every other member."""
     ranked = []
     for name in MEMBERS:
         rivals = []
-        for candidate in _candidates(options, epsilon):
+        for candidate in _candidates(options, epsilon, shuffled):
             if candidate.facts.member == name:
                 rivals.append(candidate)
         if rivals and name != taken.facts.member:
-            ranked.append(min(rivals, key=_by_variance))
+            ranked.append(min(rivals, key=_by_figure))
     ranked.append(taken)
-    return Ranking(tuple(sorted(ranked, key=lambda c: c.variance)), taken)
+    ranked.sort(key=_by_figure)
+    return Ranking(tuple(ranked), taken, shuffled)
 
 
-def _by_variance(candidate: Candidate) -> tuple[float, int]:
-    return candidate.variance, candidate.facts.bits
+def _by_figure(candidate: Candidate) -> tuple[float, int]:
+    return candidate.figure, candidate.facts.bits
 
 
 def candidate_of(member: object, options: int, parameter: object, epsilon: Fraction) -> Candidate:
@@ -185,8 +211,15 @@ def make(taken: Candidate, epsilon: Fraction) -> Family:
 
 
 @lru_cache(maxsize=256)
-def _candidates(options: int, epsilon: Fraction) -> tuple[Candidate, ...]:
-    return tuple(_listed(options, epsilon))
+def _candidates(options: int, epsilon: Fraction, shuffled: bool) -> tuple[Candidate, ...]:
+    listed = tuple(_listed(options, epsilon))
+    if not shuffled:
+        return listed
+    return tuple(_priced(candidate, epsilon) for candidate in listed)
+
+
+def _priced(candidate: Candidate, epsilon: Fraction) -> Candidate:
+    return replace(candidate, figure=candidate.variance * shuffled_loss(candidate.facts, epsilon))
 
 
 def _listed(options: int, epsilon: Fraction) -> Iterator[Candidate]:
@@ -213,7 +246,8 @@ def fits(facts: DesignSizes, q: int) -> bool:
 
 
 def _candidate(facts: DesignSizes, parameter: int, epsilon: Fraction) -> Candidate:
-    return Candidate(facts, parameter, TwoLevelLaw(facts, epsilon).total_variance)
+    variance = TwoLevelLaw(facts, epsilon).total_variance
+    return Candidate(facts, parameter, variance, variance)
 
 
 def _label(row: Candidate) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -14,16 +13,11 @@ from ..frozen import frozen
 from ..mechanisms import Gaussian, Laplace
 from ..privacy.events import Shuffled
 from ..privacy.measures import REPLACE, ApproxDP, Measure, PureDP
-from ..privacy.pairs.shuffled import shuffled_delta, shuffled_pair
 from ..show.table import html_table
 from .choice import Choice
 from .number import Number
-from .shuffle import shuffle_choice
+from .shuffle import largest_report_epsilon
 
-# Halvings in the search for the ε of a shuffled report.
-_HALVINGS = 12
-# Largest ε of a shuffled report that is searched; a report is then nearly the truth.
-_MAX_EPSILON = 16.0
 # A rational above √2: a sensitivity is never rounded down.
 _ROOT_TWO = Fraction(14142135624, 10**10)
 
@@ -114,7 +108,7 @@ def compare_trust(question: TrustQuestion, spend: Measure, n: int) -> Trust:
     report_epsilon = float(epsilon)
     shuffled_error = local_error
     if isinstance(spend, ApproxDP) and spend.delta:
-        report_epsilon, shuffled_error = _shuffled(question, epsilon, spend.delta, people)
+        report_epsilon, shuffled_error = _shuffled(question, spend, people)
     central_error = min(shuffled_error, _central_error(question, spend, people))
     local = ("local", "nobody", float(epsilon), local_error)
     shuffled = ("shuffled", "a shuffler", report_epsilon, shuffled_error)
@@ -122,72 +116,23 @@ def compare_trust(question: TrustQuestion, spend: Measure, n: int) -> Trust:
     return Trust(question, people, (local, shuffled, central))
 
 
-def _local_error(
-    question: TrustQuestion, epsilon: Fraction, n: int, member: str | None = None
-) -> float:
+def _local_error(question: TrustQuestion, epsilon: Fraction, n: int) -> float:
     """Return the standard error of n reports at this ε."""
     if isinstance(question, MeanQuestion):
         number = Number(question.low, question.high, PureDP(epsilon))
         return math.sqrt(number.variance(n=n))
-    choice = Choice(question.options, PureDP(epsilon), member=member)
+    choice = Choice(question.options, PureDP(epsilon))
     return math.sqrt(choice.variance(n=n, frequency=0.0))
 
 
-def _shuffled(
-    question: TrustQuestion, epsilon: Fraction, delta: Fraction, n: int
-) -> tuple[float, float]:
-    """Return the best ε of a shuffled report and its standard error.
-
-    k-ary response is hidden best, other members have less variance at the same ε: both are tried.
-    """
+def _shuffled(question: TrustQuestion, spend: ApproxDP, n: int) -> tuple[float, float]:
+    """Return the best ε of a shuffled report and its standard error."""
     if isinstance(question, MeanQuestion):
-        local = _largest(epsilon, delta, lambda e: Shuffled(e, n))
+        local = largest_report_epsilon(spend, lambda e: Shuffled(e, n))
         # Beyond ε = 10 the tables of a mean no longer improve.
         return float(local), _local_error(question, min(local, Fraction(10)), n)
-    direct = _shuffled_member(question, epsilon, delta, n, "direct")
-    if question.options == 2:
-        # For two options direct response has the least variance too.
-        return direct
-    best_member = _shuffled_member(question, epsilon, delta, n, None)
-    return min(direct, best_member, key=lambda pair: pair[1])
-
-
-def _shuffled_member(
-    question: FrequencyQuestion, epsilon: Fraction, delta: Fraction, n: int, member: str | None
-) -> tuple[float, float]:
-    """Return the largest ε of one member's shuffled report, and its standard error."""
-
-    def event(report_epsilon: Fraction) -> Shuffled:
-        choice = Choice(question.options, PureDP(report_epsilon), member=member)
-        return shuffle_choice(choice.taken.facts, report_epsilon, n).event
-
-    local = _largest(epsilon, delta, event)
-    return float(local), _local_error(question, local, n, member)
-
-
-def _largest(epsilon: Fraction, delta: Fraction, event: Callable[[Fraction], Shuffled]) -> Fraction:
-    """Search for the largest ε of a report whose shuffled reports keep (ε, δ); ε itself does.
-
-    Bisection with a fast estimate of δ, then down, a step at a time, by the sound price.
-    """
-    low = float(epsilon)
-    high = max(_MAX_EPSILON, low)
-    step = (high - low) / 2**_HALVINGS
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if shuffled_delta(event(_short(middle)), float(epsilon)) <= delta:
-            low = middle
-        else:
-            high = middle
-    # The estimate promises nothing: only the pair's own δ, an upper bound, decides.
-    while low > epsilon and shuffled_pair(event(_short(low))).delta(float(epsilon)) > delta:
-        low -= step
-    return _short(low) if low > epsilon else epsilon
-
-
-def _short(epsilon: float) -> Fraction:
-    """Round ε to six digits, so that rationals stay short."""
-    return rational(round(epsilon, 6), "epsilon")
+    choice = Choice(question.options, spend, shuffled=n)
+    return float(choice.epsilon), math.sqrt(choice.variance(n=n, frequency=0.0))
 
 
 def _central_error(question: TrustQuestion, spend: PureDP | ApproxDP, n: int) -> float:

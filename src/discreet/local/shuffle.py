@@ -15,9 +15,20 @@ from ..frozen import frozen
 from ..privacy.compose import compose
 from ..privacy.curve import Curve
 from ..privacy.events import Shuffled
-from ..privacy.pairs.atoms import Atoms
-from ..privacy.pairs.shuffled import lower_binary_pair, lower_two_level_pair
+from ..privacy.loss.atoms import Atoms
+from ..privacy.measures import ApproxDP
+from ..privacy.shuffling.pair import (
+    lower_binary_pair,
+    lower_two_level_pair,
+    shuffled_delta,
+    shuffled_pair,
+)
 from .designs.design import DesignSizes
+
+# Halvings in the search for the ε of a shuffled report.
+_HALVINGS = 12
+# Largest ε of a shuffled report that is searched; a report is then nearly the truth.
+_MAX_EPSILON = 16.0
 
 
 @frozen
@@ -102,6 +113,56 @@ def shuffle_choice(facts: DesignSizes, epsilon: Fraction, n: int) -> Shuffle:
         return _lower_bound(facts, epsilon, people)
 
     return Shuffle(event, Below(lower_bound))
+
+
+def shuffled_loss(facts: DesignSizes, epsilon: Fraction) -> float:
+    """Return about n times the mean square of the privacy loss of n shuffled reports, for many n.
+
+    In the pair of two levels (`privacy.shuffling.pair`) the loss is ln((N + ka)/(N + kb)) with
+    k = e^ε − 1, N near γn, and a and b near hN: its variance is 2hk²/(N(1 + kh)²). It serves to
+    compare members and is no price.
+
+    >>> from discreet.local.designs.direct import direct_facts
+    >>> from discreet.local.shuffle import shuffled_loss
+    >>> from fractions import Fraction
+    >>> round(shuffled_loss(direct_facts(10), Fraction(1)), 2)
+    0.5
+    """
+    # Beyond ε = 50 nothing is hidden, and e^ε would leave the floats.
+    k = math.expm1(min(float(epsilon), 50.0))
+    apart = (facts.inside - facts.shared) / facts.outputs
+    blanket = 1 / (1 + k * facts.inside / facts.outputs)
+    return 2 * apart * k**2 / (blanket * (1 + k * apart) ** 2)
+
+
+def largest_report_epsilon(spend: ApproxDP, event: Callable[[Fraction], Shuffled]) -> Fraction:
+    """Search for the largest ε of a report whose shuffled reports keep (ε, δ); ε itself does.
+
+    Bisection with a fast estimate of δ, then down, a step at a time, by the sound price.
+    """
+    epsilon = spend.epsilon
+    low = float(epsilon)
+    high = max(_MAX_EPSILON, low)
+    step = (high - low) / 2**_HALVINGS
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if shuffled_delta(event(_short(middle)), float(epsilon)) <= spend.delta:
+            low = middle
+        else:
+            high = middle
+    # The estimate promises nothing: only the pair's own δ, an upper bound, decides.
+    while low > epsilon and _exceeds(event(_short(low)), spend):
+        low -= step
+    return _short(low) if low > epsilon else epsilon
+
+
+def _exceeds(event: Shuffled, spend: ApproxDP) -> bool:
+    return shuffled_pair(event).delta(float(spend.epsilon)) > spend.delta
+
+
+def _short(epsilon: float) -> Fraction:
+    """Round ε to six digits, so that rationals stay short."""
+    return rational(round(epsilon, 6), "epsilon")
 
 
 def _lower_bound(facts: DesignSizes, epsilon: Fraction, n: int) -> Atoms:

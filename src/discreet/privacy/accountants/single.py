@@ -16,7 +16,7 @@ from ..events import Event
 from .lazy_numerical import pairs_of, parts_of
 
 if TYPE_CHECKING:
-    from ..pairs.loss_masses import Directions, LossPair
+    from ..loss.loss_masses import Directions, LossPair
 
 Price: TypeAlias = Callable[[float], float]
 

@@ -22,8 +22,8 @@ from ...errors import InvalidArgument
 from ...frozen import field, frozen
 from ..events import Event
 from ..events.combined import read_events
+from ..loss.loss_masses import ceiling
 from ..pairs.dominating import merged_parts, parts_of
-from ..pairs.loss_masses import ceiling
 from ..pricing.limits import within_floats
 from .direction import Bracket, DirectionBounds
 from .pair import directions_of, pairs_of

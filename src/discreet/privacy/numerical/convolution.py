@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...frozen import frozen
-from ..pairs.loss_masses import EPS, Array
+from ..loss.loss_masses import EPS, Array
 from .loss_grid import LossGrid, float_range
 
 Wave: TypeAlias = NDArray[np.complex128]

@@ -21,8 +21,8 @@ import numpy as np
 
 from ...arithmetic.rounding import fraction_up, up
 from ...frozen import frozen
-from ..pairs.atoms import Atoms
-from ..pairs.loss_masses import Array, LossPair, ceiling
+from ..loss.atoms import Atoms
+from ..loss.loss_masses import Array, LossPair, ceiling
 from .convolution import Profile, compose
 from .loss_grid import LossGrid, align_lattice, common_pitch, connect_dots, fits_pitch
 from .lower_bound import Proof, interpolate, last_above, most_below, spread_law

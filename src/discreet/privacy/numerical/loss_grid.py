@@ -14,8 +14,8 @@ from fractions import Fraction
 import numpy as np
 
 from ...frozen import frozen
-from ..pairs.atoms import Atoms
-from ..pairs.loss_masses import EPS, Array, LossCells, LossPair
+from ..loss.atoms import Atoms
+from ..loss.loss_masses import EPS, Array, LossCells, LossPair
 
 _MAX_LATTICES = 64
 """Lattices looked at for a common one: it bounds the work."""

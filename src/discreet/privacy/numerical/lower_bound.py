@@ -25,8 +25,8 @@ import numpy as np
 
 from ...arithmetic.rounding import down
 from ...frozen import frozen
+from ..loss.loss_masses import Array
 from ..pairs.hyperbola import bounded_range
-from ..pairs.loss_masses import Array
 from .convolution import Profile, power
 from .loss_grid import connect_dots, float_range
 from .tilting import log_renyi_factor

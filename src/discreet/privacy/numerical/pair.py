@@ -13,10 +13,10 @@ from functools import lru_cache
 import numpy as np
 
 from .. import events
-from ..pairs.atoms import Atoms
-from ..pairs.curve import from_points
+from ..loss.atoms import Atoms
+from ..loss.curve import from_points
+from ..loss.loss_masses import Directions, LossPair
 from ..pairs.dominating import merged_parts, pair_of, parts_of
-from ..pairs.loss_masses import Directions, LossPair
 from ..pairs.mixture import MIN_RATE, Mixture
 from ..pairs.parallel import alternatives, worst_of
 from ..pricing.limits import refuse_beyond
@@ -81,8 +81,8 @@ def composed_pairs(groups: list[tuple[Directions, int]]) -> Directions:
     """Return pairs that dominate a composition: upper bounds on its curve, joined by chords.
 
     >>> from discreet.privacy.numerical.pair import composed_pairs
-    >>> from discreet.privacy.pairs.atoms import binary
-    >>> from discreet.privacy.pairs.loss_masses import Directions
+    >>> from discreet.privacy.loss.atoms import binary
+    >>> from discreet.privacy.loss.loss_masses import Directions
     >>> from fractions import Fraction
     >>> both = Directions(binary(Fraction(1)), binary(Fraction(1)))
     >>> round(composed_pairs([(both, 2)]).remove.delta(1.0), 3)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..pairs.atoms import Atoms
-from ..pairs.loss_masses import Array, LossPair
+from ..loss.atoms import Atoms
+from ..loss.loss_masses import Array, LossPair
 
 COARSE = 64
 """Cells of the rough copy of a pair."""

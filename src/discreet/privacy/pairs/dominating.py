@@ -52,21 +52,20 @@ from ..events import (
     SparseVector,
     TruncatedGeometricNoise,
 )
+from ..loss.atoms import Atoms, box, response
+from ..loss.curve import from_points, from_renyi, from_zcdp, mirrored
+from ..loss.loss_masses import Array, LossPair
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..pricing.limits import LEAST, STEEP
 from ..pricing.on_lattice import on_lattice
 from ..pricing.zcdp import largest_move
-from .atoms import Atoms, box, response
-from .curve import from_points, from_renyi, from_zcdp, mirrored
+from ..shuffling.pair import shuffled_pair
+from ..shuffling.prices import UNHIDDEN
 from .gauss import Gauss, lattice_gauss
 from .hyperbola import bounded_range, laplace
 from .lattice import binomial, discrete_gauss, discrete_laplace
-from .loss_masses import Array, LossPair
 from .parallel import alternatives
-from .shuffled import shuffled_pair
 
-UNHIDDEN = 30
-"""Largest ε of a local report that a shuffler may hide; a larger one is priced as it is."""
 _MAX_EXACT_SUMS = 16
 """Most different Gaussians whose μ² are added exactly: the denominators multiply."""
 

@@ -11,7 +11,7 @@ from ...arithmetic.rounding import down, up
 from ...arithmetic.series import legendre
 from ...arithmetic.special import erfcx, log_ndtr, ndtr, ndtri
 from ...frozen import frozen
-from .loss_masses import EPS, Array, Lattice, LossCells, narrowest
+from ..loss.loss_masses import EPS, Array, Lattice, LossCells, narrowest
 
 _ROOT_TWO = math.sqrt(2)
 _ERFCX_SLOPE = 2 / math.sqrt(math.pi)

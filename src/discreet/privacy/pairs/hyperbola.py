@@ -12,7 +12,7 @@ import numpy as np
 
 from ...arithmetic.rounding import down, up
 from ...frozen import frozen
-from .loss_masses import EPS, Array, Lattice, LossCells, narrowest
+from ..loss.loss_masses import EPS, Array, Lattice, LossCells, narrowest
 
 
 @frozen

@@ -14,9 +14,9 @@ import numpy as np
 from ...arithmetic.rounding import fraction_up, up
 from ...arithmetic.special import gammaln, ndtr, xlogy
 from ...frozen import frozen, replace
-from .atoms import Atoms, binary
+from ..loss.atoms import Atoms, binary
+from ..loss.loss_masses import Array, Lattice
 from .hyperbola import Hyperbola, discrete_laplace_hull
-from .loss_masses import Array, Lattice
 
 ERROR = 2.0**-40
 """Relative error of the masses below, stated generously."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...arithmetic.rounding import down, up
 from ...frozen import frozen
-from .loss_masses import Array, Lattice, LossCells, LossPair
+from ..loss.loss_masses import Array, Lattice, LossCells, LossPair
 
 MIN_RATE = 1e-300
 """Least rate told from 0; a rarer sample is priced as this one, which is worse."""

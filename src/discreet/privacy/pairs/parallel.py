@@ -30,11 +30,11 @@ from ..events import (
     Sequence,
     SparseVector,
 )
+from ..loss.curve import envelope
+from ..loss.loss_masses import Directions
 from ..measures import ADD_REMOVE, ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..pricing.clamp import unclamped_twins
 from ..pricing.group import additive, group_privacy
-from .curve import envelope
-from .loss_masses import Directions
 
 MAX_KINDS = 8
 """Most kinds of parts of which every two are priced together."""

@@ -19,8 +19,10 @@ from ..events import (
     Parallel,
     Promise,
     Sampled,
+    Shuffled,
 )
 from ..measures import GaussianDP
+from ..shuffling.prices import shuffled_square
 from .event_parts import Events, total
 from .gaussian import mu_of_pure
 from .group import group_promise, parallel_price, stated_measure
@@ -127,6 +129,8 @@ def _own_price(atom: Event) -> Fraction | None:
             return squared_shift(atom) / atom.variance * _lattice_factor(atom.variance)
         case ExponentialSelection():
             return range_square(atom.epsilon)
+        case Shuffled():
+            return shuffled_square(atom)
         case Sampled():
             # A mixture with the neighbour's own law is no easier to distinguish.
             return price_gdp(atom.event)

@@ -26,9 +26,11 @@ from ..events import (
     Promise,
     Response,
     Sampled,
+    Shuffled,
     TruncatedGeometricNoise,
 )
 from ..measures import ADD_REMOVE, ZCDP, GaussianDP, RenyiDP
+from ..shuffling.prices import shuffled_renyi
 from .divergence import (
     discrete_gaussian_renyi,
     laplace_renyi,
@@ -169,6 +171,8 @@ def _own_price(atom: Event, alphas: Array) -> Array | None:
             amount = range_renyi(float(atom.epsilon), alphas)
         case Response():
             amount = response_renyi(float(atom.epsilon), atom.options, alphas)
+        case Shuffled():
+            amount = shuffled_renyi(atom, alphas)
         case Promise(measure=RenyiDP() as promise):
             amount = promised_renyi(promise, alphas)
         case Sampled():

@@ -12,11 +12,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import numpy as np
-
 from ...arithmetic.root_finder import bracket, crossing
 from ...arithmetic.rounding import fraction_up
-from ...arithmetic.series import exp_tail, sinhc, xcoth
+from ...arithmetic.series import Array, exp_tail, sinhc, xcoth
 from ..events import (
     DiscreteGaussianNoise,
     DiscreteLaplaceNoise,
@@ -28,9 +26,12 @@ from ..events import (
     Promise,
     Response,
     Sampled,
+    Shuffled,
     TruncatedGeometricNoise,
 )
+from ..loss.order_search import largest_ratio
 from ..measures import ZCDP, GaussianDP
+from ..shuffling.prices import shuffled_rho
 from .divergence import response_renyi
 from .event_parts import Events, total
 from .group import group_promise, parallel_price, stated_measure
@@ -105,9 +106,7 @@ def response_rho(epsilon: float, options: int) -> float:
     """Return the least ρ of randomized response among `options`.
 
     Rounded up within 1e-6 for more than six options. Up to six options it is the mean loss
-    ε(e^ε − 1)/(e^ε + k − 1); beyond, the supremum over α moves inside. There, K(λ)/λ is increasing
-    (K is convex, K(0) = 0), so (K(r)/r)/(l + 1) bounds D_α/α on every interval l ≤ α − 1 ≤ r. The
-    intervals that might hold the supremum are split until the bound is tight.
+    ε(e^ε − 1)/(e^ε + k − 1); beyond, the supremum over α moves inside (`largest_ratio`).
 
     >>> from discreet.privacy.pricing.zcdp import response_rho
     >>> round(response_rho(1.0, 2), 12)
@@ -119,24 +118,11 @@ def response_rho(epsilon: float, options: int) -> float:
     mean = -epsilon * math.expm1(-epsilon) / (1 + others)
     if options <= _MAX_OPTIONS_BY_MEAN:
         return mean
-    # Beyond this order D_α/α ≤ ε/α is below the mean, so the supremum is not there.
-    max_order = max(2.0, 2 * epsilon / mean)
-    edges = np.geomspace(1.0, max_order, 256) - 1
-    low = edges[:-1]
-    high = edges[1:]
-    reached = mean
-    while low.size:
-        divergence = response_renyi(epsilon, options, 1 + high)
-        largest = np.max(divergence / (1 + high))
-        reached = max(reached, float(largest))
-        # Upper bound on each interval: the divergence of its right end over the order of its left.
-        keep = divergence / (1 + low) > reached * (1 + _SUPREMUM_TOLERANCE)
-        width = (high - low)[keep][:, None] / 8
-        starts = low[keep][:, None]
-        low = (starts + width * np.arange(8)).ravel()
-        high = low + np.repeat(width, 8)
-    # Every interval left out has at most this bound, so it is no less than the supremum.
-    return reached * (1 + _SUPREMUM_TOLERANCE)
+
+    def divergence(alphas: Array) -> Array:
+        return response_renyi(epsilon, options, alphas)
+
+    return largest_ratio(divergence, epsilon, _SUPREMUM_TOLERANCE, mean)
 
 
 def squared_shift(event: DiscreteGaussianNoise) -> int:
@@ -191,6 +177,8 @@ def _own_price(atom: Event) -> Fraction | None:
             price = range_rho(atom.epsilon)
         case Response():
             price = fraction_up(response_rho(float(atom.epsilon), atom.options))
+        case Shuffled():
+            price = shuffled_rho(atom)
         case Promise(measure=ZCDP(rho=amount)):
             price = amount
         case Promise(measure=GaussianDP(squared=squared)):

@@ -20,15 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...frozen import frozen
-from .atoms import Atoms
-from .loss_masses import Array
+from ..loss.atoms import Atoms
+from ..loss.loss_masses import Array
 
-_LOG = 80.0
-"""Logarithm of the cut: the chance of everything cut off a binomial law is at most 2·e^−80."""
-_CUT = 4e-35
-"""2·e^−80, rounded up."""
-_SMALL = 1e-33
-"""Chance below which a case is counted as lost, not computed."""
+DEPTH = 80
+"""Depth d of the cut: the chance of everything cut off a binomial law is at most 2·e^−d."""
+_SMALL = 25.0
+"""A case whose chance is below this many times e^−d is counted as lost, not computed."""
 _FINE = 2048
 """Grid steps in a standard deviation of the loss."""
 
@@ -38,7 +36,7 @@ class Counters:
     """Cases of (1) with their chances and slopes s: a column for each total c, rows for all else.
 
     `even` is the chance of no loss. `lost` bounds the chance of all cases left out, `error` the
-    relative error of the chances.
+    relative error of the chances. `depth` says how rare a case is that is cut off.
     """
 
     totals: NDArray[np.int64]
@@ -47,15 +45,26 @@ class Counters:
     even: float
     lost: float
     error: float
+    depth: int = DEPTH
 
 
-def window(n: int, p: float) -> tuple[int, Array]:
+def cut_mass(depth: int) -> float:
+    """Return 2·e^−depth, rounded up: the mass that a window may cut off.
+
+    >>> from discreet.privacy.shuffling.counters import cut_mass
+    >>> 3.6e-35 < cut_mass(80) < 3.7e-35
+    True
+    """
+    return 2 * math.exp(-depth) * (1 + 2.0**-40)
+
+
+def window(n: int, p: float, depth: int = DEPTH) -> tuple[int, Array]:
     """Return the first value of Bin(n, p) that matters, and the chances from there on.
 
-    Bernstein: P[|X − np| ≥ r] ≤ 2·exp(−r²/(2(σ² + r/3))), here at most 2·e^−80. The chances follow
+    Bernstein: P[|X − np| ≥ r] ≤ 2·exp(−r²/(2(σ² + r/3))), here at most 2·e^−depth. The chances follow
     from each other by (n − k)/(k + 1)·p/(1 − p), and are scaled to sum to 1.
 
-    >>> from discreet.privacy.pairs.counters import window
+    >>> from discreet.privacy.shuffling.counters import window
     >>> first, chances = window(4, 0.5)
     >>> first, chances.tolist()
     (0, [0.0625, 0.25, 0.375, 0.25, 0.0625])
@@ -66,8 +75,8 @@ def window(n: int, p: float) -> tuple[int, Array]:
     # Bernstein's inequality solved for r; the window rounds outward.
     variance = n * p * (1 - p)
     mean = n * p
-    square = _LOG**2 / 9 + 2 * _LOG * variance
-    reach = _LOG / 3 + math.sqrt(square)
+    square = depth**2 / 9 + 2 * depth * variance
+    reach = depth / 3 + math.sqrt(square)
     low = max(0, math.floor(mean - reach))
     high = min(n, math.ceil(mean + reach))
     # From the mode outward every factor is at most 1: nothing overflows.
@@ -88,7 +97,7 @@ def runs(first: int, last: int, fine: float) -> NDArray[np.int64]:
 
     Each run is at most a part `fine` of its beginning long.
 
-    >>> from discreet.privacy.pairs.counters import runs
+    >>> from discreet.privacy.shuffling.counters import runs
     >>> runs(1, 7, 0.5).tolist()
     [1, 2, 3, 4, 6]
     """
@@ -109,7 +118,7 @@ def counters_pair(cases: Counters, *, upward: bool) -> Atoms:
 
     Law: tests/local/test_shuffle.py::TestNeverBelowTheTruth
     """
-    kept = cases.chances >= _SMALL
+    kept = cases.chances >= _SMALL * math.exp(-cases.depth)
     step = _step(cases)
     # A slope of 1 has an infinite loss; the last float below 1 has one of 37.
     steepest = float(cases.slopes.max(initial=0.0))
@@ -122,14 +131,14 @@ def counters_pair(cases: Counters, *, upward: bool) -> Atoms:
         if rows.any():
             chances = cases.chances[rows, column]
             slopes = cases.slopes[rows, column]
-            _add(mass, total, chances, slopes, step, upward=upward)
+            _add(mass, (total, cases.depth), chances, slopes, step, upward=upward)
     mass[middle] += cases.even
     occupied = np.flatnonzero(mass)
     losses = np.asarray((occupied - middle) * step, dtype=np.float64)
     if upward:
         # Cases lost, too rare to compute or cut off; 1e-9 covers the rounding of their sum.
         too_rare = float(cases.chances[~kept].sum())
-        lost = cases.lost + too_rare + _CUT
+        lost = cases.lost + too_rare + cut_mass(cases.depth)
         top = Fraction(lost * (1 + 1e-9))
         factor = 1 + cases.error
     else:
@@ -150,7 +159,7 @@ def counters_delta(cases: Counters, epsilon: float) -> float:
     growth = math.exp(epsilon)
     delta = 0.0
     for column, total in enumerate(cases.totals.tolist()):
-        lean, split = _even_split(total)
+        lean, split = _even_split(total, cases.depth)
         slopes = np.maximum(cases.slopes[:, column], 1e-300)
         first = np.searchsorted(lean, passed / slopes, side="right")
         over = tail_sums(split)[first]
@@ -161,9 +170,9 @@ def counters_delta(cases: Counters, epsilon: float) -> float:
     return delta + cases.lost
 
 
-def _even_split(total: int) -> tuple[Array, Array]:
+def _even_split(total: int, depth: int) -> tuple[Array, Array]:
     """Return the leans (2a − c)/c of an even split, and their chances."""
-    low, split = window(total, 0.5)
+    low, split = window(total, 0.5, depth)
     a = low + np.arange(split.size)
     lean = (2 * a - total) / max(total, 1)
     return lean, split
@@ -185,10 +194,16 @@ def _step(cases: Counters) -> float:
 
 
 def _add(
-    mass: Array, total: int, chances: Array, slopes: Array, step: float, *, upward: bool
+    mass: Array,
+    split_of: tuple[int, int],
+    chances: Array,
+    slopes: Array,
+    step: float,
+    *,
+    upward: bool,
 ) -> None:
-    """Add the law (1) of each slope at one total to the grid."""
-    lean, split = _even_split(total)
+    """Add the law (1) of each slope to the grid, at one total split to one depth."""
+    lean, split = _even_split(*split_of)
     z = slopes[:, None] * lean[None, :]
     largest = 1 - 2.0**-53
     # These arrays are large: unnamed steps and `*=` let NumPy reuse their memory.

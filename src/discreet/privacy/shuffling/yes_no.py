@@ -21,10 +21,10 @@ from itertools import pairwise
 import numpy as np
 
 from ...arithmetic.rounding import up
-from .atoms import Atoms
+from ..loss.atoms import Atoms
+from ..loss.curve import from_points, mirrored
+from ..loss.loss_masses import Array
 from .counters import tail_sums, window
-from .curve import from_points, mirrored
-from .loss_masses import Array
 
 MAX_PEOPLE = 10**6
 """People beyond which more are not counted: it bounds the work, and fewer is the safe side."""
@@ -41,7 +41,7 @@ def yes_no_pair(epsilon: Fraction, n: int) -> Atoms:
 
     Law: tests/local/test_shuffle.py::TestNeverBelowTheTruth
 
-    >>> from discreet.privacy.pairs.yes_no import yes_no_pair
+    >>> from discreet.privacy.shuffling.yes_no import yes_no_pair
     >>> from fractions import Fraction
     >>> round(yes_no_pair(Fraction(1), 100).delta(0.5), 3) < 0.01
     True

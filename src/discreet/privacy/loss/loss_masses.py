@@ -117,7 +117,7 @@ class Directions(NamedTuple):
 def ceiling(value: Fraction) -> float:
     """Return the least float that is not below an exact number.
 
-    >>> from discreet.privacy.pairs.loss_masses import ceiling
+    >>> from discreet.privacy.loss.loss_masses import ceiling
     >>> from fractions import Fraction
     >>> ceiling(Fraction(1, 4)), ceiling(Fraction(1, 3)) > Fraction(1, 3)
     (0.25, True)
@@ -133,7 +133,7 @@ def narrowest(edges: Array) -> float:
     Relative errors of differences grow with its inverse.
 
     >>> import numpy as np
-    >>> from discreet.privacy.pairs.loss_masses import narrowest
+    >>> from discreet.privacy.loss.loss_masses import narrowest
     >>> narrowest(np.array([0.0, 1.0, 1.0, 1.5]))
     0.5
     """

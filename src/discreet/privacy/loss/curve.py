@@ -44,7 +44,7 @@ def from_points(points: Iterable[tuple[Fraction | float, Value]]) -> Atoms:
 
     Law: tests/privacy/test_pair.py::TestCurves
 
-    >>> from discreet.privacy.pairs.curve import from_points
+    >>> from discreet.privacy.loss.curve import from_points
     >>> from fractions import Fraction
     >>> pair = from_points([(0, Fraction(1, 2)), (1, 0)])
     >>> round(pair.delta(0.0), 9), pair.delta(1.0)
@@ -132,7 +132,7 @@ def mirrored(
 
     H(−ε) = 1 − e^−ε (1 − H'(ε)), where H' is the curve of the other direction.
 
-    >>> from discreet.privacy.pairs.curve import mirrored
+    >>> from discreet.privacy.loss.curve import mirrored
     >>> [(float(e), round(float(d), 6)) for e, d in mirrored([(1, 0)])]
     [(1.0, 0.0), (-1.0, 0.632121)]
     """
@@ -172,7 +172,7 @@ def from_renyi(orders: Callable[[float], tuple[Array, Array]], reach: float) -> 
 def from_zcdp(rho: float) -> Atoms:
     """Make the pair of ρ-zCDP: divergence at most ρα at every order.
 
-    >>> from discreet.privacy.pairs.curve import from_zcdp
+    >>> from discreet.privacy.loss.curve import from_zcdp
     >>> round(from_zcdp(0.5).delta(5.2215344445301690442), 8)
     1e-06
     """

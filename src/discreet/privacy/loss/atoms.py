@@ -28,7 +28,7 @@ class Atoms:
     Law: tests/privacy/test_pair.py::TestAtoms
 
     >>> import numpy as np
-    >>> from discreet.privacy.pairs.atoms import Atoms
+    >>> from discreet.privacy.loss.atoms import Atoms
     >>> masses = np.array([0.2689414213699951, 0.7310585786300049])
     >>> round(Atoms(np.array([-1.0, 1.0]), masses).delta(0.0), 9)
     0.462117157
@@ -129,7 +129,7 @@ def binary(epsilon: Fraction) -> Atoms:
     Its trade-off function is the pointwise least one that ε-DP allows,
     max(0, 1 − e^ε α, e^−ε (1 − α)) (Kairouz, Oh, Viswanath 2015).
 
-    >>> from discreet.privacy.pairs.atoms import binary
+    >>> from discreet.privacy.loss.atoms import binary
     >>> from fractions import Fraction
     >>> round(binary(Fraction(1)).delta(0.5), 12)
     0.287649136645

@@ -31,24 +31,30 @@ import numpy as np
 
 from ...arithmetic.rounding import down, up
 from ..events.choice import Shuffled
-from .atoms import Atoms
-from .counters import Counters, counters_delta, counters_pair, runs, window
-from .loss_masses import Array
+from ..loss.atoms import Atoms
+from ..loss.loss_masses import Array
+from .counters import (
+    DEPTH,
+    Counters,
+    counters_delta,
+    counters_pair,
+    cut_mass,
+    runs,
+    window,
+)
 from .yes_no import yes_no_delta, yes_no_pair
 
 MAX_PEOPLE = 10**8
 """People beyond which more are not counted: it bounds the work, and fewer is the safe side."""
 _FINE = 1 / 600
 """Length of runs of N and of c, relatively."""
-_EXP_MARGIN = 2.0**-48
+EXP_MARGIN = 2.0**-48
 """Margin of e^ε: sixteen units in the last place."""
 _PROBE = (1e-12, 1e-9, 1e-6)
 """Values of δ at which two pairs are compared."""
-_LOST = 1e-34
-"""Bound on the mass cut off a binomial window, 2·e^−80 = 4e-35, with a reserve."""
 
 
-def shuffled_pair(event: Shuffled) -> Atoms:
+def shuffled_pair(event: Shuffled, depth: int = DEPTH) -> Atoms:
     """Return a pair that dominates the shuffled reports in both directions: the best one known.
 
     | known of the mechanism | pairs compared |
@@ -57,22 +63,25 @@ def shuffled_pair(event: Shuffled) -> Atoms:
     | the sizes of its two levels | clones, two levels |
     | yes or no | clones, the worst of all the others may answer |
 
+    Cases of a chance below about e^−depth are counted as lost.
+
     Law: tests/local/test_shuffle.py::TestNeverBelowTheTruth
 
     >>> from discreet.privacy import Shuffled
-    >>> from discreet.privacy.pairs.shuffled import shuffled_pair
+    >>> from discreet.privacy.shuffling.pair import shuffled_pair
     >>> round(shuffled_pair(Shuffled(1, 1000, 10, 1, 0)).delta(0.05), 4) < 0.01
     True
     """
-    candidates = [clones_pair(event.epsilon, event.n)]
+    candidates = [clones_pair(event.epsilon, event.n, depth)]
     if _is_yes_no(event):
         candidates.append(yes_no_pair(event.epsilon, event.n))
     else:
-        own = two_level_pair(event)
+        own = two_level_pair(event, depth)
         if own is not None:
             candidates.append(own)
     # Each candidate dominates, so that any choice is sound; this one is the tightest.
-    return min(candidates, key=_largest_reach)
+    middle = float(event.epsilon) / 2
+    return min(candidates, key=lambda pair: (_largest_reach(pair), pair.delta(middle)))
 
 
 def shuffled_delta(event: Shuffled, epsilon: float) -> float:
@@ -81,7 +90,7 @@ def shuffled_delta(event: Shuffled, epsilon: float) -> float:
     A search tries it before it asks for the pair.
 
     >>> from discreet.privacy import Shuffled
-    >>> from discreet.privacy.pairs.shuffled import shuffled_delta, shuffled_pair
+    >>> from discreet.privacy.shuffling.pair import shuffled_delta, shuffled_pair
     >>> event = Shuffled(1, 100, 10, 1, 0)
     >>> 0.99 < shuffled_delta(event, 0.2) / shuffled_pair(event).delta(0.2) <= 1
     True
@@ -102,7 +111,9 @@ def _is_yes_no(event: Shuffled) -> bool:
 
 
 def _largest_reach(pair: Atoms) -> float:
-    return max(_reach(pair, delta) for delta in _PROBE)
+    """Return the largest ε of the probes to three digits: of few people all pairs reach as far."""
+    largest = max(_reach(pair, delta) for delta in _PROBE)
+    return float(f"{largest:.3g}")
 
 
 def _reach(pair: Atoms, delta: float) -> float:
@@ -118,46 +129,47 @@ def _reach(pair: Atoms, delta: float) -> float:
     return high
 
 
-def clones_pair(epsilon: Fraction, n: int) -> Atoms:
+def clones_pair(epsilon: Fraction, n: int, depth: int = DEPTH) -> Atoms:
     """Return the pair of the clones, for any ε-DP reports of n people."""
-    return counters_pair(_clones(epsilon, n), upward=True)
+    return counters_pair(_clones(epsilon, n, depth), upward=True)
 
 
-def two_level_pair(event: Shuffled) -> Atoms | None:
+def two_level_pair(event: Shuffled, depth: int = DEPTH) -> Atoms | None:
     """Return the pair of a two-level mechanism, m told; None if its sizes are not known."""
-    cases = _two_level(event)
+    cases = _two_level(event, depth)
     return None if cases is None else counters_pair(cases, upward=True)
 
 
-def _clones(epsilon: Fraction, n: int) -> Counters:
+def _clones(epsilon: Fraction, n: int, depth: int = DEPTH) -> Counters:
     people = min(n, MAX_PEOPLE)
     # e^ε rounds up: larger slopes and fewer clones, both of which dominate.
-    growth = up(math.exp(float(epsilon)), _EXP_MARGIN)
-    first, law = window(people - 1, 1 / growth)
+    growth = up(math.exp(float(epsilon)), EXP_MARGIN)
+    first, law = window(people - 1, 1 / growth, depth)
     # c = C + 1. A run of totals is replaced by its smallest, which dominates.
     starts = runs(first + 1, first + law.size, _FINE)
     mass = np.add.reduceat(law, starts - first - 1)
     slope = (growth - 1) / (growth + 1)
     slopes = np.full((1, starts.size), slope)
     chances = mass[None, :]
-    return Counters(starts, chances, slopes, 0.0, _LOST, _chance_error(people))
+    lost = cut_mass(depth)
+    return Counters(starts, chances, slopes, 0.0, lost, _chance_error(people), depth)
 
 
-def _two_level(event: Shuffled) -> Counters | None:
+def _two_level(event: Shuffled, depth: int = DEPTH) -> Counters | None:
     """Return the cases of a two-level mechanism: rows for N, columns for c; None if not known."""
     if event.outputs is None or event.inside is None or event.shared is None:
         return None
     people = min(event.n, MAX_PEOPLE)
     # e^ε rounds up: it makes the blanket smaller and the slopes larger, both of which dominate.
-    growth = up(math.exp(float(event.epsilon)), _EXP_MARGIN)
+    growth = up(math.exp(float(event.epsilon)), EXP_MARGIN)
     excess = growth - 1
     blanket = 1 / (1 + event.inside / event.outputs * excess)
     apart = (event.inside - event.shared) / event.outputs
-    first, others = window(people - 1, blanket)
+    first, others = window(people - 1, blanket, depth)
     # N = m + 1. A run of N is replaced by its smallest, which dominates.
     starts = runs(first + 1, first + others.size, _FINE)
     mass = np.add.reduceat(others, starts - first - 1)
-    laws = [window(int(size), 2 * apart) for size in starts]
+    laws = [window(int(size), 2 * apart, depth) for size in starts]
     low = min(begin for begin, _ in laws)
     stop = max(begin + law.size for begin, law in laws)
     high = stop - 1
@@ -177,8 +189,8 @@ def _two_level(event: Shuffled) -> Counters | None:
     even = blanket * excess * event.shared / event.outputs
     # The mass cut off the law of c is weighted by γ(1 + (e^ε − 1)c/2N), at most 1 + |Y|/2|S|. The
     # mass cut off the law of m is lost besides.
-    lost = _LOST * (2 + event.outputs / event.inside)
-    return Counters(totals, chances, slopes, even, lost, _chance_error(people))
+    lost = cut_mass(depth) * (2 + event.outputs / event.inside)
+    return Counters(totals, chances, slopes, even, lost, _chance_error(people), depth)
 
 
 def lower_two_level_pair(epsilon: Fraction, n: int, moved: float, noise: float) -> Atoms:
@@ -195,7 +207,7 @@ def lower_two_level_pair(epsilon: Fraction, n: int, moved: float, noise: float) 
     """
     people = min(n, 10 * MAX_PEOPLE)
     # e^ε rounds down here: a smaller slope is dominated.
-    growth = down(math.exp(float(epsilon)), _EXP_MARGIN)
+    growth = down(math.exp(float(epsilon)), EXP_MARGIN)
     begin, law = window(people - 1, 2 * noise)
     size = law.size + 1
     # The total is one larger if the person's report falls into A or B.

@@ -1,0 +1,1 @@
+"""Privacy loss of two laws: the interface of a dominating pair, and pairs with finitely many losses."""
