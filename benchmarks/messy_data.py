@@ -48,6 +48,12 @@ def visits(dice: random.Random, rows: int) -> Iterator[Record]:
         )
         ward = dice.choice(list(WARDS))
         weight_text, weight = _weight(dice)
+        centimetres = round(dice.gauss(170, 10), 1)
+        height, unit = _one_of(
+            dice,
+            ((70, (centimetres, "cm")), (30, (round(centimetres / 2.54, 1), "in"))),
+        )
+        unit_text = dice.choices((unit, unit.upper(), f" {unit}"), (80, 15, 5))[0]
         cents = int(dice.lognormvariate(11, 1)) % 2_000_000
         age = min(110, int(dice.gauss(50, 20) ** 2) // 30)
         yield (
@@ -57,6 +63,8 @@ def visits(dice: random.Random, rows: int) -> Iterator[Record]:
                 "seen": _or_unknown(dice, seen_text, UNKNOWN, 0.01),
                 "ward": dice.choices(WARDS[ward], WEIGHTS)[0],
                 "weight": weight_text,
+                "height": str(height),
+                "height_unit": unit_text,
                 "cost": f"{cents / 100:,.2f}",
                 "age": _or_unknown(dice, str(age), ("999", *UNKNOWN), 0.05),
                 "smoker": _or_unknown(dice, dice.choice(("yes", "no", "Y", "N")), UNKNOWN, 0.03),
@@ -65,6 +73,8 @@ def visits(dice: random.Random, rows: int) -> Iterator[Record]:
                 "seen": seen.isoformat(),
                 "ward": ward,
                 "weight": weight,
+                "height": str(Fraction(str(height))),
+                "height_unit": unit,
                 "cost": str(Fraction(cents, 100)),
                 "age": str(age),
                 "smoker": "",

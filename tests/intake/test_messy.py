@@ -127,6 +127,14 @@ class TestReport:
         assert "with aliases={'aaaaaaaaa': 'emergency'}: 30 cells mended, 0 lost" in str(table)
         assert "emergancy" not in str(table_to_dict(table)) and "secret" not in str(table)
 
+    def test_a_terminal_gets_no_control_characters(self, tmp_path):
+        path = write(tmp_path / "t.csv", [("\x1b[31mred",)] * 30, ("ward",))
+        schema = dp.Schema("t", dp.Rows(), {"ward": WARD})
+        assert "such as '\\x1b[99aaaa'" in str(self.read(path, schema, tmp_path))
+        write_schemas(tmp_path / "t.toml", [schema])
+        done = run("schema", "fix", tmp_path / "t.toml", path, "--yes")
+        assert "\x1b" not in done.output and "30 rows is not listed" in done.output
+
     def test_clean_columns_are_looked_at_once(self, tmp_path, monkeypatch):
         """Nothing is proposed, and no cell grouped, where every cell is read."""
         path = write(tmp_path / "t.csv", [("surgery",)] * 3, ("ward",))
@@ -212,7 +220,7 @@ class TestCommands:
         )
         done = run("schema", "fix", schema, path, "--yes")
         assert "without its comments" in done.output
-        assert "say --alias ward=E.R.:KEY if it means a key" in done.output
+        assert "'E.R.' in 20 rows is not listed; say --alias COLUMN=SPELLING:KEY" in done.output
         assert read_schemas(schema)[0].columns["ward"].fold
 
     @pytest.mark.parametrize(

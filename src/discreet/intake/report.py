@@ -62,13 +62,20 @@ class ColumnReport:
         outcomes = [f"{count:,} {outcome}" for outcome, count in counts.items() if count]
         text = f"  {self.name}: {', '.join(outcomes) or 'every cell read'}"
         if self.forms:
-            forms = ", ".join(form for form, _ in self.forms)
+            forms = ", ".join(map(_printable, map(itemgetter(0), self.forms)))
             text += f", such as {forms}"
         if self.keyless:
             text += f"; no listed key takes {self.keyless:,} of the rows"
         if self.constant:
             text += "; one value only"
         return "\n    ".join([text, *self.effects])
+
+
+def _printable(form: str) -> str:
+    """Return a form as a terminal may show it: control characters are written out."""
+    if form.isprintable():
+        return form
+    return repr(form)
 
 
 @frozen

@@ -90,7 +90,7 @@ def _walk(schema: Schema, source: object, accept: Callable[[Proposal], bool], as
         for spelling, rows in found.unlisted:
             text = f"{found.name}: {spelling!r} in {rows:,} rows is not listed"
             if not ask:
-                typer.echo(f"{text}; say --alias {found.name}={spelling}:KEY if it means a key")
+                typer.echo(f"{text}; say --alias COLUMN=SPELLING:KEY if it means a key")
                 continue
             meant = typer.prompt(f"{text}. Which key does it mean?", default="", show_default=False)
             if meant:
