@@ -96,6 +96,7 @@ bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ra
 	$(BENCH)/bin/python benchmarks/keep.py audit
 	$(BENCH)/bin/python benchmarks/keep.py queries
 	$(BENCH)/bin/python benchmarks/keep.py intake
+	$(BENCH)/bin/python benchmarks/keep.py messy
 	$(BENCH)/bin/python benchmarks/keep.py coming_from
 	-$(BENCH)/bin/python benchmarks/keep.py utility --peers $(BENCH)
 	$(BENCH)/bin/python benchmarks/keep.py ledger

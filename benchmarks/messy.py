@@ -63,6 +63,11 @@ def run_discreet(subject: str, folder: Path) -> tuple[pd.DataFrame, int]:
         )
         if done.returncode:
             raise SystemExit(f"{command}\n{done.stderr}")
+    return read_store(subject, folder), len(done.stdout.splitlines())
+
+
+def read_store(subject: str, folder: Path) -> pd.DataFrame:
+    """Return the cells of a prepared store as text."""
     (schema,) = read_schemas(folder / f"{subject}.toml")
     with duckdb.connect(str(folder / f"{subject}.store"), read_only=True) as connection:
         kept = connection.execute(f"SELECT * FROM {subject}").df()
@@ -75,7 +80,7 @@ def run_discreet(subject: str, folder: Path) -> tuple[pd.DataFrame, int]:
             ]
         else:
             cells[name] = [_text(value) for value in values]
-    return pd.DataFrame(cells), len(done.stdout.splitlines())
+    return pd.DataFrame(cells)
 
 
 def pandas_options(path: Path) -> pd.DataFrame:
@@ -141,9 +146,10 @@ def wrong_cells(read: pd.DataFrame, truth: pd.DataFrame, key: str) -> dict[str, 
     for name in truth.columns:
         if name in (key, *NOT_COMPARED):
             continue
-        got = [_value(value, name) for value in read[name]]
-        wanted = [_value(value, name) for value in of_row.map(meant[name])]
-        wrong[name] = sum(map(_differ, got, wanted, [name] * len(got)))
+        pairs = pd.DataFrame({"got": read[name].map(_text), "wanted": of_row.map(meant[name])})
+        # Each pair is judged once: most of them occur many times.
+        counts = pairs.fillna("").value_counts()
+        wrong[name] = sum(count for pair, count in counts.items() if _differ(*pair, name))
     return wrong
 
 
@@ -155,10 +161,7 @@ def _text(value: object) -> str | None:
     return str(value)
 
 
-def _value(value: object, name: str) -> object:
-    text = _text(value)
-    if not text:
-        return None
+def _value(text: str, name: str) -> object:
     if name in ("smoker", "bezahlt"):
         return {"True": "yes", "False": "no"}.get(text, text)
     try:
@@ -171,7 +174,11 @@ TOLERANCE = {"weight": Fraction("0.051")}
 """Half a step of columns that are rounded after they are scaled, and the last bits of a double."""
 
 
-def _differ(got: object, wanted: object, name: str) -> bool:
+def _differ(got_text: str, wanted_text: str, name: str) -> bool:
+    if not got_text or not wanted_text:
+        return got_text != wanted_text
+    got = _value(got_text, name)
+    wanted = _value(wanted_text, name)
     if isinstance(got, Fraction) and isinstance(wanted, Fraction):
         return abs(got - wanted) > TOLERANCE.get(name, Fraction("1e-9"))
     return got != wanted

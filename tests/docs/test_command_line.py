@@ -7,6 +7,7 @@ import runpy
 import shlex
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -27,11 +28,10 @@ EXIT = re.compile(r"\s+# exit ([0-9])$")
     ],
 )
 def test_the_page_runs(page, least, made, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(DOCS.parent / "benchmarks")
     (tmp_path / "people.csv").write_bytes(Path(dp.example("pums.csv")).read_bytes())
     if page == "how-to/messy-files.md":
-        script = runpy.run_path(str(DOCS.parent / "benchmarks" / "messy_data.py"))
-        for subject in script["SUBJECTS"]:
-            script["write"](subject, tmp_path / f"{subject}.csv", rows=1500, seed=1)
+        write_messy_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DISCREET_WHO", raising=False)
     count = 0
@@ -45,6 +45,26 @@ def test_the_page_runs(page, least, made, tmp_path, monkeypatch):
             _run(line)
     assert count >= least
     assert all((tmp_path / name).exists() for name in made)
+    if page == "how-to/messy-files.md":
+        read_as_meant(tmp_path)
+
+
+def write_messy_files(folder):
+    script = runpy.run_path(str(DOCS.parent / "benchmarks" / "messy_data.py"))
+    for subject in script["SUBJECTS"]:
+        script["write"](subject, folder / f"{subject}.csv", rows=4000, seed=1)
+
+
+def read_as_meant(folder):
+    """At least 99.5 % of the cells of each messy file are read as its truth says."""
+    script = runpy.run_path(str(DOCS.parent / "benchmarks" / "messy.py"))
+    for subject, key in script["KEYS"].items():
+        truth = pd.read_csv(folder / f"{subject}.truth.csv", dtype=str, keep_default_na=False)
+        read = script["read_store"](subject, folder)
+        wrong = script["wrong_cells"](read, truth, key)
+        assert len(read) == len(truth)
+        assert len(wrong) == len(truth.columns) - 2
+        assert sum(wrong.values()) <= 0.005 * len(truth) * len(wrong), wrong
 
 
 def _run(line):
