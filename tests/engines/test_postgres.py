@@ -9,6 +9,7 @@ from decimal import Decimal
 import psycopg
 import pytest
 
+import discreet as dp
 from discreet.data import (
     Boolean,
     Category,
@@ -492,3 +493,35 @@ def test_casts_of_others_are_never_called(server, postgres_dsn):
             assert engine.tally(tally) == {(None,): (3,)}
     finally:
         server.execute("DROP TYPE mood CASCADE")
+
+
+NO_EQUALITY = ("json", "xml", "point", "box", "line", "path", "polygon", "circle", "json[]", "xid", "cid", "jsonpath")  # fmt: skip
+COMPARED = ("integer", "text", "char(3)", "uuid", "bytea", "numeric", "jsonb", "date", "timestamptz", "inet", "integer[]", "boolean")  # fmt: skip
+
+
+class TestIdsThatTheServerCannotCompare:
+    """Every question was charged and failed: the type alone decides, so `check` looks."""
+
+    @pytest.mark.parametrize("kind", NO_EQUALITY)
+    def test_are_refused(self, server, postgres_dsn, kind):
+        server.execute(f"DROP TABLE IF EXISTS held; CREATE TABLE held (id {kind}, a integer)")
+        schema = Schema("held", People("id", max_rows=2), {"a": Integer(0, 9)})
+        with Postgres(postgres_dsn) as engine:
+            for _ in range(2):
+                with pytest.raises(SchemaMismatch, match=r"held\.id is stored as .*cannot compare"):
+                    engine.check(schema)
+            engine.check(Schema("held", Rows(), {"a": Integer(0, 9)}))
+        server.execute("DROP TABLE held")
+
+    def test_others_are_read(self, server, postgres_dsn):
+        for kind in COMPARED:
+            server.execute(f"DROP TABLE IF EXISTS held; CREATE TABLE held (id {kind}, a integer)")
+            schema = Schema("held", People("id", max_rows=2), {"a": Integer(0, 9)})
+            with Postgres(postgres_dsn) as engine:
+                engine.check(schema)
+                ledger = dp.open_ledger(":memory:", dp.PureDP(1000))
+                answer = dp.Curator(engine, [schema], ledger).sql(
+                    "SELECT COUNT(*) AS n FROM held", spend=dp.PureDP(500)
+                )
+                assert abs(answer.rows[0][0]) <= 2
+        server.execute("DROP TABLE held")

@@ -1,6 +1,7 @@
 """Sources of every kind, each of two neighbours: 40 plain cells of one type, and one hostile cell more.
 
 A case is a type, a plain cell and hostile ones. Text sources have cells of text, typed ones Arrow columns of any bits.
+Every source has the same cells in one column for each rule by which they are read.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ STORED = {
 
 def typed(case, cells):
     make, kind, plain, _ = ARROW[case]
-    return pa.table({"x": make(kind, plain, cells)})
+    return pa.table(dict.fromkeys(RULES, make(kind, plain, cells)))
 
 
 def as_parquet(case, cells, path):
@@ -149,17 +150,20 @@ def as_parts(case, cells, path):
 
 
 def as_pandas(case, cells, _):
-    column = typed(case, cells)["x"]
-    return pd.DataFrame({"x": pd.Series(pd.arrays.ArrowExtensionArray(column))})
+    column = pd.Series(pd.arrays.ArrowExtensionArray(typed(case, cells)["text"]))
+    return pd.DataFrame(dict.fromkeys(RULES, column))
 
 
 def as_objects(_, cells, __):
-    return pd.DataFrame({"x": pd.Series(["1"] * PLAIN + list(cells), dtype=object)})
+    column = pd.Series(["1"] * PLAIN + list(cells), dtype=object)
+    return pd.DataFrame(dict.fromkeys(RULES, column))
 
 
 def as_csv(_, cells, path, *, packed=False):
-    lines = ["x", *["1"] * PLAIN]
-    lines += ['"' + cell.replace('"', '""') + '"' for cell in cells]
+    written = ["1"] * PLAIN
+    written += ['"' + cell.replace('"', '""') + '"' for cell in cells]
+    lines = [",".join(RULES)]
+    lines += [",".join([cell] * len(RULES)) for cell in written]
     data = "".join(f"{line}\n" for line in lines).encode()
     path = path.with_suffix(".csv.gz" if packed else ".csv")
     path.write_bytes(gzip.compress(data) if packed else data)
@@ -171,9 +175,10 @@ def as_table(case, cells, path):
     plain, _ = STORED[case]
     path = path.with_suffix(".duckdb")
     with duckdb.connect(str(path)) as connection:
-        connection.execute(f"CREATE TABLE t (x {case})")
-        rows = "), (".join([plain] * PLAIN + list(cells))
-        connection.execute(f"INSERT INTO t VALUES ({rows})")
+        columns = ", ".join(f'"{name}" {case}' for name in RULES)
+        connection.execute(f"CREATE TABLE t ({columns})")
+        rows = [", ".join([cell] * len(RULES)) for cell in [plain] * PLAIN + list(cells)]
+        connection.execute(f"INSERT INTO t VALUES ({'), ('.join(rows)})")
         connection.execute("CREATE VIEW v AS SELECT * FROM t")
     return path
 
@@ -210,24 +215,20 @@ def hostile_cells(case):
     return ARROW[case][3] if case in ARROW else STORED[case][1]
 
 
-def counted(engine, schema):
-    """Totals of one column, and the text of the question; a refusal in its own words."""
-    tally = Tally(Scan(schema), (Field("x"),), (ONE,), Free())
-    try:
-        return dict(engine.tally(tally)), engine.explain(tally)
-    except DiscreetError as refusal:
-        return f"{type(refusal).__name__}: {refusal}", ""
+def counted(engine, schema, name):
+    """Totals of one column, and the text of the question."""
+    tally = Tally(Scan(schema), (Field(name),), (ONE,), Free())
+    return dict(engine.tally(tally)), engine.explain(tally), plan_of(engine, schema, tally)
 
 
-def plan_of(engine, schema):
+def plan_of(engine, schema, tally):
     """What DuckDB would do, without its estimates of rows and the names of tables.
 
     Whether keys are grouped in an array or a hash table follows from the least and greatest one where tables are kept.
     """
-    tally = Tally(Scan(schema), (Field("x"),), (ONE,), Free())
     sql = engine._over([schema])._write(tally)[1]
     plan = engine._connection.execute(f"EXPLAIN {sql}").fetchall()[0][1]
-    plan = plan.replace("Perfect Hash Group By", "Hash Group By").replace("PERFECT_", "")
+    plan = plan.replace("Perfect Hash Group By", "Hash Group By")
     return re.sub(r"Table:.*|[~\d]+ [Rr]ows?|[\d ]|─|│", "", plan)
 
 
@@ -241,22 +242,35 @@ def opened(source):
         yield engine
 
 
+def readable(engine, rules):
+    """A schema of the rules that read the source, and the refusals of the others, each in its own words."""
+    refused = {}
+    rules = list(rules)
+    while rules:
+        schema = dp.Schema("t", dp.Rows(), {name: RULES[name] for name in rules})
+        try:
+            engine.check(schema)
+        except DiscreetError as refusal:
+            name = re.match(r"t\.(\w+) is stored", str(refusal))[1]
+            refused[name, "library"] = f"{type(refusal).__name__}: {refusal}", "", ""
+            rules.remove(name)
+        else:
+            return schema, refused
+    return None, refused
+
+
 def seen(source, rules, folder=None):
     """What can be seen of a source by each rule: status, totals, text and plan, by every way in."""
-    found = {}
     with opened(source) as engine:
-        for name in rules:
-            schema = dp.Schema("t", dp.Rows(), {"x": RULES[name]})
-            try:
-                engine.check(schema)
-            except DiscreetError as refusal:
-                found[name, "library"] = f"{type(refusal).__name__}: {refusal}", "", ""
-                continue
-            plan = plan_of(engine, schema)
-            found[name, "library"] = *counted(engine, schema), plan
-            with engine.twin() as twin:
-                found[name, "twin"] = *counted(twin, schema), plan_of(twin, schema)
-            if folder is not None and not isinstance(source, duckdb.DuckDBPyConnection):
-                with dp.prepare({"t": source}, [schema], folder / "s.store") as store:
-                    found[name, "store"] = *counted(store, schema), plan_of(store, schema)
+        schema, found = readable(engine, rules)
+        if schema is None:
+            return found
+        ways = {"library": engine, "twin": engine.twin()}
+        if folder is not None and not isinstance(source, duckdb.DuckDBPyConnection):
+            ways["store"] = dp.prepare({"t": source}, [schema], folder / "s.store")
+        for way, asked in ways.items():
+            for name in schema.columns:
+                found[name, way] = counted(asked, schema, name)
+            if way != "library":
+                asked.close()
     return found

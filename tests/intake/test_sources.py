@@ -17,7 +17,7 @@ from intake.sources import ARROW, CASES, PLAIN, RULES, hostile_cells, seen, type
 from support.profile import DEEP
 
 EVERY = [(kind, case) for kind, (cases, _) in CASES.items() for case in cases]
-SOME = EVERY if DEEP else EVERY[::3]
+SOME = EVERY if DEEP else EVERY[::5]
 PAIRS: Counter[str] = Counter()
 
 
@@ -105,8 +105,8 @@ class TestTypesThatNoColumnReads:
     @pytest.mark.parametrize("case", UNREADABLE)
     def test_columns_are_refused_by_their_type(self, case):
         for rule in RULES.values():
-            schema = dp.Schema("t", dp.Rows(), {"x": rule})
-            refused = pytest.raises(SchemaMismatch, match=r"t\.x is stored as .*reads nothing")
+            schema = dp.Schema("t", dp.Rows(), {"text": rule})
+            refused = pytest.raises(SchemaMismatch, match=r"t\.text is stored as .*reads nothing")
             with dp.DuckDB({"t": typed(case, ())}) as engine, refused:
                 engine.check(schema)
 
