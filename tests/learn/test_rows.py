@@ -72,11 +72,14 @@ class TestSumsAreExact:
         table, rng = whole(rows), np.random.default_rng(1)
         vector = rng.integers(1 - 2**31, 2**31, design.width)
         matrix = rng.integers(-(2**14), 2**14, (design.width, design.width))
-        factors = rng.integers(-(2**24), 2**24, len(rows))
+        factors = rng.integers(-(2**18), 2**18, len(rows))
         expected = [sum(x * int(v) for x, v in zip(row, vector, strict=True)) for row in table]
         assert rows.margins(vector).tolist() == expected
         pushed = [
-            sum(int(f) * row[j] for f, row in zip(factors, table, strict=True))
+            sum(
+                int(w) * int(f) * row[j]
+                for w, f, row in zip(rows.weights, factors, table, strict=True)
+            )
             for j in range(design.width)
         ]
         assert rows.push(factors).tolist() == pushed

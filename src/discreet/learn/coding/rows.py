@@ -11,7 +11,8 @@ Law: tests/learn/test_rows.py::TestSumsAreExact
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,27 @@ from .feature import UNIT
 
 Whole64 = NDArray[np.int64]
 
+Exact: TypeAlias = NDArray[np.int64] | NDArray[np.object_]
+"""Exact sums: 64-bit integers, or Python's where these might wrap around."""
+
 CHUNK = 1 << 14
-"""Rows that are summed in doubles before the sum is kept as a 64-bit integer."""
+"""Rows that are summed in doubles before the sum is kept as an integer."""
+DIGIT = 1 << 10
+"""Base of the digits in which weights are summed: a distinct row may stand for 10^18 people."""
+_FITS = 1 << 61
+"""Bound on 64-bit sums, so that noise and factors of 2 still fit."""
+
+
+def narrow(exact: Exact) -> Exact:
+    """Return sums as 64-bit integers if all are below 2^61, else as Python's integers.
+
+    >>> import numpy as np
+    >>> from discreet.learn.coding.rows import narrow
+    >>> narrow(np.array([3], dtype=object)).dtype, narrow(np.array([2**70], dtype=object)).dtype
+    (dtype('int64'), dtype('O'))
+    """
+    fits = all(-_FITS < value < _FITS for value in exact.ravel().tolist())
+    return exact.astype(np.int64 if fits else object)
 
 
 @frozen(eq=False)
@@ -43,9 +63,31 @@ class CodedRows:
         return int(self.numbers.shape[1])
 
     def parts(self) -> Iterator[slice]:
-        """Cut the rows into chunks over which doubles stay exact."""
-        for start in range(0, len(self), CHUNK):
+        """Cut the rows into chunks over which doubles stay exact; no rows are one empty chunk."""
+        for start in range(0, max(1, len(self)), CHUNK):
             yield slice(start, start + CHUNK)
+
+    @property
+    def people(self) -> int:
+        """The sum of all weights, as Python's integer: it may exceed 64 bits."""
+        return sum(self.weights.tolist())
+
+    def _total(self, sum_part: Callable[[slice, Whole64], Whole64]) -> Exact:
+        """Return an exact weighted sum of any size, from the sums over chunks and digits.
+
+        `sum_part` gets a chunk and weights below 2^10; its sums stay below 2^63.
+        """
+        total: Any = 0
+        for part in self.parts():
+            weights = self.weights[part]
+            place = 1
+            # At least once, so that empty chunks give zeros of the right shape.
+            while place == 1 or weights.any():
+                exact = sum_part(part, weights % DIGIT)
+                total = total + place * exact.astype(object)
+                weights = weights // DIGIT
+                place *= DIGIT
+        return narrow(total)
 
     def margins(self, vector: Whole64) -> Whole64:
         """Return x·v for every row, exactly; entries of v are below 2^31."""
@@ -53,15 +95,22 @@ class CodedRows:
         by_number = self.numbers @ vector[: self._narrow].astype(np.float64)
         return np.asarray(by_code + by_number.astype(np.int64))
 
-    def push(self, factors: Whole64) -> Whole64:
-        """Return Σ factor·x over the rows, exactly; factors, weights included, are below 2^24."""
-        total = np.zeros(self.width, dtype=np.int64)
-        for part in self.parts():
-            values = factors[part].astype(np.float64)
-            total[: self._narrow] += (values @ self.numbers[part]).astype(np.int64)
+    def push(self, factors: Whole64) -> Exact:
+        """Return Σ weight·factor·x over the rows, exactly; factors are below 2^18."""
+
+        def sum_part(part: slice, weights: Whole64) -> Whole64:
+            values = (factors[part] * weights).astype(np.float64)
+            sums = np.zeros(self.width, dtype=np.int64)
+            sums[: self._narrow] = (values @ self.numbers[part]).astype(np.int64)
             for column in self.codes[part].T:
-                total += UNIT * np.bincount(column, values, self.width).astype(np.int64)
-        return total
+                sums += UNIT * np.bincount(column, values, self.width).astype(np.int64)
+            return sums
+
+        return self._total(sum_part)
+
+    def add_up(self, values: Whole64) -> Exact:
+        """Return Σ weight·v over the rows v of a matrix, exactly; entries are below 2^36."""
+        return self._total(lambda part, weights: np.asarray(weights @ values[part]))
 
     def squares(self, matrix: Whole64) -> Whole64:
         """Return ‖Mx‖² for every row, exactly; the caller ensures that it is below 2^60."""
@@ -83,24 +132,21 @@ class CodedRows:
         np.put_along_axis(rows, self.codes, 1.0, axis=1)
         return rows
 
-    def gram(self, labels: Whole64) -> tuple[Whole64, Whole64, Whole64]:
+    def gram(self, labels: Whole64) -> tuple[Exact, Exact, Exact]:
         """Return Σ x xᵀ, Σ x yᵀ and Σ y² over the rows, exactly.
 
         `labels` has a row of entries below 2^18 for each row.
         """
-        square = np.zeros((self.width, self.width), dtype=np.int64)
-        for part in self.parts():
-            square += self._square(part)
-        cross = np.zeros((self.width, labels.shape[1]), dtype=np.int64)
-        for index, label in enumerate(labels.T):
-            cross[:, index] = self.push(label * self.weights)
-        return square, cross, self.weights @ labels**2
+        square = self._total(self._square)
+        columns = [self.push(label) for label in labels.T]
+        cross = np.array(columns, dtype=object).reshape(labels.shape[1], self.width).T
+        return square, narrow(cross), self.add_up(labels**2)
 
-    def _square(self, part: slice) -> Whole64:
+    def _square(self, part: slice, given: Whole64) -> Whole64:
         """Return Σ x xᵀ over a chunk: numbers by one product, codes by counting pairs."""
         numbers = self.numbers[part]
         codes = self.codes[part].T
-        weights = self.weights[part].astype(np.float64)
+        weights = given.astype(np.float64)
         weighted = numbers * weights[:, None]
         width = self.width
         found = np.zeros((width, width))

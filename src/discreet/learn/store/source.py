@@ -28,7 +28,7 @@ from ..coding.column_cells import Cells, Listed, steps_of
 from ..coding.design import ModelDesign, domain_is_ordered
 from ..coding.feature import UNIT
 from ..coding.label import Classes, Label
-from ..coding.rows import CodedRows, Whole64
+from ..coding.rows import CodedRows, Exact, Whole64
 from ..training.gram import ExactMoments
 from ..training.influence import Influence
 from ..training.source import Arrays, label_matrix, sums_by_class
@@ -45,6 +45,8 @@ from .columns import (
 
 FULL_WEIGHT = 64
 """Full weight of a row where a person's rows share one: weights are rounded down to 1/64."""
+_MAX_WEIGHT = 1 << 62
+"""Limit of the weight of a distinct row, which is held in 64 bits."""
 MAX_TOTALS = 4_000
 """Limit of totals in a statement: with more, parsing takes longer than running; use rows."""
 
@@ -81,7 +83,8 @@ class Stored:
         tests, only = _has_label(label)
         tally = Tally(self.relation, (*tests, *keys), count, self.share, only)
         totals = self.engine.tally(tally)
-        counts = [total[0] for total in totals.values()]
+        # A weight stops at 2^62, which moves it no further than its person does.
+        counts = [min(total[0], _MAX_WEIGHT) for total in totals.values()]
         weights = np.array(counts, dtype=np.int64)
         # No rows at all: every column is empty.
         columns = list(zip(*totals, strict=True))[len(tests) :] or [()] * len(names)
@@ -100,7 +103,7 @@ class Stored:
             return rows.gram(label_matrix(label, found, unit))
         return self._totals(*made, label, labels, unit // UNIT)
 
-    def sums(self, design: ModelDesign, label: Classes, *, squares: bool) -> Whole64:
+    def sums(self, design: ModelDesign, label: Classes, *, squares: bool) -> Exact:
         """Return the exact sums of each class, as totals if the store can compute them."""
         made = coded(self.relation, design, label)
         if made is None or len(made[1]) > MAX_TOTALS:
@@ -128,7 +131,8 @@ class Stored:
         # A class without rows may be missing from the result.
         zeros = (0,) * len(terms)
         by_class = [totals.get(key, zeros) for key in classes]
-        return np.asarray(np.array(by_class, dtype=np.int64) * np.array(factors))
+        # Python's integers throughout: totals of a store have any size.
+        return np.array(by_class, dtype=object) * np.array(factors, dtype=object)
 
     def _totals(
         self,
@@ -146,13 +150,13 @@ class Stored:
         totals = self._sums(wanted, rows, label)
         cross_start = len(pairs)
         own_start = cross_start + width * len(labels)
-        square = np.zeros((width, width), dtype=np.int64)
+        square = np.zeros((width, width), dtype=object)
         for (i, j), value in zip(pairs, totals[:cross_start], strict=True):
             square[i, j] = value
             square[j, i] = value
         # The store's labels have UNIT for 1; `scale` brings them to the unit that is asked.
-        cross = np.array(totals[cross_start:own_start], dtype=np.int64) * scale
-        own = np.array(totals[own_start:], dtype=np.int64) * scale**2
+        cross = np.array(totals[cross_start:own_start], dtype=object) * scale
+        own = np.array(totals[own_start:], dtype=object) * scale**2
         return square, cross.reshape(width, len(labels)), own
 
     def _sums(

@@ -24,7 +24,7 @@ from ...privacy.calibrate import fits, least_scale
 from ...privacy.events import Event, GaussianNoise, Repeated
 from ...privacy.events import Sequence as InOrder
 from ...privacy.measures import Measure, Neighbours, PureDP
-from ..coding.rows import Whole64
+from ..coding.rows import Exact, narrow
 
 
 @frozen
@@ -51,9 +51,19 @@ class Release:
             return self.noise.event
         return Repeated(self.noise.event, self.times)
 
-    def noisy(self, exact: Whole64, bits: Bits | None = None) -> NDArray[np.float64]:
-        """Add noise to exact integers of any shape, for one use; floats from here on."""
-        released = self.noise.release(exact.ravel(), bits=bits)
+    def noisy(self, exact: Exact, bits: Bits | None = None) -> NDArray[np.float64]:
+        """Add noise to exact integers of any shape and size, for one use; floats from here on.
+
+        Law: tests/learn/test_sizes.py::TestNoSumWraps
+        """
+        flat = narrow(exact.ravel())
+        if flat.dtype != np.int64:
+            # The mechanism's arrays stop at the ends of int64. The same noise is drawn on zeros
+            # and added in Python's integers, so that no person stands at a jump.
+            drawn = self.noise.release(np.zeros(flat.size, dtype=np.int64), bits=bits)
+            released: Exact = flat + drawn.astype(object)
+        else:
+            released = self.noise.release(flat, bits=bits)
         return np.asarray(released, dtype=np.float64).reshape(exact.shape)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ...frozen import frozen
 from ...noise import Bits
-from ..coding.rows import Whole64
+from ..coding.rows import Exact
 from .budget import Release, Slice
 from .influence import Influence
 
@@ -29,7 +29,7 @@ ALONG = 985
 ACROSS = 1393
 """Factor of off-diagonal entries: ACROSS/ALONG ≤ √2."""
 
-ExactMoments: TypeAlias = tuple[Whole64, Whole64, Whole64]
+ExactMoments: TypeAlias = tuple[Exact, Exact, Exact]
 """Σ x xᵀ, Σ x yᵀ and Σ y² of each label, as integers."""
 
 
@@ -66,8 +66,10 @@ def release_moments(
     width = len(square)
     rows, columns = np.triu_indices(width)
     factors = np.where(rows == columns, ALONG, ACROSS)
-    upper = square[rows, columns] * factors
-    totals = np.concatenate([upper, (cross * ACROSS).ravel(), own * ALONG])
+    # Python's integers: 64 bits would wrap around from 98 million people on.
+    upper = square[rows, columns].astype(object) * factors
+    across = cross.astype(object).ravel() * ACROSS
+    totals = np.concatenate([upper, across, own.astype(object) * ALONG])
     noisy = release.noisy(totals, bits)
     # Everything below is post-processing: the isometry is undone.
     cross_start = len(rows)

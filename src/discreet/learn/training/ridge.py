@@ -35,7 +35,10 @@ def lift_of(moments: Moments, lift: float) -> float:
     """Return the ridge penalty: `lift` times the operator norm of the noise, and never 0."""
     width = len(moments.square)
     norm_factor = math.sqrt(2 * width)
-    return max(lift * moments.deviation * norm_factor, 1e-9)
+    # Doubles resolve eigenvalues to 2^−52 of the largest: below that a column that never varies
+    # would pass for one that hardly does.
+    resolution = 1e-12 * float(np.abs(np.diag(moments.square)).sum())
+    return max(lift * moments.deviation * norm_factor, resolution, 1e-9)
 
 
 def spectrum_of(moments: Moments, lift: float) -> Spectrum:

@@ -12,7 +12,7 @@ from ..coding.column_cells import Cells
 from ..coding.design import ModelDesign
 from ..coding.feature import UNIT
 from ..coding.label import Amount, Classes, Label
-from ..coding.rows import CodedRows, Whole64
+from ..coding.rows import CodedRows, Exact, Whole64, narrow
 from .gram import ExactMoments
 
 
@@ -27,21 +27,21 @@ class Source(Protocol):
         """Return Σ x xᵀ, Σ x yᵀ and Σ y², where a label of 1 is `unit`."""
         ...
 
-    def sums(self, design: ModelDesign, label: Classes, *, squares: bool) -> Whole64:
+    def sums(self, design: ModelDesign, label: Classes, *, squares: bool) -> Exact:
         """Return Σ x for each class, with `squares` also Σ ⌊u²/UNIT⌋ of each number u."""
         ...
 
 
-def sums_by_class(rows: CodedRows, found: Whole64, classes: int, *, squares: bool) -> Whole64:
+def sums_by_class(rows: CodedRows, found: Whole64, classes: int, *, squares: bool) -> Exact:
     """Return Σ x over the rows of each class, and Σ ⌊u²/UNIT⌋ of its numbers."""
-    class_weights = [np.where(found == index, rows.weights, 0) for index in range(classes)]
-    sums = np.stack([rows.push(weights) for weights in class_weights])
+    members = [(found == index).astype(np.int64) for index in range(classes)]
+    sums = np.stack([rows.push(member) for member in members])
     if not squares:
         return sums
     # Rounded down row by row, before the sum, so that one row never moves another.
     second = (rows.numbers**2 // UNIT).astype(np.int64)
-    square_sums = np.stack([weights @ second for weights in class_weights])
-    return np.column_stack([sums, square_sums])
+    square_sums = np.stack([rows.add_up(member[:, None] * second) for member in members])
+    return narrow(np.column_stack([sums.astype(object), square_sums.astype(object)]))
 
 
 @frozen(eq=False)
@@ -72,7 +72,7 @@ class Arrays:
         rows, found = self.rows(design, label)
         return rows.gram(label_matrix(label, found, unit))
 
-    def sums(self, design: ModelDesign, label: Classes, *, squares: bool) -> Whole64:
+    def sums(self, design: ModelDesign, label: Classes, *, squares: bool) -> Exact:
         """Return the exact sums of each class."""
         rows, found = self.rows(design, label)
         return sums_by_class(rows, found, len(label.values), squares=squares)

@@ -25,7 +25,7 @@ import numpy as np
 from ...frozen import frozen
 from ...noise import Bits
 from ..coding.feature import UNIT
-from ..coding.rows import CodedRows, Whole64
+from ..coding.rows import CodedRows, Exact, Whole64
 from .budget import Release
 from .gram import Moments
 from .residual import FULL, ONE
@@ -35,6 +35,8 @@ CLIP = 1 << 38
 """C as an integer: fine enough for any model, and its noise stays below 2^50."""
 _MAX_NORM = 1 << 30
 """Bound on ‖Px‖, so that its square fits into 64 bits."""
+_LEAST_VARIANCE = 1e-7
+"""Least variance of a direction that P blows up to 1, as a share of the largest."""
 _MAX_TOTAL = 1 << 62
 """Bound on the entries of a gradient, so that they fit into 64 bits."""
 
@@ -70,7 +72,9 @@ def whiten(
     Its unit is chosen so that this norm is `whole`, and so that ‖Px‖ stays below 2^30.
     """
     spectrum = spectrum_of(moments, lift)
-    variances = spectrum.values / moments.count
+    values = spectrum.values
+    # A direction with hardly any variance would leave too few bits of P to all others.
+    variances = np.maximum(values, _LEAST_VARIANCE * values.max()) / moments.count
     width = len(variances)
     root = (spectrum.vectors * variances**-0.5) @ spectrum.vectors.T
     wanted = whole / (clip * math.sqrt(width) * UNIT * FULL)
@@ -96,6 +100,7 @@ def descend(  # noqa: PLR0917 rows, labels, start, space, loss and noise of a de
 ) -> Floats:
     """Return coefficients, one column a class, after `release.times` noisy steps from `start`."""
     caps = _caps(rows, whitened)
+    people = rows.people
     # Least squares, not a solve: P is rounded to integers and may be singular where the
     # moments were noise only.
     point = np.linalg.lstsq(whitened.floats, start, rcond=None)[0]
@@ -105,7 +110,7 @@ def descend(  # noqa: PLR0917 rows, labels, start, space, loss and noise of a de
     for step in range(release.times):
         margins = _margins(rows, whitened.floats @ point)
         clipped = _clip(residual(margins, labels), caps)
-        exact = _image(whitened, _push(rows, clipped), len(rows) * weight)
+        exact = _image(whitened, _push(rows, clipped), people)
         point = point - rate * release.noisy(exact, bits) / gradient_unit
         # The first half finds the minimum; averaging the second half removes noise.
         if step >= half:
@@ -137,22 +142,18 @@ def _clip(wanted: Whole64, caps: Whole64) -> Whole64:
     return np.asarray(np.sign(wanted) * magnitudes)
 
 
-def _image(whitened: Whitened, sums: Whole64, count: int) -> Whole64:
-    """Return P·Σ r x, exactly.
-
-    Where the result might not fit into 64 bits, Python's integers are used and clipped to ±2^62.
-    """
+def _image(whitened: Whitened, sums: Exact, people: int) -> Exact:
+    """Return P·Σ r x, exactly; in Python's integers where 64 bits might not hold the result."""
+    # Each of `people` moves the result by at most C in length, and so in every entry.
     # Intermediate sums may wrap around modulo 2^64; the result is right if it fits.
-    if count * whitened.clip < _MAX_TOTAL:
+    if sums.dtype == np.int64 and people * whitened.clip < _MAX_TOTAL:
         return np.asarray(whitened.matrix @ sums)
-    wide = whitened.matrix.astype(object) @ sums.astype(object)
-    # Clipping is 1-Lipschitz: it never increases the distance between neighbours.
-    return np.asarray(np.clip(wide, -_MAX_TOTAL, _MAX_TOTAL), dtype=np.int64)
+    return np.asarray(whitened.matrix.astype(object) @ sums.astype(object))
 
 
-def _push(rows: CodedRows, factors: Whole64) -> Whole64:
-    weighted = factors * rows.weights[:, None]
-    return np.stack([rows.push(column) for column in weighted.T], axis=1)
+def _push(rows: CodedRows, factors: Whole64) -> Exact:
+    columns = [rows.push(column) for column in factors.T]
+    return np.stack(columns, axis=1)
 
 
 def _margins(rows: CodedRows, coefficients: Floats) -> Whole64:
