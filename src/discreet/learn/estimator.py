@@ -21,15 +21,16 @@ from ..ledger import Ledger
 from ..noise import Bits
 from ..optional import load
 from ..privacy.events import Event
-from ..privacy.measures import Measure, decimal_text
+from ..privacy.measures import Measure
 from ..query.algebra.tree import Scan
 from ..query.bounds.relation_facts import columns_of, neighbours_of
 from ..query.domains.domain import Domain
-from ..show.table import text_table
+from ..show.markup import element
 from .coding.design import ModelDesign, design_of
 from .coding.label import Label
 from .explanation import TrainingExplanation
 from .frame import read_columns
+from .summary import summary_of
 from .task import Fitted, Floats, Task, Training, TrainingRecipe
 from .training.influence import Influence
 from .training.source import Arrays
@@ -202,17 +203,14 @@ class Estimator:
         return self
 
     def summary(self) -> str:
-        """Return a short text: the columns, the cost and the largest coefficients."""
-        task: Task = self.fitted("task_")
-        coefficients = self.fitted_.get("coefficients")
-        lines = [("columns", str(task.design.width)), ("cost", decimal_text(self.price_))]
-        if coefficients is not None and coefficients.shape[1] == 1:
-            column = coefficients[:, 0]
-            labels = task.design.labels
-            # Twenty lines fit on a screen; the largest coefficients matter most.
-            largest = np.argsort(-np.abs(column))[:20]
-            lines += [(labels[index], f"{column[index]:+.4f}") for index in largest]
-        return text_table([(type(self).__name__, ""), *lines])
+        """Return a short text: the cost, and what was learned, in the columns' own units."""
+        return summary_of(self).text()
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks; a model that was not fitted is shown as its text."""
+        if not hasattr(self, "task_"):
+            return element("code", repr(self))
+        return summary_of(self).html()
 
     def price(self, spend: Measure | None) -> Measure:
         """Return the budget of a fit, given either by the model or by the call, never by both."""

@@ -5,14 +5,13 @@ that the budget buys,
 
     s = n·μ/(columns + 1)
 
-is the signal. The thresholds were fitted on Adult, digits, breast cancer and wine
+is the signal. The thresholds were fitted to the log loss on Adult, digits and three surveys
 (benchmarks/learn.py):
 
-    s ≥ 300           AdditiveClassifier, 32 bins      rows enough for effects of any shape
-    s ≥ 50            AdditiveClassifier, 16 bins, 30 steps clipped to a tenth of √d
-    s ≥ 20            LogisticRegression
-    s ≥ 1             NearestCentroid for more than 4 classes, LogisticRegression for fewer
-    s < 1             CategoricalNB, 8 bins            noise drowns nearly all; think twice
+    s ≥ 1,000         AdditiveClassifier, 32 bins      rows enough for effects of any shape
+    s ≥ 150           AdditiveClassifier, 16 bins
+    s ≥ 2             LogisticRegression
+    s < 2             CategoricalNB of one column      how common each class is: nothing else is left
 
 A number is predicted by LinearRegression, from s ≥ 300 on by AdditiveRegressor.
 """
@@ -29,27 +28,34 @@ from ..privacy.events import GaussianNoise
 from ..privacy.measures import Measure
 from .estimator import Estimator
 from .models.additive import AdditiveClassifier, AdditiveRegressor
-from .models.centroid import NearestCentroid
 from .models.linear import LinearRegression
 from .models.logistic import LogisticRegression
 from .models.naive_bayes import CategoricalNB
 
-_FEW_CLASSES = 4
-_LINES, _SHAPES, _FINE = 20, 50, 300
+_LINES, _SHAPES, _FINE = 2, 150, 1000
+_NUMBER_SHAPES = 300
 
 
 @frozen
 class Recommendation:
-    """Recommended kind of model, its parameters, and the reason."""
+    """Recommended kind of model, its parameters, and the reason.
+
+    `columns` is how many of the table's columns the model uses, by default all.
+    """
 
     kind: type[Estimator]
     words: Mapping[str, int | float]
     signal: float
     why: str
+    columns: int | None = None
 
     def make(self, schema: Schema, target: str, spend: Measure | None = None) -> Estimator:
         """Return the model."""
-        return self.kind(schema, target, spend, **self.words)  # type: ignore[call-arg]
+        words: dict[str, object] = dict(self.words)
+        if self.columns is not None:
+            others = [name for name in schema.columns if name != target]
+            words["features"] = others[: self.columns]
+        return self.kind(schema, target, spend, **words)  # type: ignore[call-arg]
 
     def __str__(self) -> str:
         parameters = "".join(f", {name}={value}" for name, value in self.words.items())
@@ -63,9 +69,9 @@ def recommend(n: int, features: int, classes: int | None, spend: Measure) -> Rec
     >>> import discreet as dp
     >>> from discreet.learn import recommend
     >>> print(recommend(40_000, 13, 2, dp.ApproxDP(1, 1e-6)))
-    AdditiveClassifier, bins=32: rows enough for effects of any shape (rows against noise for each column: 676)
+    AdditiveClassifier, bins=16: rows enough for effects of any shape (rows against noise for each column: 676)
     >>> recommend(1_400, 64, 10, dp.ApproxDP(1, 1e-6)).kind.__name__
-    'NearestCentroid'
+    'LogisticRegression'
     """
     scale = least_scale(lambda scale: GaussianNoise.of(scale, 1), spend, start=4)
     # μ of Gaussian DP is the sensitivity over the scale, here with sensitivity 1.
@@ -75,28 +81,29 @@ def recommend(n: int, features: int, classes: int | None, spend: Measure) -> Rec
     signal = rows * mu / (columns + 1)
     if classes is None:
         return _number(signal)
+    whole(classes, "classes", least=2)
     if signal >= _SHAPES:
-        parameters: dict[str, int | float] = {"bins": 32}
-        if signal < _FINE:
-            parameters = {"bins": 16, "steps": 30, "clip": 0.1}
+        bins = 32 if signal >= _FINE else 16
         why = "rows enough for effects of any shape"
-        return Recommendation(AdditiveClassifier, parameters, signal, why)
-    if signal < 1:
-        why = "noise drowns nearly all; more rows, fewer columns or a larger spend would help"
-        return Recommendation(CategoricalNB, {"bins": 8}, signal, why)
-    if signal < _LINES and whole(classes, "classes", least=2) > _FEW_CLASSES:
-        why = "many classes and few rows: means are all that can be told"
-        return Recommendation(NearestCentroid, {}, signal, why)
+        return Recommendation(AdditiveClassifier, {"bins": bins}, signal, why)
+    if signal < _LINES:
+        why = (
+            "noise drowns all but how common each class is; more rows or a larger spend would help"
+        )
+        return Recommendation(CategoricalNB, {"bins": 1}, signal, why, columns=1)
     return Recommendation(
         LogisticRegression, {}, signal, "rows enough for a straight line in each column"
     )
 
 
 def _number(signal: float) -> Recommendation:
-    if signal >= _FINE:
+    if signal >= _NUMBER_SHAPES:
         return Recommendation(
             AdditiveRegressor, {"bins": 16}, signal, "rows enough for effects of any shape"
         )
+    if signal < _LINES:
+        why = "noise drowns all but the mean; more rows or a larger spend would help"
+        return Recommendation(LinearRegression, {}, signal, why, columns=1)
     return Recommendation(
         LinearRegression, {}, signal, "rows enough for a straight line in each column"
     )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from statistics import NormalDist
+from typing import Any
 
 from ..coding.label import Amount
 from ..estimator import Estimator
 from ..recipes.moments import LeastSquares
 from ..task import Floats, TrainingRecipe
+from .coefficients import Coefficients, quantile_of
 from .regressor import Regressor
 
 
 @dataclass(eq=False, repr=False)
-class LinearRegression(Regressor, Estimator):
+class LinearRegression(Coefficients, Regressor, Estimator):
     """Predict a number as a linear function of the other columns.
 
     There is one release: Σ (x, y)(x, y)ᵀ, exact integers, with Gaussian noise. A curator takes the
@@ -58,14 +59,29 @@ class LinearRegression(Regressor, Estimator):
     def coef_interval(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
         """Return a confidence interval for each coefficient, to first order.
 
-        It includes the noise, the sampling of rows and the bias of the ridge penalty.
+        It includes the noise, the sampling of rows and the bias of the ridge penalty. A listed
+        value is compared with the mean of all listed values of its column.
         """
-        quantile = NormalDist().inv_cdf((1 + level) / 2)
-        widths = quantile * self._slopes("deviations") + self._slopes("biases")
-        intervals = {}
-        for name, value, reach in zip(self.columns_, self.coef_, widths, strict=True):
-            intervals[name] = (float(value - reach), float(value + reach))
-        return intervals
+        if "errors" in self.fitted("fitted_"):
+            found = self.coefficients(level)[:-1]
+            return {one.name: (one.low, one.high) for one in found}
+        # Models of earlier releases have the deviations of uncentred coefficients.
+        widths = quantile_of(level) * self._slopes("deviations") + self._slopes("biases")
+        ends = zip(self.coef_ - widths, self.coef_ + widths, strict=True)
+        rows = zip(self.columns_, ends, strict=True)
+        return {name: (float(low), float(high)) for name, (low, high) in rows}
+
+    def predict_interval(self, X: Any, level: float = 0.95) -> tuple[Floats, Floats]:  # noqa: ANN401
+        """Return both ends of an interval for the mean of the target at each row, within bounds."""
+        label: Amount = self.fitted("task_").label
+        image = self.image(X)
+        scores = self.scores_of(image)[:, 0]
+        widths = self._score_widths(image, level)
+        return label.values(scores - widths), label.values(scores + widths)
+
+    def _label_scale(self) -> tuple[float, float]:
+        label: Amount = self.fitted("task_").label
+        return label.middle, label.half
 
     def _slopes(self, name: str) -> Floats:
         label: Amount = self.fitted("task_").label

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
+from ...errors import InvalidArgument
 from ..estimator import Estimator
 from ..recipes.steps import Descent
 from ..task import Floats, TrainingRecipe
-from .classifier import Classifier
+from .classifier import Classifier, chances_of
+from .coefficients import Coefficients
 
 
 @dataclass(eq=False, repr=False)
-class LogisticRegression(Classifier, Estimator):
+class LogisticRegression(Coefficients, Classifier, Estimator):
     """Predict one of several public classes from scaled numbers and listed values.
 
-    A fifth of the budget is spent on second moments. They give a start, and the space in which
-    `steps` noisy gradient steps follow.
+    Second moments give a start, and the space in which `steps` noisy gradient steps follow. The
+    score is then recalibrated, and one wide gradient corrects the coefficients for the bias of
+    clipping. `clip` is the least clipping norm: the noisy number of rows may widen it.
 
     >>> import numpy as np
     >>> import discreet as dp
@@ -37,7 +41,7 @@ class LogisticRegression(Classifier, Estimator):
 
     def recipe(self) -> TrainingRecipe:
         """Return the training recipe: noisy gradient descent."""
-        return Descent(self.steps, self.clip, self.rate)
+        return Descent(self.steps, self.clip, self.rate, intervals=True)
 
     @property
     def coef_(self) -> Floats:
@@ -51,3 +55,34 @@ class LogisticRegression(Classifier, Estimator):
     def intercept_(self) -> Floats:
         """The log-odds, or the scores, of a row of zeros."""
         return self.units_.constants(self.fitted("fitted_")["coefficients"].T)
+
+    def coef_interval(
+        self, level: float = 0.95, of: object = None
+    ) -> dict[str, tuple[float, float]]:
+        """Return a confidence interval for each coefficient of the second class, or of the class `of`.
+
+        It includes the noise, the sampling of rows and the bias of clipping. A listed value is
+        compared with the mean of all listed values of its column, a class of several with the mean
+        of all classes.
+
+        Refuses: `of` another value than the classes, and none where there are several.
+        """
+        found = self.coefficients(level, self._place(of))[:-1]
+        return {one.name: (one.low, one.high) for one in found}
+
+    def _place(self, of: object) -> int:
+        classes = self.classes_.tolist()
+        if len(classes) == 2 and (of is None or of == classes[1]):
+            return 0
+        if of in classes and len(classes) > 2:
+            return int(classes.index(of))
+        wanted = classes[1:] if len(classes) == 2 else classes
+        raise InvalidArgument(f"of is a class that has coefficients: {wanted}; got {of!r}")
+
+    def proba_interval(self, X: Any, level: float = 0.95) -> tuple[Floats, Floats]:  # noqa: ANN401
+        """Return both ends of an interval for the probability of the second of two classes."""
+        image = self.image(X)
+        scores = self.scores_of(image)
+        widths = self._score_widths(image, level)[:, None]
+        low = chances_of(scores - widths)[:, 1]
+        return low, chances_of(scores + widths)[:, 1]

@@ -11,6 +11,7 @@ from ...errors import InvalidArgument
 from ...frozen import frozen, replace
 from ...noise import Bits
 from ...privacy.measures import Measure
+from ..coding.contrasts import centring, errors_of, one_covariance, reporting
 from ..coding.feature import UNIT
 from ..coding.label import Amount, Label
 from ..task import Fitted, Floats, Task, Training
@@ -96,30 +97,34 @@ class LeastSquares:
         # The deviation of Σ xy where a label of 1 is 1.
         across = moments.deviation * UNIT / label_unit(task)
         # The ridge penalty pulls coefficients towards 0 by about this much.
-        biases = np.abs(lift_of(moments, self.lift) * inverse @ coefficients)
+        biases = lift_of(moments, self.lift) * inverse @ coefficients
+        covariances = _covariances(moments, inverse, coefficients, across)
+        deviations = np.sqrt([np.diag(covariance) for covariance in covariances]).T
         return {
-            "coefficients": coefficients,
-            "deviations": _deviations(moments, inverse, coefficients, across),
-            "biases": biases,
+            "coefficients": centring(task.design) @ coefficients,
+            "deviations": deviations,
+            "biases": np.abs(reporting(task.design) @ biases),
+            "errors": errors_of(task.design, covariances),
             "count": np.array([moments.count]),
+            "leaning": centring(task.design) @ biases[:, 0],
+            **one_covariance(task.design, covariances),
         }
 
 
-def _deviations(moments: Moments, inverse: Floats, coefficients: Floats, across: float) -> Floats:
-    """Estimate the standard error of each coefficient, from the added noise and from sampling.
+def _covariances(moments: Moments, inverse: Floats, coefficients: Floats, across: float) -> Floats:
+    """Estimate the covariance of each label's coefficients, from the added noise and from sampling.
 
-    To first order ŵ − w = A⁻¹(N_b − N_A w) + sampling. The first term has variance
-    (A⁻¹A⁻ᵀ)·(σ_b²/2 + σ²(‖w‖² + w_i²)/2), of which σ²‖w‖² bounds the second part. The sampling term
+    To first order ŵ − w = A⁻¹(N_b − N_A w) + sampling. The first term has the covariance
+    A⁻¹A⁻ᵀ·(σ_b²/2 + σ²(‖w‖² + w_i²)/2), of which σ²‖w‖² bounds the second part. The sampling term
     is A⁻¹ times the variance of the residuals.
     """
-    labels = coefficients.shape[1]
     noise = across**2 / 2 + moments.deviation**2 * (coefficients**2).sum(axis=0)
     explained = np.einsum("ik,ij,jk->k", coefficients, moments.square, coefficients)
     mixed = 2 * (coefficients * moments.cross).sum(axis=0)
     squared_errors = moments.own - mixed + explained
     # Labels lie in −1..1, so that a squared residual is at most 4.
-    residual = np.clip(squared_errors / moments.count, 1e-12, 4.0)
-    noise_part = (inverse**2).sum(axis=1)[:, None] * noise
-    sampling_part = np.diag(inverse)[:, None] * residual
-    variance = np.maximum(noise_part + sampling_part, 0.0)
-    return np.asarray(np.sqrt(variance)).reshape(-1, labels)
+    residuals = np.clip(squared_errors / moments.count, 1e-12, 4.0)
+    squared = inverse @ inverse
+    return np.array(
+        [one * squared + other * inverse for one, other in zip(noise, residuals, strict=True)]
+    )

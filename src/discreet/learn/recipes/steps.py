@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import partial
 
@@ -12,16 +13,28 @@ from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...noise import Bits
 from ...privacy.measures import Measure
+from ..coding.contrasts import centring, errors_of, idle_directions, one_covariance
 from ..coding.feature import UNIT
 from ..coding.label import Amount, Classes
 from ..coding.rows import Whole64
 from ..task import Fitted, Floats, Task, Training
-from ..training.budget import Slice
+from ..training import recalibration
+from ..training.budget import Release, Slice
+from ..training.correction import correct, curvature
 from ..training.influence import Influence
+from ..training.recalibration import recalibrate
 from ..training.residual import FULL, ONE, logistic, pinball, softmax
 from ..training.ridge import solve
 from ..training.source import Source, label_matrix
-from ..training.steps import Residual, descend, whiten, whole_clip
+from ..training.steps import (
+    Gradient,
+    Residual,
+    Whitened,
+    descend,
+    noisy_gradient,
+    whiten,
+    whole_clip,
+)
 from .moments import moments_of, moments_slice, within
 
 CLIPS = (0.001, 100.0)
@@ -30,22 +43,34 @@ RATES = (1e-6, 1e6)
 """Least and largest learning rate."""
 
 MAX_STEPS = 10_000
-_START = Fraction(1, 5)
-"""Share of μ² for the moments: on Adult a tenth to a third makes no visible difference."""
+_SHARES = {
+    "quantile": (Fraction(1, 5), Fraction(4, 5)),
+    "classes": (Fraction(9, 50), Fraction(36, 50), Fraction(1, 10)),
+    "coefficients": (Fraction(3, 20), Fraction(1, 2), Fraction(1, 10), Fraction(1, 4)),
+}
+"""Shares of μ² for moments, steps, recalibration and correction."""
+_WIDE_CLIP = 2.0
+"""Clipping norm that hardly any gradient reaches, in units of √d."""
+_MAX_NOISE = 0.15
+"""Deviation that noise may add to a margin before clipping is preferred to more of it."""
+CURVATURE = 0.15
+"""Curvature of the logistic loss that is supposed before a model is known."""
 
 
 @frozen
 class Descent:
     """Logistic regression (two classes or several) or quantile regression by noisy whitened steps.
 
-    `steps`, `clip` (in units of √d) and `rate` are public.
-    Half or twice of each loses little.
+    `steps`, `clip` (in units of √d) and `rate` are public. `clip` is the least clipping norm: it is
+    widened, up to 2, as far as the noisy number of rows bears the noise. Classes are recalibrated
+    on the model's own score; with `intervals` coefficients are corrected and have covariances.
     """
 
     steps: int = 60
     clip: float = 0.3
     rate: float = 4.0
     at: float | None = None
+    intervals: bool = False
 
     def __post_init__(self) -> None:
         whole(self.steps, "steps", least=1, most=MAX_STEPS)
@@ -53,12 +78,29 @@ class Descent:
         within(self.rate, "rate", RATES)
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
-        """Divide the budget between the moments and the steps."""
-        start = moments_slice(task, influence, _START)
-        clipped = whole_clip(influence.unit)
-        size = task.design.width * _columns(task)
-        steps = Slice(influence.squared(clipped**2), size, self.steps, 1 - _START)
-        return Training.of(spend, [start, steps], influence)
+        """Divide the budget between moments, steps, recalibration and correction.
+
+        Every clipping norm is a public integer, so that the event is fixed before a row is read.
+        """
+        shares = self._shares(task)
+        clipped = influence.squared(whole_clip(influence.unit) ** 2)
+        classes = _columns(task)
+        size = task.design.width * classes
+        slices = [
+            moments_slice(task, influence, shares[0]),
+            Slice(clipped, size, self.steps, shares[1]),
+        ]
+        if len(shares) > 2:
+            score = influence.squared(recalibration.CLIP**2)
+            slices.append(Slice(score, classes + 1, recalibration.STEPS, shares[2]))
+        if len(shares) > 3:
+            slices.append(Slice(clipped, size, 1, shares[3]))
+        return Training.of(spend, slices, influence)
+
+    def _shares(self, task: Task) -> tuple[Fraction, ...]:
+        if not isinstance(task.label, Classes):
+            return _SHARES["quantile"]
+        return _SHARES["coefficients" if self.intervals else "classes"]
 
     def train(
         self, task: Task, training: Training, source: Source, bits: Bits | None = None
@@ -66,27 +108,58 @@ class Descent:
         """Return coefficients, one column for each class, and the deviation of their noise."""
         moments = moments_of(task, training, source, bits=bits)
         weight = training.influence.unit
-        whitened = whiten(moments, task.design.squared_norm, self.clip, whole_clip(weight))
         rows, found = source.rows(task.design, task.label)
         labels, residual, slope = self._loss(task, found)
-        start = slope * solve(moments, 0.3)
+        clip = self.clip
+        if isinstance(task.label, Classes):
+            clip = max(clip, widest_clip(training.releases[1], moments.count, task.design.width))
+        spaces = [
+            whiten(moments, task.design.squared_norm, one, whole_clip(weight))
+            for one in (clip, max(clip, _WIDE_CLIP))
+        ]
+
+        def gradient(space: Whitened, release: Release) -> Gradient:
+            return noisy_gradient(rows, labels, space, residual, release, weight=weight, bits=bits)
+
+        space = spaces[0]
+        steps = training.releases[1]
         coefficients = descend(
+            gradient(space, steps), slope * solve(moments, 0.3), space, self.steps, self.rate
+        )
+        kept = {"count": np.array([moments.count])}
+        if not isinstance(task.label, Classes):
+            deviations = _deviations(space, _noise(space, steps, weight), 0.25)
+            return {"coefficients": coefficients, "deviations": deviations, **kept}
+        stepped = coefficients
+        coefficients = recalibrate(
             rows,
             labels,
-            start,
-            whitened,
+            coefficients,
+            moments,
             residual,
-            training.releases[1],
+            training.releases[2],
             weight=weight,
-            rate=self.rate,
             bits=bits,
         )
-        scale = whitened.unit * moments.count
-        return {
-            "coefficients": coefficients,
-            "deviations": self._deviations(training, whitened.floats, scale),
-            "count": np.array([moments.count]),
-        }
+        spread = float(np.diag(curvature(coefficients, moments)).mean())
+        kept["deviations"] = _deviations(space, _noise(space, steps, weight), spread)
+        if self.intervals:
+            wide = spaces[1]
+            check = training.releases[3]
+            final = correct(
+                coefficients,
+                gradient(wide, check)(coefficients),
+                _noise(wide, check, weight),
+                # Recalibration scales the noise of the steps as it scales what they found.
+                _noise(space, steps, weight) * _shrinkage(stepped, coefficients),
+                wide,
+                moments,
+                idle_directions(task.design),
+            )
+            coefficients = centring(task.design) @ final.coefficients
+            kept["errors"] = errors_of(task.design, final.covariances)
+            kept |= one_covariance(task.design, final.covariances)
+        return {"coefficients": coefficients, **kept}
 
     def _loss(self, task: Task, found: Whole64) -> tuple[Whole64, Residual, float]:
         """Return labels, residual function, and the factor from least squares to a start."""
@@ -104,17 +177,38 @@ class Descent:
                     "a model that is trained in steps predicts something; give its target"
                 )
 
-    def _deviations(self, training: Training, matrix: Floats, scale: float) -> Floats:
-        """Return the deviation that the noise of the steps leaves in each coefficient.
 
-        Around the minimum a step is w ← (1 − rate·h)w + rate·noise/n, with a curvature h of at most
-        ¼ in this space. The mean of m steps then has the noise's deviation/(h·√m).
-        """
-        noise = training.releases[1].noise
-        each = float(noise.scale) / (scale * UNIT * FULL * training.influence.unit)
-        spread = each / (0.25 * np.sqrt(max(1, self.steps // 2)))
-        row_norms = np.sqrt((matrix**2).sum(axis=1))
-        return np.asarray(row_norms * spread)[:, None]
+def widest_clip(release: Release, count: float, width: int) -> float:
+    """Return the widest clipping norm, in units of √d, whose noise moves a margin but little.
+
+    At C = c·√d the mean of the steps has the deviation z·C·√(2/T)/(n·h) in each of d directions.
+    """
+    multiple = float(release.noise.scale / release.noise.sensitivity)  # type: ignore[operator]
+    averaged = multiple * math.sqrt(2 / release.times)
+    each_unit = averaged * width / (count * CURVATURE)
+    return min(_WIDE_CLIP, _MAX_NOISE / each_unit)
+
+
+def _noise(space: Whitened, release: Release, weight: int) -> float:
+    """Return the deviation of the noise in the mean gradient, averaged over half the uses."""
+    unit = space.unit * UNIT * FULL * weight * space.count
+    averaged = max(1, release.times - release.times // 2)
+    return float(release.noise.scale) / unit / math.sqrt(averaged)
+
+
+def _shrinkage(before: Floats, after: Floats) -> float:
+    """Return how much smaller recalibration made the coefficients, the constant left out."""
+    return float(np.linalg.norm(after[:-1]) / max(float(np.linalg.norm(before[:-1])), 1e-12))
+
+
+def _deviations(space: Whitened, noise: float, spread: float) -> Floats:
+    """Return the deviation that the noise of the steps leaves in each coefficient.
+
+    Around the minimum a step is w ← (1 − rate·h)w + rate·noise/n, with the curvature h in this
+    space. The mean of m steps then has the noise's deviation/(h·√m).
+    """
+    row_norms = np.sqrt((space.floats**2).sum(axis=1))
+    return np.asarray(row_norms * noise / spread)[:, None]
 
 
 def _columns(task: Task) -> int:

@@ -132,7 +132,7 @@ class Stored:
         zeros = (0,) * len(terms)
         by_class = [totals.get(key, zeros) for key in classes]
         # Python's integers throughout: totals of a store have any size.
-        return np.array(by_class, dtype=object) * np.array(factors, dtype=object)
+        return np.asarray(np.array(by_class, dtype=object) * np.array(factors, dtype=object))
 
     def _totals(
         self,

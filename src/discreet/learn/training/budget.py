@@ -63,7 +63,7 @@ class Release:
             drawn = self.noise.release(np.zeros(flat.size, dtype=np.int64), bits=bits)
             released: Exact = flat + drawn.astype(object)
         else:
-            released = self.noise.release(flat, bits=bits)
+            released = self.noise.release(flat.astype(np.int64), bits=bits)
         return np.asarray(released, dtype=np.float64).reshape(exact.shape)
 
 

@@ -35,13 +35,13 @@ class Source(Protocol):
 def sums_by_class(rows: CodedRows, found: Whole64, classes: int, *, squares: bool) -> Exact:
     """Return Σ x over the rows of each class, and Σ ⌊u²/UNIT⌋ of its numbers."""
     members = [(found == index).astype(np.int64) for index in range(classes)]
-    sums = np.stack([rows.push(member) for member in members])
+    sums: Exact = narrow(np.array([rows.push(member) for member in members], dtype=object))
     if not squares:
         return sums
     # Rounded down row by row, before the sum, so that one row never moves another.
     second = (rows.numbers**2 // UNIT).astype(np.int64)
-    square_sums = np.stack([rows.add_up(member[:, None] * second) for member in members])
-    return narrow(np.column_stack([sums.astype(object), square_sums.astype(object)]))
+    square_sums = [rows.add_up(member[:, None] * second) for member in members]
+    return narrow(np.column_stack([sums.astype(object), np.array(square_sums, dtype=object)]))
 
 
 @frozen(eq=False)

@@ -25,7 +25,7 @@ import numpy as np
 from ...frozen import frozen
 from ...noise import Bits
 from ..coding.feature import UNIT
-from ..coding.rows import CodedRows, Exact, Whole64
+from ..coding.rows import CodedRows, Exact, Whole64, narrow
 from .budget import Release
 from .gram import Moments
 from .residual import FULL, ONE
@@ -42,6 +42,8 @@ _MAX_TOTAL = 1 << 62
 
 Residual = Callable[[Whole64, Whole64], Whole64]
 """Function of margins and labels, both with a column for each class, to residuals."""
+Gradient = Callable[[Floats], Floats]
+"""Function of coefficients to the noisy mean gradient in the whitened space."""
 
 
 @frozen(eq=False)
@@ -86,35 +88,44 @@ def whiten(
     return Whitened(matrix, unit, whole, moments.count)
 
 
-def descend(  # noqa: PLR0917 rows, labels, start, space, loss and noise of a descent
+def noisy_gradient(
     rows: CodedRows,
     labels: Whole64,
-    start: Floats,
     whitened: Whitened,
     residual: Residual,
     release: Release,
     *,
     weight: int = 1,
-    rate: float = 4.0,
     bits: Bits | None = None,
-) -> Floats:
-    """Return coefficients, one column a class, after `release.times` noisy steps from `start`."""
+) -> Gradient:
+    """Return the function from coefficients to the noisy mean gradient there, a release a call."""
     caps = _caps(rows, whitened)
     people = rows.people
+    unit = whitened.unit * UNIT * FULL * weight * whitened.count
+
+    def gradient(coefficients: Floats) -> Floats:
+        margins = margins_of(rows, coefficients)
+        clipped = _clip(residual(margins, labels), caps)
+        exact = _image(whitened, _push(rows, clipped), people)
+        return release.noisy(exact, bits) / unit
+
+    return gradient
+
+
+def descend(
+    gradient: Gradient, start: Floats, whitened: Whitened, times: int, rate: float
+) -> Floats:
+    """Return coefficients, one column a class, after so many noisy steps from `start`."""
     # Least squares, not a solve: P is rounded to integers and may be singular where the
     # moments were noise only.
     point = np.linalg.lstsq(whitened.floats, start, rcond=None)[0]
     mean = np.zeros_like(point)
-    half = release.times // 2
-    gradient_unit = whitened.unit * UNIT * FULL * weight * whitened.count
-    for step in range(release.times):
-        margins = _margins(rows, whitened.floats @ point)
-        clipped = _clip(residual(margins, labels), caps)
-        exact = _image(whitened, _push(rows, clipped), people)
-        point = point - rate * release.noisy(exact, bits) / gradient_unit
+    half = times // 2
+    for step in range(times):
+        point = point - rate * gradient(whitened.floats @ point)
         # The first half finds the minimum; averaging the second half removes noise.
         if step >= half:
-            mean += point / (release.times - half)
+            mean += point / (times - half)
     return np.asarray(whitened.floats @ mean)
 
 
@@ -133,13 +144,21 @@ def _clip(wanted: Whole64, caps: Whole64) -> Whole64:
     if wanted.shape[1] == 1:
         limits = caps[:, None]
         return np.clip(wanted, -limits, limits)
-    squares = (wanted * wanted).sum(axis=1)
+    return scaled_to(wanted, caps)
+
+
+def scaled_to(vectors: Whole64, lengths: Whole64) -> Whole64:
+    """Scale integer vectors, each longer than its length, down to at most that length.
+
+    Entries are below 2^30, so that squares fit into 64 bits.
+    """
+    squares = (vectors * vectors).sum(axis=1)
     # + 1: at least the true norm; the factor may only be too small.
     norms = np.sqrt(squares.astype(np.float64)).astype(np.int64) + 1
-    factors = np.minimum(FULL, caps * FULL // norms)[:, None]
-    # Magnitudes are rounded down, so that no entry grows beyond its share of the cap.
-    magnitudes = np.abs(wanted) * factors // FULL
-    return np.asarray(np.sign(wanted) * magnitudes)
+    factors = np.minimum(FULL, lengths * FULL // norms)[:, None]
+    # Magnitudes are rounded down, so that no entry grows beyond its share of the length.
+    magnitudes = np.abs(vectors) * factors // FULL
+    return np.asarray(np.sign(vectors) * magnitudes)
 
 
 def _image(whitened: Whitened, sums: Exact, people: int) -> Exact:
@@ -153,10 +172,10 @@ def _image(whitened: Whitened, sums: Exact, people: int) -> Exact:
 
 def _push(rows: CodedRows, factors: Whole64) -> Exact:
     columns = [rows.push(column) for column in factors.T]
-    return np.stack(columns, axis=1)
+    return narrow(np.array(columns, dtype=object).T)
 
 
-def _margins(rows: CodedRows, coefficients: Floats) -> Whole64:
+def margins_of(rows: CodedRows, coefficients: Floats) -> Whole64:
     """Return x·w for each row and class, ONE for 1."""
     rounded = np.rint(coefficients * (ONE / UNIT))
     # `CodedRows.margins` is exact for entries below 2^31.

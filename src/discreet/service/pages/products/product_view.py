@@ -16,6 +16,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ....curator import Curator
 from ....learn.stored import model_from_json
 from ....plan.asked.terms import DEFAULT_LEVEL
@@ -79,7 +81,9 @@ def tables_json(_curator: Curator, released: object) -> str:
 def learned_tables(trained: object) -> tuple[AnswerPart, ...]:
     """Return tables of what was learned; none for a model that has no such numbers."""
     model: Any = model_from_json(json.dumps(trained), {kind.__name__: kind for kind in KINDS})
-    if hasattr(model, "coef_interval"):
+    # Several classes have a column of coefficients each; models of earlier releases no intervals.
+    is_number = not hasattr(model, "classes_")
+    if hasattr(model, "coef_interval") and (is_number or _has_intervals(model)):
         return (_coefficients(model),)
     if hasattr(model, "effects_"):
         return tuple(_effect(column) for column in model.effects_.columns[:MAX_EFFECTS])
@@ -103,15 +107,19 @@ def _part(
     return AnswerPart(title, reply)
 
 
+def _has_intervals(model: Any) -> bool:  # noqa: ANN401 a logistic regression
+    return len(model.classes_) == 2 and "errors" in model.fitted_
+
+
 def _coefficients(model: Any) -> AnswerPart:  # noqa: ANN401 a linear model
     ends = model.coef_interval(LEVEL)
     rows: list[list[Any]] = []
     intervals: list[list[Any]] = []
-    for name, value in zip(model.columns_, model.coef_, strict=True):
+    for name, value in zip(model.columns_, model.coef_.ravel(), strict=True):
         rows.append([name, float(value)])
         intervals.append([None, list(ends[name])])
     # The intercept has no interval.
-    rows.append(["intercept", float(model.intercept_)])
+    rows.append(["intercept", float(np.ravel(model.intercept_)[0])])
     intervals.append([None, None])
     return _part("Coefficients", ("column", "coefficient"), rows, intervals)
 
