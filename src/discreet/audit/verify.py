@@ -11,6 +11,7 @@ the ε and δ at which bounds are reported.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,6 +38,9 @@ from .reports.report import Finding, Report
 from .targets.inputs import Unit, check_inputs, shown
 from .targets.runs import Progress, Vector, collect, read_vector
 
+if TYPE_CHECKING:
+    from .playback.report import PlaybackReport
+
 # With so few different outputs, a tenth of the runs is enough to search on.
 _FEW_OUTPUTS = 64
 
@@ -44,7 +48,7 @@ _FEW_OUTPUTS = 64
 class Refuted(ClaimRefuted):
     """Refuted claim; `report` is the evidence."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report | PlaybackReport) -> None:
         super().__init__(str(report))
         self.report = report
 

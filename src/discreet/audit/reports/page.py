@@ -17,7 +17,7 @@ from ..events.sketch import Sketch
 if TYPE_CHECKING:
     from .report import Report
 
-_STYLE = (
+STYLE = (
     ".audit{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:0 auto;padding:1rem;"
     "color:#222;background:#fff}"
     ".audit h1{font-size:1rem;font-weight:600;color:#666;margin:1rem 0 .5rem}"
@@ -79,7 +79,7 @@ def body(report: Report) -> Html:
         element("h3", "What was not tested"),
         element("ul", *gaps, ""),
     ]
-    return join([element("style", Html(_STYLE)), element("div", *parts, class_="audit")])
+    return join([element("style", Html(STYLE)), element("div", *parts, class_="audit")])
 
 
 def sentence(report: Report) -> str:

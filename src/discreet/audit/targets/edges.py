@@ -9,7 +9,7 @@ import numpy as np
 
 from ...arithmetic.rational import one_of
 from ...errors import InvalidArgument
-from .inputs import Unit, check_inputs, owner
+from .inputs import Unit, check_inputs, frame_rows, owner
 
 # Rows of a person with very many rows.
 _MANY_ROWS = 200
@@ -67,8 +67,13 @@ def neighbours(
 
 def _read_rows(example: object) -> _Rows:
     listed = example.tolist() if isinstance(example, np.ndarray) else example
+    table = frame_rows(example)
+    if table is not None:
+        listed = table
     if isinstance(listed, str) or not isinstance(listed, Sequence) or not listed:
-        raise InvalidArgument("the example must be a list, tuple or array with at least one row")
+        raise InvalidArgument(
+            "the example must be a list, tuple, array or table with at least one row"
+        )
     return list(listed)
 
 
@@ -77,7 +82,20 @@ def _like(example: object, rows: _Rows) -> object:
     if isinstance(example, np.ndarray):
         fits = _fits(rows, example.dtype)
         return np.array(rows, dtype=example.dtype if fits else float)
+    if frame_rows(example) is not None:
+        return _table(example, rows)
     return tuple(rows) if isinstance(example, tuple) else rows
+
+
+def _table(example: Any, rows: _Rows) -> object:  # noqa: ANN401 - pandas, polars or alike
+    """Return rows as a table of the example's kind, with its columns."""
+    if not rows:
+        return example.head(0)
+    names = list(example.columns)
+    if hasattr(example, "iloc"):
+        return type(example)(rows, columns=names)
+    # A column may take a value of another type, such as NaN among integers.
+    return type(example)(rows, schema=names, strict=False)
 
 
 def _fits(rows: _Rows, dtype: np.dtype[np.generic]) -> bool:
@@ -165,7 +183,7 @@ def _scalar_edges(
         yield from _number_edges(value, low, high)
     elif isinstance(value, str):
         yield "", "an empty word"
-        yield "☃", "an unseen word"
+        yield "☃", "an unseen word (new category)"
         yield "x" * 10_000, "a very long word"
     yield None, "nothing (None)"
 
@@ -177,6 +195,10 @@ def _number_edges(
     for bound in (low, high):
         if bound is not None:
             yield bound, "a bound"
+    if low is not None and high is not None:
+        width = high - low
+        yield type(value)(high + width + 1), "a value out of range"
+        yield type(value)(low - width - 1), "a value out of range"
     yield type(value)(0), "zero"
     yield -value, "the opposite sign"
     if isinstance(value, int):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -70,17 +70,25 @@ def plain(value: object) -> str:
     """Return a text that is the same for equal values, NaN and arrays included."""
     if isinstance(value, np.ndarray | np.generic):
         return f"{value.dtype} {value.tolist()!r}"
-    to_dicts = getattr(value, "to_dicts", None)
-    if callable(to_dicts):
-        return repr(to_dicts())
-    return repr(value)
+    rows = frame_rows(value)
+    return repr(value) if rows is None else repr(rows)
+
+
+def frame_rows(value: Any) -> list[object] | None:  # noqa: ANN401 - any data set
+    """Return the rows of a table (polars, pandas, anything with `to_dicts`); None for all else."""
+    if callable(getattr(value, "to_dicts", None)):
+        return list(value.to_dicts())
+    if hasattr(value, "iloc") and hasattr(value, "columns"):
+        return list(value.to_dict("records"))
+    return None
 
 
 def _units(data: object, unit: Unit | None) -> Counter[Hashable]:
     """Count the units: rows, or all the rows of one person together."""
     if isinstance(data, Mapping):
         return Counter((plain(key), plain(value)) for key, value in data.items())
-    rows = data.to_dicts() if hasattr(data, "to_dicts") else data
+    table = frame_rows(data)
+    rows = data if table is None else table
     if isinstance(rows, str) or not isinstance(rows, Sequence | np.ndarray):
         raise InvalidArgument(
             "the inputs are not collections of units, so they cannot be checked to be neighbours; "

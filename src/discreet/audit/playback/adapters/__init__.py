@@ -1,0 +1,41 @@
+"""Adapters: how the mechanisms of other libraries are seen, one small file each.
+
+An adapter is loaded only if its library is imported. It names the versions it was tried with;
+with any other version its library is left as it is, and the report says so.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+
+from ..sources import Patches
+
+# Module of a library, its name on PyPI, and the adapter.
+KNOWN = (("diffprivlib", "diffprivlib", "diffprivlib"),)
+
+
+def attach(patches: Patches) -> None:
+    """Attach the adapters of all libraries that are imported."""
+    for module, package, name in KNOWN:
+        if module not in sys.modules:
+            continue
+        adapter = import_module(f".{name}", __name__)
+        found = installed(package)
+        if found in adapter.VERSIONS:
+            adapter.attach(patches)
+        else:
+            tried = ", ".join(adapter.VERSIONS)
+            patches.notes.append(
+                f"{package} {found} is not known to the audit (tried with {tried}): "
+                "its mechanisms are seen only from outside"
+            )
+
+
+def installed(package: str) -> str:
+    """Return the installed version of a package; "unknown" if it has no metadata."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"

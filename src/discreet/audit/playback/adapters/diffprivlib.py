@@ -1,0 +1,151 @@
+"""Adapter of diffprivlib: every mechanism's `randomise`, with its input, ε, δ and declared sensitivity.
+
+| mechanisms | price of a move |
+|---|---|
+| Laplace and its truncated, folded and bounded forms, Geometric, Snapping, Staircase | ε · move / sensitivity |
+| Gaussian, analytic and discrete | move / scale of the noise really drawn |
+| Exponential, PermuteAndFlip | ε · largest move of a utility / sensitivity, for equal candidates |
+| all others | none: the black box judges |
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..loss import Loss, moved_scale
+from ..sources import Patches
+from ..tape import MechanismCall, code_place, current
+
+VERSIONS = ("0.6.6",)
+
+_ADDITIVE = (
+    "Geometric",
+    "GeometricFolded",
+    "GeometricTruncated",
+    "Laplace",
+    "LaplaceBoundedDomain",
+    "LaplaceFolded",
+    "LaplaceTruncated",
+    "Snapping",
+    "Staircase",
+)
+_GAUSSIAN = ("Gaussian", "GaussianAnalytic", "GaussianDiscrete")
+_CHOICES = ("Exponential", "PermuteAndFlip")
+
+
+def attach(patches: Patches) -> None:
+    """Replace `randomise` of every mechanism."""
+    base = sys.modules["diffprivlib.mechanisms.base"].DPMechanism
+    for mechanism in _subclasses(base):
+        method = vars(mechanism).get("randomise")
+        if method is not None and not getattr(method, "__isabstractmethod__", False):
+            patches.set(mechanism, "randomise", _watched(method))
+
+
+def _subclasses(base: type) -> list[type]:
+    found: list[type] = []
+    known: type
+    for known in base.__subclasses__():
+        found += [known, *_subclasses(known)]
+    return found
+
+
+def _watched(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `randomise`, seen by the tape; only the outermost mechanism counts."""
+
+    def randomise(self: Any, value: Any = None) -> Any:  # noqa: ANN401
+        arguments = () if value is None else (value,)
+        tape = current()
+        if tape is None or tape.inside:
+            return method(self, *arguments)
+        release = MechanismCall(
+            type(self).__name__, code_place(), _input(self, value), _priced, _declared(self)
+        )
+        tape.inside += 1
+        try:
+            release.output = method(self, *arguments)
+        finally:
+            tape.inside -= 1
+        tape.add(release)
+        return copy.deepcopy(release.output)
+
+    return randomise
+
+
+def _declared(mechanism: Any) -> str:  # noqa: ANN401
+    epsilon = float(mechanism.epsilon)
+    text = f"ε = {epsilon:.6g}"
+    if mechanism.delta:
+        text += f", δ = {float(mechanism.delta):.6g}"
+    sensitivity = getattr(mechanism, "sensitivity", None)
+    if isinstance(sensitivity, int | float):
+        text += f", Δ = {sensitivity:.6g}"
+    return text
+
+
+def _input(mechanism: Any, value: Any) -> tuple[Any, Any]:  # noqa: ANN401
+    """Return the mechanism's settings as they are now, and a copy of its input."""
+    return copy.copy(mechanism), copy.deepcopy(value)
+
+
+def _priced(before: tuple[Any, Any], after: tuple[Any, Any]) -> Any:  # noqa: ANN401
+    """Return move, scale and loss of a release, or the reason why there is none."""
+    mechanism, first = before
+    _, second = after
+    name = type(mechanism).__name__
+    if name in _CHOICES:
+        return _choice(mechanism, after[0])
+    if name not in (*_ADDITIVE, *_GAUSSIAN):
+        return "diffprivlib states no law for it"
+    move = abs(float(second) - float(first))
+    if math.isnan(float(second)) and math.isnan(float(first)):
+        move = 0.0
+    if math.isnan(move):
+        move = math.inf
+    if name in _GAUSSIAN:
+        return _gaussian(mechanism, move)
+    scale = _scale(mechanism)
+    other = _scale(after[0])
+    if scale != other:
+        return _moved_scale(name, float(second) - float(first), scale, other)
+    if move and not move <= 1e9 * scale:
+        return move, f"{scale:.6g}", Loss(certain=True)
+    loss = Loss(laplace=(move / scale if move else 0.0,))
+    return move, f"{scale:.6g}", loss
+
+
+def _scale(mechanism: Any) -> float:  # noqa: ANN401
+    return float(mechanism.sensitivity) / float(mechanism.epsilon)
+
+
+def _moved_scale(name: str, move: float, scale: float, other: float) -> Any:  # noqa: ANN401
+    """Price a scale that follows from the data; outputs within bounds have no unbounded ratio."""
+    if name not in ("Laplace", "Geometric"):
+        return f"its scale follows from the data: {scale:.6g} → {other:.6g}"
+    return abs(move), f"{scale:.6g} → {other:.6g}", moved_scale("laplace", move, scale, other)
+
+
+def _gaussian(mechanism: Any, move: float) -> tuple[float, str, Loss]:  # noqa: ANN401
+    scale = float(mechanism._scale)  # noqa: SLF001 - the scale really drawn has no public name
+    if move and not move <= 1e9 * scale:
+        return move, f"{scale:.6g}", Loss(certain=True)
+    return move, f"{scale:.6g}", Loss(squared_mu=(move / scale) ** 2 if move else 0.0)
+
+
+def _choice(first: Any, second: Any) -> Any:  # noqa: ANN401
+    """Price a choice among equal candidates; candidates that follow the data have no price here."""
+    if first.measure is not None or repr(first.candidates) != repr(second.candidates):
+        return "its candidates follow from the data"
+    before = np.asarray(first.utility, dtype=float)
+    after = np.asarray(second.utility, dtype=float)
+    if before.shape != after.shape:
+        return "its candidates follow from the data"
+    move = float(np.max(np.abs(after - before), initial=0.0))
+    scale = float(first.sensitivity) / float(first.epsilon)
+    return move, f"{scale:.6g}", Loss(laplace=(move / scale if move else 0.0,))
