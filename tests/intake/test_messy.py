@@ -73,6 +73,19 @@ class TestCounts:
         (found,) = find_proposals(path, dp.Schema("t", dp.Rows(), {"x": dp.Real(0, 9999)}))
         assert len(found.proposals) == given
 
+    @pytest.mark.parametrize(
+        ("cells", "counts"),
+        [
+            ({"1.234": 3, "1.234,50": 9, "1.5": 2}, [(9, 2, 3)]),
+            ({"1.234": 9, "1.234,50": 5}, []),
+        ],
+    )
+    def test_cells_that_are_read_otherwise_are_counted_in_sql_too(self, cells, counts, tmp_path):
+        path = write(tmp_path / "t.csv", [(cell,) for cell, n in cells.items() for _ in range(n)])
+        column = dp.Real(0, 9999, step="0.001")
+        (found,) = find_proposals(path, dp.Schema("t", dp.Rows(), {"x": column}))
+        assert [proposal.effect.counts for proposal in found.proposals] == counts
+
 
 class TestReport:
     def read(self, path, schema, tmp_path):
@@ -123,6 +136,24 @@ class TestReport:
         for name in ("proposals", "constant", "keyless"):
             del facts["columns"][0][name]
         assert table_from_dict(facts).columns[0].unlisted == 1
+
+    def test_days_that_could_mean_two_are_named(self, tmp_path):
+        path = write(tmp_path / "t.csv", [("01/02/2023",)] * 3, ("seen",))
+        schema = dp.Schema("t", dp.Rows(), {"seen": SEEN})
+        told = "99/99/9999 may be %d/%m/%Y or %m/%d/%Y: say which, by format="
+        assert told in str(self.read(path, schema, tmp_path))
+        write(path, [("01/02/2023",), ("13/02/2023",)], ("seen",))
+        assert told not in str(self.read(path, schema, tmp_path))
+
+    def test_a_latin_file_with_another_delimiter_is_fixed(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_bytes("ort;n\nKÖLN;1\nKöln;2\n".encode("latin-1"))
+        write_schemas(
+            tmp_path / "t.toml", [dp.Schema("t", dp.Rows(), {"ort": dp.Category(["Köln"])})]
+        )
+        words = ("schema", "fix", tmp_path / "t.toml", path, "--yes")
+        done = run(*words, "--delimiter", ";", "--encoding", "latin-1")
+        assert "ort: with fold=True: 1 cell mended, 0 lost" in done.output
 
     def test_no_text_of_a_cell_is_in_it(self, tmp_path):
         path = write(tmp_path / "t.csv", [("emergancy",)] * 30 + [("secret",)], ("ward",))

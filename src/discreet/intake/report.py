@@ -11,6 +11,7 @@ from dataclasses import fields
 from operator import itemgetter
 from typing import Any
 
+from ..data.drafting.forms import day_formats
 from ..data.drafting.proposals import effect_text
 from ..frozen import frozen
 
@@ -50,7 +51,20 @@ class ColumnReport:
         texts = []
         for text, *counts in self.proposals:
             texts.append(f"with {text}: {effect_text(*counts)}")
-        return tuple(texts)
+        return (*texts, *self._undecided())
+
+    def _undecided(self) -> list[str]:
+        """Name formats of days between which the cells do not decide."""
+        texts = []
+        for form, _ in self.forms:
+            rivals = day_formats(form)
+            if self.declared not in ("date", "timestamp") or len(rivals) < 2:
+                continue
+            first, second = rivals
+            # A proposal that has one of them was decided by days after the twelfth.
+            if first not in self.advice and second not in self.advice:
+                texts.append(f"{form} may be {first} or {second}: say which, by format=")
+        return texts
 
     def __str__(self) -> str:
         counts = {

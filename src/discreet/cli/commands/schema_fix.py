@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from operator import attrgetter
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 import typer
 
@@ -21,8 +21,6 @@ from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ..refusal import refusals
 from ..source import table_of
-
-Accept: TypeAlias = Callable[[str], bool]
 
 
 def fix(
@@ -58,10 +56,10 @@ def fix(
         by_name = dict(zip(map(attrgetter("name"), schemas), schemas, strict=True))
         schema = by_name[name]
         stated = _with_aliases(schema, alias or [])
-        given = engines.Csv(source, delimiter=delimiter, encoding=encoding)
-        is_default = delimiter is None and encoding == "utf-8"
-        accept = partial(_accept, yes)
-        fixed = _walk(stated, source if is_default else given, accept, ask=not yes)
+        given: object = source
+        if delimiter is not None or encoding != "utf-8":
+            given = engines.Csv(source, delimiter=delimiter, encoding=encoding)
+        fixed = _walk(stated, given, partial(_accept, yes), ask=not yes)
         if fixed == schema:
             typer.echo(f"{file}: nothing to change")
             return
