@@ -6,10 +6,14 @@ import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import discreet as dp
 from curator.cases import PEOPLE, ROWS, curator, opened
 from discreet.curator import wide_measurement
+from discreet.ledger import failpoints
+from discreet.query.bounds.siblings import wide_question
 
 ONE = dp.PureDP(1)
 NORTH = "SELECT ward, COUNT(*) AS n FROM people WHERE region = 'N' GROUP BY ward"
@@ -140,6 +144,92 @@ class TestAWideMeasurement:
         assert asked.ledger.verify().charges == 2
 
 
+class TestReuse:
+    def test_only_charges_nothing_and_refuses_what_is_not_released(self):
+        asked = curator()
+        with pytest.raises(dp.BudgetExceeded, match="it would cost ε = 1") as refused:
+            asked.sql(NORTH, spend=ONE, reuse="only")
+        assert refused.value.asked == ONE and len(asked.ledger.history()) == 1
+        north = asked.sql(NORTH, spend=ONE)
+        south = asked.sql(SOUTH, spend=ONE, reuse="only")
+        assert asked.sql(NORTH, spend=ONE, reuse="only") == north and len(south) == 4
+        assert asked.spent() == ONE
+        with pytest.raises(dp.BudgetExceeded):
+            asked.sql(SOUTH, spend=dp.PureDP("1/2"), reuse="only")
+        with pytest.raises(dp.BudgetExceeded):
+            asked.release({"a": NORTH, "b": SOUTH}, spend=ONE, reuse="only")
+        assert asked.sql("SELECT DISTINCT region FROM people", reuse="only").rows
+
+    def test_only_does_not_tell_what_a_colleague_has_asked(self):
+        office = curator(opened(allowances={"ana": dp.PureDP(5), "bob": dp.PureDP(5)}))
+        refusals = []
+        for _ in range(2):
+            with pytest.raises(dp.BudgetExceeded) as refused:
+                office.named("bob").sql(SOUTH, spend=ONE, reuse="only")
+            refusals.append(str(refused.value))
+            office.named("ana").sql(NORTH, spend=ONE)
+        assert refusals[0] == refusals[1]
+
+    def test_false_measures_what_is_asked_and_uses_nothing_else(self):
+        asked = curator()
+        asked.sql(NORTH, spend=ONE, reuse=False)
+        asked.sql(SOUTH, spend=ONE, reuse=False)
+        assert asked.ledger.verify().charges == 2
+        # What was measured by itself stays the answer to that question.
+        first = asked.sql(NORTH, spend=ONE)
+        assert (
+            first == asked.sql(NORTH, spend=ONE, reuse=False) and asked.ledger.verify().charges == 2
+        )
+
+    @pytest.mark.parametrize("reuse", [1, None, "yes", "ONLY"])
+    def test_refuses_other_words(self, reuse):
+        with pytest.raises(dp.InvalidArgument, match='reuse is True, False or "only"'):
+            curator().sql(NORTH, spend=ONE, reuse=reuse)
+
+
+class TestACrash:
+    def test_leaves_a_charge_under_which_any_part_is_run(self, monkeypatch):
+        asked = curator()
+
+        def die(step):
+            if step == "run:before":
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(failpoints, "passed", die)
+            with pytest.raises(KeyboardInterrupt):
+                asked.sql(NORTH, spend=ONE)
+        south = asked.sql(SOUTH, spend=ONE)
+        assert asked.ledger.verify().charges == 1 and len(south) == 4
+        assert asked.sql(NORTH, spend=ONE).receipt.number == south.receipt.number
+
+
+class TestNeighbours:
+    @settings(max_examples=30, deadline=None)
+    @given(
+        row=st.fixed_dictionaries(
+            {
+                "region": st.sampled_from(["N", "S", "E", None, "x"]),
+                "ward": st.integers(0, 5),
+                "age": st.integers(-9, 200),
+            }
+        )
+    )
+    @pytest.mark.parametrize("statistic", ["COUNT(*)", "SUM(age)", "COUNT(age)"])
+    def test_one_row_changes_a_wide_table_by_its_sensitivity_at_most(self, statistic, row):
+        """Hostile rows too: values beyond the bounds and outside of the declared keys."""
+        sql = f"SELECT ward, {statistic} AS n FROM people WHERE region = 'N' GROUP BY ward"
+        wide = wide_question(dp.parse_sql(sql, {"people": PEOPLE})).question
+        [release] = dp.plan_question(wide, ONE).releases
+        rows = ROWS["people"][:5]
+        tallies = [
+            dp.Memory({"people": data}).tally(release.need.tally) for data in (rows, [*rows, row])
+        ]
+        keys = tallies[0].keys() | tallies[1].keys()
+        changed = [abs(tallies[0].get(key, (0,))[0] - tallies[1].get(key, (0,))[0]) for key in keys]
+        assert sum(changed) <= release.event.sensitivity
+
+
 class TestWhatIsNotWidened:
     def test_replace_neighbours_where_the_price_would_change(self):
         """A count alone changes by one at most, two cells of it by two: the event is another."""
@@ -222,6 +312,34 @@ class TestBetweenPeople:
         office.named("ana").sql(NORTH, spend=ONE)
         assert office.named("bob").sql(SOUTH, spend=ONE).receipt.who == "ana"
         assert office.ledger.verify().charges == 1 and office.named("bob").spent() == dp.PureDP(0)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("runs", [2, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("measure", [dp.PureDP("1/100"), dp.ZCDP("1/20000")])
+def test_intervals_of_parts_that_nobody_asked_for_hold(measure, runs):
+    """1,000 cells a run, 100,000 in all; a bound of 6.5 standard errors fails by chance once in 10^10."""
+    columns = {"a": dp.Integer(1, 40), "b": dp.Integer(1, 25)}
+    schema = dp.Schema("t", dp.Rows(), columns)
+    rows = [{"a": 1 + n % 40, "b": 1 + n % 25} for n in range(2_000)]
+    exact = {}
+    for row in rows:
+        exact[row["a"], row["b"]] = exact.get((row["a"], row["b"]), 0) + 1
+    held = dict.fromkeys((0.5, 0.9, 0.95, 0.99), 0)
+    for _ in range(runs):
+        ledger = dp.open_ledger(":memory:", type(measure)(9))
+        asked = dp.Curator(dp.Memory({"t": rows}), [schema], ledger)
+        asked.sql("SELECT b, COUNT(*) AS n FROM t WHERE a = 7 GROUP BY b", spend=measure)
+        every = asked.sql("SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b", spend=measure)
+        assert ledger.verify().charges == 1 and len(every) == 1_000
+        for level in held:
+            for key, interval in zip(every.keys, every.interval(level), strict=True):
+                low, high = interval["n"]
+                held[level] += low <= exact.get(key, 0) <= high
+    cells = 1_000 * runs
+    for level, times in held.items():
+        error = 6.5 * (level * (1 - level) / cells) ** 0.5
+        assert level - error <= times / cells <= level + 0.015 + error, (level, times / cells)
 
 
 def test_every_spelling_of_a_part_finds_it():

@@ -43,6 +43,7 @@ terms = st.builds(
     level=st.sampled_from([0.5, 0.9, 0.95, 0.999]),
     nonnegative=st.booleans(),
     intervals=st.booleans(),
+    reuse=st.sampled_from([True, False, "only"]),
 ) | st.builds(
     Terms,
     error=numbers

@@ -78,6 +78,14 @@ IntervalsFlag: TypeAlias = Annotated[
         "--intervals/--no-intervals", help="Spend a part of the budget on intervals of quantiles."
     ),
 ]
+ReuseFlag: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--reuse",
+        help="yes: measure all that the price allows, for later questions; no: only what is asked; "
+        "only: charge nothing, answer from what was released.",
+    ),
+]
 WhyFlag: TypeAlias = Annotated[
     str, typer.Option("--why", help="What the question is for; the ledger keeps it.")
 ]

@@ -16,7 +16,7 @@ from ..data.files.schema_file import read_schemas
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from ..ledger import Ledger, open_ledger
-from ..plan.asked.terms import DEFAULT_LEVEL, SpendOptions
+from ..plan.asked.terms import DEFAULT_LEVEL, Reuse, SpendOptions
 from ..privacy.budget_text import parse_budget
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from .budget import budget_of_flags, pairs
@@ -89,6 +89,17 @@ class TermFlags:
             nonnegative=nonnegative,
             intervals=intervals,
         )
+
+
+def read_reuse_flag(given: str) -> Reuse:
+    """Read the option --reuse.
+
+    Refuses: other words than yes, no and only (InvalidArgument).
+    """
+    known: dict[str, Reuse] = {"yes": True, "no": False, "only": "only"}
+    if given not in known:
+        raise InvalidArgument(f"--reuse is yes, no or only, got {given}")
+    return known[given]
 
 
 @frozen

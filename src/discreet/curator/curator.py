@@ -20,7 +20,7 @@ from ..answer.measured_table import measured_to_json
 from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
 from ..engines.base import Engine
-from ..errors import InvalidArgument
+from ..errors import BudgetExceeded, InvalidArgument
 from ..frozen import field, fill, frozen, replace
 from ..ledger import History, Ledger
 from ..ledger.entry import read_text, read_who
@@ -31,7 +31,7 @@ from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from . import verbs
 from .answer_key import MEANING, AnswerKey, key_of, same_target
-from .charge_request import order_of, plan_to_fit
+from .charge_request import Priced, order_of, plan_to_fit
 from .context import CuratorContext, RunControl, read_context
 from .explain import explain_plan
 from .explanation import Explanation
@@ -162,6 +162,8 @@ class Curator:
         `weights` is the budget allocation among statistics. `size` is the number of rows per key for which
         errors of means are predicted. `level` is the confidence level of `error` and of quantiles'
         confidence intervals. `nonnegative` moves counts to 0 or above. `why` is kept in the ledger.
+        `reuse=False` measures only what is asked; `reuse="only"` charges nothing, and refuses with
+        BudgetExceeded what released answers do not answer.
 
         Refuses: with BudgetExceeded a question that does not fit; nothing is spent then, and no data
         touched. A failure of the store after the charge raises EngineFailure with one constant message,
@@ -416,6 +418,8 @@ class Curator:
         terms = request.terms
         measured = measurement_of(context, request, key, plans, self.who)
         priced = order_of(plans, terms, key, context, measured.key, who=self.who, why=why)
+        if terms.reuse == "only":
+            _require_answer(self.ledger, priced)
         # Before the charge: they do not depend on the data, and nothing may fail after it.
         facts = facts_of(measured.plans, measured.key)
         # Answers made here, by their stored text: if that text is the one that is released, they need
@@ -469,6 +473,19 @@ class Curator:
             fresh=fresh,
             part=shown,
         )
+
+
+def _require_answer(ledger: Ledger, priced: Priced) -> None:
+    """Refuse an order that would be charged: the asker wants released answers only."""
+    known = ledger.find(priced.order)
+    if known is not None and known.body is not None:
+        return
+    raise BudgetExceeded(
+        f'reuse="only": no released answer answers this; it would cost {priced.shown}, '
+        "which reuse=True pays; nothing was spent",
+        asked=priced.shown.amount,
+        left=ledger.left(priced.order.who, priced.order.part),
+    )
 
 
 def warn_estimate_cut() -> None:

@@ -60,6 +60,8 @@ def measurement_of(
     # Parts are charged one by one: what is measured must not reach into another part.
     if not context.siblings or request.several or context.ledger.terms.parts is not None:
         return asked
+    if request.terms.reuse is False:
+        return asked
     [checked] = request.checked.values()
     wide = wide_question(checked.question)
     if wide is None:

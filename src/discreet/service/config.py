@@ -62,6 +62,8 @@ class DataSet:
     terms: Mapping[str, object] = field(default_factory=dict)
     share_questions: bool = False
     """True if analysts may see the questions of others."""
+    siblings: bool = True
+    """Whether a charge measures all that its price allows, for later questions."""
     keep: str = ""
     """Path of the store that keeps the rows last read successfully; "" if none is kept."""
     show_intake: bool = False
@@ -116,6 +118,7 @@ _DATASET = (
     "tables",
     "trusted",
     "share_questions",
+    "siblings",
     "keep",
     "show_intake",
     *_TERMS,
@@ -219,6 +222,7 @@ def _dataset(name: str, value: object, folder: Path) -> DataSet:
         source=replace(source, trusted=trusted),
         terms=terms,
         share_questions=share_questions,
+        siblings=_flag(facts.get("siblings", True), f"{where}.siblings"),
         keep=keep,
         show_intake=_flag(facts.get("show_intake", False), f"{where}.show_intake"),
     )

@@ -22,7 +22,7 @@ from ..json_shape import (
     refer,
     text,
 )
-from ..plan.asked.terms import ExactErrors, Terms
+from ..plan.asked.terms import ExactErrors, Reuse, Terms, read_reuse
 from ..privacy.budget_text import parse_budget
 from ..privacy.measures import Measure
 
@@ -96,6 +96,9 @@ LEVEL = JsonField("level", level(), required=False)
 NONNEGATIVE = JsonField("nonnegative", FLAG, required=False)
 INTERVALS = JsonField("intervals", FLAG, required=False)
 WHOLE = JsonField("whole", FLAG, required=False)
+REUSE: JsonField[Reuse] = JsonField(
+    "reuse", JsonShape(read_reuse, {"enum": [True, False, "only"]}), required=False
+)
 TARGET = choice("data", "population")
 OF = JsonField("of", TARGET, required=False)
 WHY = JsonField("why", text(MAX_WHY_LENGTH), required=False)
@@ -104,7 +107,7 @@ _NAME = text(MAX_NAME_LENGTH)
 COLUMN_NAMES = listing(_NAME, "names of columns", least=1, most=MAX_NAMES)
 PAID: JsonField[Measure] = JsonField("spend", BUDGET_REFERENCE)
 TABLE = JsonField("table", text(MAX_SQL_LENGTH, blank=False, examples=("people", EXAMPLE)))
-TERMS = (SPEND, ERROR, WEIGHTS, SIZE, LEVEL, NONNEGATIVE, INTERVALS, WHOLE)
+TERMS = (SPEND, ERROR, WEIGHTS, SIZE, LEVEL, NONNEGATIVE, INTERVALS, WHOLE, REUSE)
 """Fields of `Terms`, which every verb about a question takes."""
 
 SHARED_SCHEMAS: dict[str, JsonSchema] = {
@@ -133,6 +136,7 @@ def term_arguments(terms: Terms) -> dict[str, object]:
         # Sent only where they are asked for: older services refuse them as unknown.
         "intervals": None if terms.intervals else False,
         "whole": terms.whole or None,
+        "reuse": None if terms.reuse is True else terms.reuse,
         "level": terms.level,
         "nonnegative": terms.nonnegative,
     }

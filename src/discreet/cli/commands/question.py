@@ -19,6 +19,7 @@ from ..flags import (
     IntervalsFlag,
     JsonFlag,
     NonnegativeFlag,
+    ReuseFlag,
     SourceArgument,
     SqlArgument,
     TargetFlag,
@@ -36,7 +37,7 @@ from ..output import (
     write_picture,
     write_text,
 )
-from ..question_options import LocationFlags, TermFlags, open_curator
+from ..question_options import LocationFlags, TermFlags, open_curator, read_reuse_flag
 from ..refusal import refusals
 
 
@@ -49,6 +50,7 @@ def query(
     price: TermFlags,
     nonnegative: NonnegativeFlag = False,
     intervals: IntervalsFlag = True,
+    reuse: ReuseFlag = "yes",
     of: TargetFlag = DATA,
     why: WhyFlag = "",
     out: Annotated[
@@ -79,6 +81,7 @@ def query(
         check_out(out, as_json=as_json)
         asked = read_text(sql, "the question")
         words = price.words(nonnegative=nonnegative, intervals=intervals)
+        words["reuse"] = read_reuse_flag(reuse)
 
         def check(curator: Curator) -> None:
             read_target(of, curator.explain(asked, **words).plan.question)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TypeAlias, TypedDict, TypeVar, Unpack, assert_never
+from typing import Literal, TypeAlias, TypedDict, TypeVar, Unpack, assert_never
 
 from ...arithmetic.rational import Number, positive, rational, read_flag, whole
 from ...errors import InvalidArgument
@@ -40,6 +40,8 @@ T = TypeVar("T")
 ErrorOptions: TypeAlias = Number | Mapping[str, Number | Mapping[str, Number]]
 """One error for all statistics, or one for each by name; of several questions, by question."""
 Weights: TypeAlias = Mapping[str, Number]
+Reuse: TypeAlias = bool | Literal["only"]
+"""Whether answers are made of released ones; "only": of nothing else."""
 ExactErrors: TypeAlias = Fraction | Mapping[str, Fraction | Mapping[str, Fraction]]
 
 DEFAULT_LEVEL = 0.95
@@ -70,6 +72,9 @@ class TermOptions(TypedDict, total=False):
                    the values
     `whole`        whether counts of several sets, or running totals, are whole numbers, 0 or above,
                    that add up
+    `reuse`        True: a charge measures all that its price allows, and parts of it are free later;
+                   False: only what is asked is measured; "only": nothing is charged, what released
+                   answers do not answer is refused
     """
 
     epsilon: Number | None
@@ -80,6 +85,7 @@ class TermOptions(TypedDict, total=False):
     nonnegative: bool
     intervals: bool
     whole: bool
+    reuse: Reuse
 
 
 class SpendOptions(TermOptions, total=False):
@@ -108,6 +114,7 @@ class Terms:
     nonnegative: bool = False
     intervals: bool = True
     whole: bool = False
+    reuse: Reuse = True
 
     def __post_init__(self) -> None:
         # The order decides which of several invalid terms is refused first.
@@ -129,6 +136,7 @@ class Terms:
             nonnegative=read_flag(self.nonnegative, "nonnegative"),
             intervals=read_flag(self.intervals, "intervals"),
             whole=read_flag(self.whole, "whole"),
+            reuse=read_reuse(self.reuse),
         )
 
     def words(self) -> SpendOptions:
@@ -142,7 +150,22 @@ class Terms:
             nonnegative=self.nonnegative,
             intervals=self.intervals,
             whole=self.whole,
+            reuse=self.reuse,
         )
+
+
+def read_reuse(reuse: object, name: str = "reuse") -> Reuse:
+    """Read whether released answers are used.
+
+    >>> from discreet.plan.asked.terms import read_reuse
+    >>> read_reuse(1)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: reuse is True, False or "only", got 1
+    """
+    if isinstance(reuse, bool) or reuse == "only":
+        return reuse
+    raise InvalidArgument(f'{name} is True, False or "only", got {reuse!r}')
 
 
 def read_terms(spend: Measure | None = None, **words: Unpack[TermOptions]) -> Terms:

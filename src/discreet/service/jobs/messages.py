@@ -22,6 +22,7 @@ class Setup:
     wait: float
     share_questions: bool
     rows_public: bool = False
+    siblings: bool = True
 
 
 @frozen

@@ -171,8 +171,13 @@ def _curator(line: Connection, setup: Setup, made: dict[str, Curator]) -> Curato
         message = "the ledger is out of reach; nothing was spent, ask again"
         raise LedgerUnavailable(message) from None
     engine = _RemoteEngine(line, setup.name, setup.rows_public)
-    share = setup.share_questions
-    curator = Curator(engine, setup.schemas, ledger, share_questions=share)
+    curator = Curator(
+        engine,
+        setup.schemas,
+        ledger,
+        share_questions=setup.share_questions,
+        siblings=setup.siblings,
+    )
     made[setup.name] = curator
     return curator
 

@@ -211,6 +211,7 @@ class DataSets:
             ledger,
             signer=self._signer,
             share_questions=config.share_questions,
+            siblings=config.siblings,
         )
         if grid:
             # Sampling and waiting must notice a stop too, not only the engine's query.
@@ -224,7 +225,13 @@ def _setup(opened: _Opened) -> Setup:
     ledger = "" if config.ledger == ":memory:" else config.ledger
     all_rows = keeps_all_rows(opened.shared.engine)
     return Setup(
-        config.name, opened.schemas, ledger, LEDGER_WAIT_SECONDS, config.share_questions, all_rows
+        config.name,
+        opened.schemas,
+        ledger,
+        LEDGER_WAIT_SECONDS,
+        config.share_questions,
+        all_rows,
+        config.siblings,
     )
 
 
