@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.algebra.tree import Scan, Where
 from discreet.query.bounds.siblings import MAX_NUMBERS, wide_question
 
 COLUMNS = {
@@ -16,13 +20,14 @@ COLUMNS = {
     "day": dp.Date("2024-01-01", "2024-01-03"),
     "paid": dp.Real(0, 2, step="1/4"),
     "many": dp.Integer(0, MAX_NUMBERS),
+    "some": dp.Integer(0, 300),
 }
 TABLES = {
     "people": dp.Schema("people", dp.Rows(), COLUMNS),
     "visits": dp.Schema("visits", dp.People("id", max_rows=2), COLUMNS),
 }
 ROWS = [
-    {"age": age, "sex": sex, "late": late, "day": day, "paid": paid, "many": 1}
+    {"age": age, "sex": sex, "late": late, "day": day, "paid": paid, "many": 1, "some": 1}
     for age in (0, 3, None)
     for sex in ("f", "m", None)
     for late in (True, False, None)
@@ -108,7 +113,18 @@ def test_pinned_columns_become_keys(sql, pinned):
         "SELECT age, COUNT(*) AS n FROM people WHERE sex = 'f' GROUP BY CUBE (age)",
         "SELECT COUNT(*) AS n FROM (SELECT * FROM people UNION ALL SELECT * FROM people) AS p WHERE sex = 'f'",
         "SELECT COUNT(*) AS n FROM people WHERE many = 3",
+        "SELECT age, COUNT(*) AS n FROM people WHERE some = 3 GROUP BY age",
+        "SELECT COUNT(*) AS n, SUM(age), SUM(paid), COUNT(age) FROM people WHERE some = 3",
     ],
 )
 def test_other_questions_have_no_siblings(sql):
     assert wide_question(asked(sql)) is None
+
+
+@pytest.mark.parametrize(("column", "value"), [("late", 1), ("age", True), ("day", 19_724)])
+def test_a_value_of_another_type_is_none_of_the_column(column, value):
+    """True equals 1 to Python, and a day is a whole number: neither is the value that is asked for."""
+    condition = Call(Function.EQUAL, (Field(column), Constant(value)))
+    rows = Where(Scan(TABLES["people"]), condition)
+    question = replace(asked("SELECT COUNT(*) AS n FROM people"), rows=rows)
+    assert wide_question(question) is None

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..errors import BudgetExceeded
 from ..frozen import frozen
+from ..ledger import Ledger
 from ..ledger.charge_order import ChargeOrder
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
@@ -97,6 +99,22 @@ def order_of(
         price=shown,
     )
     return Priced(order, price, shown)
+
+
+def require_answer(ledger: Ledger, priced: Priced) -> None:
+    """Check that an order has its answer already, for an asker who wants released answers only.
+
+    Refuses: an order that would be charged, or run under a pending charge (BudgetExceeded).
+    """
+    known = ledger.find(priced.order)
+    if known is not None and known.body is not None:
+        return
+    raise BudgetExceeded(
+        f'reuse="only": no released answer answers this; it would cost {priced.shown}, '
+        "which reuse=True pays; nothing was spent",
+        asked=priced.shown.amount,
+        left=ledger.left(priced.order.who, priced.order.part),
+    )
 
 
 def _text_for_steward(texts: Mapping[str, str]) -> str:

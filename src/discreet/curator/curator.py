@@ -20,7 +20,7 @@ from ..answer.measured_table import measured_to_json
 from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
 from ..engines.base import Engine
-from ..errors import BudgetExceeded, InvalidArgument
+from ..errors import InvalidArgument
 from ..frozen import field, fill, frozen, replace
 from ..ledger import History, Ledger
 from ..ledger.entry import read_text, read_who
@@ -31,7 +31,7 @@ from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from . import verbs
 from .answer_key import MEANING, AnswerKey, key_of, same_target
-from .charge_request import Priced, order_of, plan_to_fit
+from .charge_request import order_of, plan_to_fit, require_answer
 from .context import CuratorContext, RunControl, read_context
 from .explain import explain_plan
 from .explanation import Explanation
@@ -419,7 +419,7 @@ class Curator:
         measured = measurement_of(context, request, key, plans, self.who)
         priced = order_of(plans, terms, key, context, measured.key, who=self.who, why=why)
         if terms.reuse == "only":
-            _require_answer(self.ledger, priced)
+            require_answer(self.ledger, priced)
         # Before the charge: they do not depend on the data, and nothing may fail after it.
         facts = facts_of(measured.plans, measured.key)
         # Answers made here, by their stored text: if that text is the one that is released, they need
@@ -473,19 +473,6 @@ class Curator:
             fresh=fresh,
             part=shown,
         )
-
-
-def _require_answer(ledger: Ledger, priced: Priced) -> None:
-    """Refuse an order that would be charged: the asker wants released answers only."""
-    known = ledger.find(priced.order)
-    if known is not None and known.body is not None:
-        return
-    raise BudgetExceeded(
-        f'reuse="only": no released answer answers this; it would cost {priced.shown}, '
-        "which reuse=True pays; nothing was spent",
-        asked=priced.shown.amount,
-        left=ledger.left(priced.order.who, priced.order.part),
-    )
 
 
 def warn_estimate_cut() -> None:
