@@ -92,6 +92,8 @@ class Plan:
     """The plan of several questions that this one is cut from; it is run once for all of them."""
     paid: bool = False
     """Whether another question that is cut from the same plan is charged for it."""
+    public: bool = False
+    """Whether the answer follows from declarations alone, so that nothing is released."""
     tables: tuple[tuple[tuple[int, ...], Plan], ...] = ()
     """Plans of the tables of sets of keys that count different rows, with the places of their sets.
 
@@ -111,7 +113,7 @@ class Plan:
         for place, release in enumerate(self.releases):
             if place not in skipped:
                 events.append(release.event)
-        if not events and (self.free or not self.releases):
+        if not events and (self.free or self.public):
             # All of it is public. A promise of ε = 0 records the answer in the ledger.
             events.append(Promise(PureDP(0), neighbours=neighbours_of(self.question.rows)))
         return tuple(events)

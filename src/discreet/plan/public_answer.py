@@ -74,4 +74,5 @@ def plan_public(question: Question, terms: Terms) -> Plan:
         size_from=GIVEN_SIZE,
         level=rational(terms.level, "level"),
         why="the answer is public; nothing is released",
+        public=True,
     )
