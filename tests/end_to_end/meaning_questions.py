@@ -245,6 +245,7 @@ def _add_later_forms(world, caps, windowed):
         world.rows["members"] = [row_of(world.facts["members"], random) for _ in range(9)]
         for place, form in enumerate([funnel, cohort, other_name]):
             world.questions.append(form(f"later{place}", world, random))
+    world.questions.append(share("share", world, random))
 
 
 def row_of(facts, random):
@@ -404,6 +405,19 @@ def cohort(name, _world, random):
     relation = ("per person", _where(("table", "visits"), random), totals)
     keys = {"week": ("week", column("d"))}
     return _asked(name, relation, keys, {"n": {"what": "count"}})
+
+
+def share(name, world, random):
+    """A count of all rows, or of others, by a scalar sub-query beside counts by keys."""
+    terms = {"n": {"what": "count"}, "s": _number("sum", random)}
+    inner = random.choice([{"what": "count"}, _number("sum", random)])
+    if world.facts["visits"]["unit"] and random.random() < 0.3:
+        inner = {"what": "people"}
+    if "window" in (world.facts["visits"]["unit"] or {}):
+        inner = {"what": "count"}
+    rows = _where(("table", "visits"), random)
+    terms["all_rows"] = {"what": "overall", "from": rows, "statistic": inner}
+    return _asked(name, _where(("table", "visits"), random), _keys(random, 0, 2), terms)
 
 
 def other_name(name, _world, random):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import discreet as dp
-from discreet.query import case, count, count_people, maximum, mean, minimum, sum_of
+from discreet.query import case, count, count_people, maximum, mean, minimum, overall, sum_of
 
 IDS = {"members": "member"}
 """Tables whose people's id has another name."""
@@ -29,6 +29,10 @@ def group_text(plain):
 
 
 def statistic_text(statistic):
+    if statistic["what"] == "overall":
+        return (
+            f"(SELECT {statistic_text(statistic['statistic'])} FROM {from_text(statistic['from'])})"
+        )
     of = text(statistic["of"]) if "of" in statistic else "*"
     if "case" in statistic:  # another way to write FILTER
         return f"COUNT(DISTINCT CASE WHEN {text(statistic['filter'])} THEN id END)"
@@ -140,7 +144,13 @@ def python_of(plain, schemas, public_values):
     if plain["sets"] is not None or plain["from"][0] == "listed":
         return None
     by = {key["name"]: column_of(key["expression"]) for key in plain["keys"]}
-    named = {name: statistic_of(each) for name, each in plain["statistics"].items()}
+    named = {}
+    for name, each in plain["statistics"].items():
+        if each["what"] == "overall":
+            table = table_of(each["from"], schemas, public_values)
+            named[name] = overall(table, statistic_of(each["statistic"]))
+        else:
+            named[name] = statistic_of(each)
     return table_of(plain["from"], schemas, public_values).aggregate(by=by, **named)
 
 

@@ -395,6 +395,8 @@ def table_of(question, keys, pairs, schemas):
     if not keys:
         table[()] = {}
     for name, statistic in question["statistics"].items():
+        if statistic["what"] == "overall":
+            continue
         if statistic["what"] == "people":
             numbers = people_by_cell(question, statistic, pairs, cells, schemas)
         else:
@@ -402,6 +404,12 @@ def table_of(question, keys, pairs, schemas):
         for cell, number in numbers.items():
             table[cell][name] = number
     return dict(table)
+
+
+def overall_target(statistic, schemas, tables):
+    """M11: a scalar sub-query is the one number that it is alone, beside every key."""
+    alone = {"from": statistic["from"], "keys": [], "statistics": {"all": statistic["statistic"]}}
+    return targets(alone, schemas, tables)[()][()].get("all", 0)
 
 
 def totals_by_cell(statistic, pairs, cells, own, capped):

@@ -29,11 +29,14 @@ X, Y = Field("x"), Field("y")
 COLUMNS = {"x": Integer(1, 9), "y": Integer(1, 9), "kind": Category(["a", "b"]), "yes": Boolean()}
 TABLES = {"rows": Schema("rows", Rows(), COLUMNS)}
 REQUIRED = {"x": "x", "y": "y", "of": "x", "at": 0.25}
+ALL = discreet.query.Table(TABLES["rows"])
 
 
 def built(name):
     """The statistic that a builder makes of columns."""
     builder = getattr(aggregate, name)
+    if name == "overall":
+        return builder(ALL, aggregate.count())
     given = {word: REQUIRED[word] for word in signature(builder).parameters if word in REQUIRED}
     return builder(**given)
 

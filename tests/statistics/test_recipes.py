@@ -19,6 +19,7 @@ from discreet.query.algebra.statistic import (
     Covariance,
     Mean,
     Mode,
+    Overall,
     Quantile,
     Statistic,
     Sum,
@@ -37,6 +38,7 @@ X, Y, REGION = Field("x"), Field("y"), Field("region")
 STATISTICS = [
     Count(), CountOf(X), Sum(X), Mean(X), Variance(X), Variance(X, root=True), Covariance(X, Y), Correlation(X, Y),
     Quantile(X, Fraction(1, 2)), Mode(REGION), CountDistinct(REGION),
+    Overall(relation(), Count()), Overall(relation(), Mean(X)),
 ]  # fmt: skip
 BASIS = Basis(relation(), columns_of(relation()), (), Free(), 1, None)
 NOISE = Geometric(scale=2, sensitivity=1)

@@ -18,6 +18,7 @@ from ..errors import InvalidArgument
 from ..frozen import field, frozen, replace
 from ..plan.plan import Plan
 from ..query.algebra.expression import Expression, Field, fields_of, windows_of
+from ..query.algebra.statistic import Overall
 from ..query.algebra.tree import Finish, Question
 from ..query.domains.type_of import ValueType, type_of
 from ..query.meaning.post_processing import (
@@ -301,8 +302,10 @@ class Answer:
             for one in row.values():
                 if isinstance(one, SetEstimate):
                     laws.append(one.law)
-        # Only cells of a workload have such laws; their noise is shared, as is that of windows.
-        if laws or any(windows_of(expression) for _, expression in made):
+        # Only cells of a workload have such laws; their noise is shared, as is that of windows and
+        # of scalar sub-queries, which are one number beside all keys.
+        shared = any(isinstance(one, Overall) for _, one in self.question.statistics)
+        if laws or shared or any(windows_of(expression) for _, expression in made):
             each = beta / among
             # Work out the tails of all laws in one batch; the intervals then find them in a cache.
             workloads.reaches(laws, each)

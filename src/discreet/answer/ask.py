@@ -323,7 +323,12 @@ def draw(
     *,
     bits: Bits | None = None,
 ) -> Sequence[Drawn]:
-    """Draw one release for all keys."""
+    """Draw one release for all keys; a total without keys is one number, which all of them show."""
+    need = release.need
+    # Drawn once: the mean of m draws of one total would have less noise than was paid for.
+    if isinstance(need, TotalNeed) and not need.tally.keys and any(keys):
+        [one] = draw(release, counts, [()], level, bits=bits)
+        return [one] * len(keys)
     if isinstance(release, JointRelease):
         return _draw_joint(release, counts, keys, bits=bits)
     if isinstance(release, PlaceRelease):

@@ -58,6 +58,7 @@ from ..query.algebra.tree import (
     Question,
     Relation,
     inputs_of,
+    relations_of,
 )
 from ..query.bounds.fanout import find_cut, find_cuts
 from ..query.bounds.keys import PublicValues
@@ -222,7 +223,8 @@ def same_target(questions: Questions, public_values: PublicValues | None) -> boo
             return marked_question(question, public_values) == question
         if absent_keys(question, public_values):
             return False
-        if has_people and (not _has_one_cap(question) or _truncates(question.rows)):
+        truncates = any(map(_truncates, relations_of(question)))
+        if has_people and (not _has_one_cap(question) or truncates):
             return False
     return True
 
@@ -243,9 +245,10 @@ def _has_one_cap(question: Question) -> bool:
     """Return whether keys are public and no table declares a cap beside `max_rows`."""
     if any(key.values is None for key in question.keys):
         return False
-    for schema in tables_of(question.rows):
-        if isinstance(schema.unit, People) and schema.unit.max_groups is not None:
-            return False
+    for relation in relations_of(question):
+        for schema in tables_of(relation):
+            if isinstance(schema.unit, People) and schema.unit.max_groups is not None:
+                return False
     return True
 
 

@@ -25,6 +25,7 @@ from ..query.algebra.tree import (
     Select,
     Union,
     Where,
+    relations_of,
 )
 from ..query.domains.domain import Scalar
 from .answer_key import Questions
@@ -70,7 +71,9 @@ def part_of(question: Question, parts: Parts | None) -> KeyValue | None:
     """
     if parts is None:
         return None
-    pinned = _pinned_parts(question.rows, parts)
+    pinned: list[KeyValue | None] = []
+    for relation in relations_of(question):
+        pinned += _pinned_parts(relation, parts)
     distinct = {_identity(value): value for value in pinned if value is not None}
     # One scan that is not pinned reads every part.
     if None in pinned or len(distinct) != 1:

@@ -49,6 +49,7 @@ from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure, PureDP
 from ..privacy.shown_price import Price, price_from_json
 from ..query.algebra.tally import Free
+from ..query.algebra.tree import relations_of
 from ..query.bounds.relation_facts import tables_of
 from . import answer_key
 from .answer_key import AnswerKey
@@ -146,8 +147,9 @@ def _facts_about(plans: Mapping[str, Plan], terms: Json, asked: Mapping[str, Sai
     versions = {}
     events: list[Event] = []
     for plan in plans.values():
-        for schema in tables_of(plan.question.rows):
-            versions[schema.name] = schema.version
+        for relation in relations_of(plan.question):
+            for schema in tables_of(relation):
+                versions[schema.name] = schema.version
         events += plan.events
     # All tables of a curator declare one neighbour relation, so the first event has it.
     neighbours = events[0].neighbours

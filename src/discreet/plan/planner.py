@@ -29,6 +29,7 @@ from ..query.algebra.tree import (
     Select,
     Union,
     Where,
+    relations_of,
 )
 from ..query.bounds.keys import PublicValues
 from ..query.text.question import fingerprint
@@ -169,7 +170,9 @@ class Planner:
         try:
             # The fingerprint visits every node, so a malformed tree is noticed here.
             fingerprint(asked)
-            schemas = list(schemas_of(asked.rows))
+            schemas: list[Schema] = []
+            for relation in relations_of(asked):
+                schemas += schemas_of(relation)
             checked = check_question(asked, self.public_values)
         except DiscreetError:
             raise

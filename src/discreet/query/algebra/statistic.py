@@ -8,6 +8,7 @@ it takes, the kind of its result, and the file in `discreet.statistics` that rel
     SUM, AVG  Sum  Mean
     moments   Variance  Covariance  Correlation
     choices   Quantile (MIN, MEDIAN, MAX)  Mode
+    shares    Overall: a statistic of all rows of another relation
 
 Law: tests/query/test_statistic.py::TestDeclarations
 """
@@ -17,10 +18,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from fractions import Fraction
-from typing import ClassVar, TypeAlias, get_args
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, get_args
 
 from ...frozen import field, frozen
 from .expression import Call, Expression, Field
+
+if TYPE_CHECKING:
+    from .tree import Relation
 
 _MAX_NAME = 40
 """Characters of a name that nobody gave; every store holds names of this length."""
@@ -249,6 +253,22 @@ class Correlation:
     )
 
 
+@frozen
+class Overall:
+    """(SELECT statistic FROM rows): one number of all rows of a relation, beside every key.
+
+    The relation has rows of its own, in which `statistic` means what it means alone. It is a count,
+    sum or mean; it is released once, whatever the number of keys.
+    """
+
+    rows: Relation
+    statistic: Statistic
+
+    declared: ClassVar[Declaration] = Declaration(
+        "(SELECT …)", "overall", ("overall",), Argument.NOTHING, fields=()
+    )
+
+
 Statistic: TypeAlias = (
     Count
     | CountOf
@@ -262,6 +282,7 @@ Statistic: TypeAlias = (
     | Mode
     | Covariance
     | Correlation
+    | Overall
 )
 STATISTICS: tuple[type[Statistic], ...] = get_args(Statistic)
 
@@ -331,6 +352,8 @@ def statistic_name(statistic: Statistic) -> str:
     """
     if isinstance(statistic, CountPeople):
         return "people"
+    if isinstance(statistic, Overall):
+        return f"all_{statistic_name(statistic.statistic)}"[:_MAX_NAME]
     columns: list[str] = []
     for expression in expressions_of(statistic):
         columns += _columns(expression)

@@ -28,7 +28,7 @@ from ...frozen import frozen
 from ..domains.domain import Values
 from .expression import Expression, Field
 from .refusal import refusal
-from .statistic import Statistic
+from .statistic import Overall, Statistic
 
 Named: TypeAlias = tuple[tuple[str, Expression], ...]
 """Expressions with their names, in order; names are unique."""
@@ -256,3 +256,22 @@ class Question:
     sets: KeySets | None = None
     running: bool = False
     nested: Nest | None = None
+
+
+def relations_of(question: Question) -> tuple[Relation, ...]:
+    """List all relations that a question reads: its rows, and those of its scalar sub-queries.
+
+    Whoever asks which tables, versions or parts a question reads must ask all of them.
+
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.tree import relations_of
+    >>> votes = {"votes": dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()})}
+    >>> sql = "SELECT COUNT(*) / (SELECT COUNT(*) FROM votes) AS share FROM votes WHERE yes"
+    >>> len(relations_of(dp.parse_sql(sql, votes)))
+    2
+    """
+    relations = [question.rows]
+    for _, statistic in question.statistics:
+        if isinstance(statistic, Overall):
+            relations.append(statistic.rows)
+    return tuple(relations)

@@ -12,10 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...data.unit import Rows
-from ..algebra.expression import Call, Constant, Expression, Function
+from ...data.unit import People, Rows
+from ..algebra.expression import Call, Constant, Expression, Function, fields_of, windows_of
 from ..algebra.refusal import refusal
-from ..algebra.statistic import Argument, Quantile, Statistic, expressions_of
+from ..algebra.statistic import (
+    Argument,
+    Count,
+    CountOf,
+    CountPeople,
+    CountPeopleIf,
+    Mean,
+    Overall,
+    Quantile,
+    Statistic,
+    Sum,
+    expressions_of,
+)
 from ..algebra.tree import (
     Finish,
     Key,
@@ -50,6 +62,8 @@ _TEXT = (
 
 # Kinds of totals that engines compute per person.
 _TOTALS = ("count", "sum", "least", "greatest")
+_TOTALLED = (Count, CountOf, CountPeople, CountPeopleIf, Sum, Mean)
+"""Statistics that a scalar sub-query may be: each is made of totals without keys."""
 
 
 def require_sound(question: Question, public_values: PublicValues | None = None) -> Question:
@@ -83,6 +97,7 @@ WHERE it holds
         _check_statistic(statistic, question.rows, columns, public_values)
     key_names = [key.name for key in question.keys]
     require_unique_names(key_names + names_of(question.statistics))
+    _check_no_window_over_all(question)
     _check_finish(question.finish, types_of(question))
     # Nested keys get their values here, and the check of sets needs them.
     question = with_nest(question, ColumnValues(question.rows, MAX_LEAVES, public_values))
@@ -163,6 +178,8 @@ def _check_statistic(
     of_people = argument in (Argument.PEOPLE, Argument.CONDITION)
     if of_people and isinstance(unit_of(rows), Rows):
         raise refusal("COUNT(DISTINCT person)", "the unit of this table is a row", "use COUNT(*)")
+    if isinstance(statistic, Overall):
+        _check_overall(statistic, rows, values)
     for expression in expressions_of(statistic):
         domain = domain_of(expression, columns)
         if argument is Argument.NUMBER:
@@ -207,6 +224,50 @@ def _check_ordered(domain: Domain) -> None:
             "they take a number, a date or a time",
             "count text with GROUP BY",
         )
+
+
+def _check_overall(overall: Overall, rows: Relation, values: PublicValues | None) -> None:
+    """Refuse a scalar sub-query that is no total, or whose rows are of others than the question's.
+
+    Both are charged together, so they must protect the same units under the same neighbours.
+    """
+    inner = overall.statistic
+    if not isinstance(inner, _TOTALLED):
+        raise refusal(
+            "(SELECT …)",
+            "beside other results it is a count, a sum or a mean of all rows",
+            "ask for it by itself",
+        )
+    check_rows(overall.rows)
+    _check_statistic(inner, overall.rows, columns_of(overall.rows), values)
+    units = []
+    for relation in (rows, overall.rows):
+        unit = unit_of(relation)
+        # A row of any table is one unit; people are the same where `who` and window are.
+        units.append((unit.who, unit.window) if isinstance(unit, People) else None)
+    if units[0] != units[1] or neighbours_of(rows) != neighbours_of(overall.rows):
+        raise refusal(
+            "(SELECT …)", "its tables protect other units than those outside", "ask each by itself"
+        )
+
+
+def _check_no_window_over_all(question: Question) -> None:
+    """Refuse LAG and SUM … OVER of a scalar sub-query: all rows share its noise."""
+    shared = set()
+    for name, statistic in question.statistics:
+        if isinstance(statistic, Overall):
+            shared.add(name)
+    finish = question.finish
+    shown = [expression for _, expression in finish.columns]
+    shown += [expression for expression, _ in finish.order]
+    for expression in shown:
+        for window in windows_of(expression):
+            if fields_of(window) & shared:
+                raise refusal(
+                    "OVER",
+                    "a sub-query is the same number in every row",
+                    "divide after the window: LAG(COUNT(*)) OVER (…) / (SELECT …)",
+                )
 
 
 def _check_finish(finish: Finish, types: dict[str, ValueType]) -> None:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
 from ..algebra import statistic as statistics
 from ..algebra.expression import Expression, Field
 from ..algebra.statistic import Statistic
+from ..algebra.tree import Relation
 from .column import Col
 
 Of: TypeAlias = str | Col
 """A column by its name, or an expression over columns."""
+
+
+class HasRows(Protocol):
+    """A table that questions are built from (`Table`)."""
+
+    @property
+    def rows(self) -> Relation:
+        """The rows of the table."""
 
 
 def named_column(of: Of) -> Expression:
@@ -51,6 +60,26 @@ def count_people(where: Of | None = None) -> Statistic:
     if where is None:
         return statistics.CountPeople()
     return statistics.CountPeopleIf(named_column(where))
+
+
+def overall(rows: HasRows, of: Statistic) -> Statistic:
+    """Take a count, sum or mean of all rows of a table, as a number beside every key.
+
+    >>> import discreet as dp
+    >>> from discreet.query import col, count, describe, overall
+    >>> votes = dp.Table(dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()}))
+    >>> asked = votes.where(col("yes")).aggregate(n=count(), everybody=overall(votes, count()))
+    >>> print(describe(asked))
+    SELECT COUNT(*) AS n, (SELECT COUNT(*) FROM votes) AS everybody
+    FROM votes
+    WHERE yes
+    """
+    if not isinstance(of, statistics.STATISTICS) or not hasattr(rows, "rows"):
+        raise InvalidArgument(
+            f"overall takes a table and a statistic of all its rows, got {rows!r} and {of!r}; "
+            "write overall(curator.table('visits'), count())"
+        )
+    return statistics.Overall(rows.rows, of)
 
 
 def count_distinct(of: Of) -> Statistic:

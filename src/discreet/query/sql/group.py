@@ -156,7 +156,7 @@ def grouped_names(
         # A result window is an aggregate of the grammar too, so it is asked for first.
         if is_result_window(node):
             return read_window(node, names)
-        if is_aggregate(node):
+        if is_aggregate(node) or isinstance(node, exp.Subquery):
             return aggregate(node)
         if isinstance(node, exp.Literal | exp.Paren) or with_aggregate(node):
             return None

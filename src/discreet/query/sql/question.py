@@ -18,7 +18,7 @@ from sqlglot import exp
 from ...data.schema import Schema
 from ..algebra.expression import Expression, Field, fields_of
 from ..algebra.refusal import refusal
-from ..algebra.statistic import Statistic, statistic_name
+from ..algebra.statistic import Overall, Statistic, statistic_name
 from ..algebra.tree import (
     Finish,
     Key,
@@ -49,6 +49,7 @@ from .key_join import with_chosen
 from .lexical.statement import read_statement, too_deep
 from .public_list import with_lists
 from .relation import Catalogue, read_from, read_view, read_where, with_views
+from .scalar import read_scalar
 from .scope import Scope, exact_rows, row_names
 from .syntax import integer_literal, is_aggregate, only, refuse_node, with_aggregate
 
@@ -65,6 +66,7 @@ class _Statistics:
     scope: Scope
     keys: tuple[Key, ...]
     taken: list[str]
+    tables: Catalogue
     names: dict[Statistic, str] = field(default_factory=dict)
     types: dict[str, ValueType] = field(default_factory=dict)
     running: set[bool] = field(default_factory=set)
@@ -72,10 +74,31 @@ class _Statistics:
 
     def add(self, node: exp.Expr, wanted_name: str | None) -> Expression:
         """Ask for the statistic of an aggregate, and return the column of its results."""
+        if isinstance(node, exp.Subquery):
+            return self._add_overall(node, wanted_name)
         self.running.add(isinstance(node, exp.Window))
         if isinstance(node, exp.Window):
             node = self._summed_along_key(node)
-        statistic = statistic_of(node, self.scope)
+        return self._named(statistic_of(node, self.scope), wanted_name)
+
+    def _add_overall(self, node: exp.Subquery, wanted_name: str | None) -> Expression:
+        """Read a scalar sub-query: its aggregates are statistics of all its rows.
+
+        One that is a single aggregate has the name that SELECT gives it.
+        """
+        item, scope = read_scalar(node, self.scope, self.tables)
+
+        def aggregate(part: exp.Expr) -> Expression:
+            name = None
+            if part is item:
+                name = wanted_name
+            return self._named(Overall(scope.rows, statistic_of(part, scope)), name)
+
+        names = grouped_names(scope, Grouping((), False), aggregate, self.types, {})
+        return read(item, names)
+
+    def _named(self, statistic: Statistic, wanted_name: str | None) -> Expression:
+        """Return the column of a statistic's results; the same statistic has one column."""
         if statistic not in self.names:
             name = wanted_name or self._fresh_name(statistic)
             self.names[statistic] = name
@@ -153,7 +176,7 @@ def _read_question(
     for name, expression in grouping.keys:
         values = public_keys(expression, scope.rows, public_values=public_values)
         keys.append(Key(name, expression, values))
-    question = _grouped_question(node, scope, grouping, tuple(keys))
+    question = _grouped_question(node, scope, grouping, tuple(keys), tables)
     if scope.chosen is not None:
         question = with_chosen(question, scope.chosen, public_values)
     # Checked last, on the finished tree, whatever the readers above let through.
@@ -239,12 +262,17 @@ def _refuse_rows(node: exp.Select) -> None:
 
 
 def _grouped_question(
-    node: exp.Select, scope: Scope, grouping: Grouping, keys: tuple[Key, ...]
+    node: exp.Select,
+    scope: Scope,
+    grouping: Grouping,
+    keys: tuple[Key, ...],
+    tables: Catalogue,
 ) -> Question:
     """Read SELECT, HAVING, ORDER BY and LIMIT over grouped rows."""
     items = [item.unalias() for item in node.expressions]
     output_names = item_names(node.expressions, scope)
-    statistics = _Statistics(scope, keys, [*output_names, *(key.name for key in keys)])
+    taken = output_names + [key.name for key in keys]
+    statistics = _Statistics(scope, keys, taken, tables)
     domains = columns_of(scope.rows)
     for key in keys:
         statistics.types[key.name] = type_of_domain(domain_of(key.expression, domains))
@@ -258,7 +286,8 @@ def _grouped_question(
     names = grouped_names(scope, grouping, aggregate, statistics.types, aliases)
     # Aggregates that SELECT names come first, so that their statistics get those names.
     for item in items:
-        if is_aggregate(item) and not is_result_window(item):
+        is_statistic = is_aggregate(item) and not is_result_window(item)
+        if is_statistic or isinstance(item, exp.Subquery):
             aggregate(item)
     columns = []
     for name, item in zip(output_names, items, strict=True):

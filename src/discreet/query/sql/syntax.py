@@ -77,6 +77,10 @@ _RESULTS = (
 _SINGLE = "it would show values of single people; ask for COUNT(*), MODE(x), MIN(x) or MAX(x)"
 _FORMAT = "group by the date itself, as DATE_TRUNC('month', d), or by YEAR(d) and MONTH(d)"
 _CLOCK = "answers may not depend on the clock; write DATE '2024-01-31'"
+_SCALAR = (
+    "among results it may be a count, sum or mean of all rows; of rows ask for the inner number "
+    "first and write it out, as WHERE cost > 120, or join a sub-query that groups by the person"
+)
 _RANK = "write ORDER BY … DESC, and LIMIT for the first of them"
 
 # Alternatives to functions for which the grammar has no class of its own.
@@ -95,14 +99,8 @@ _NAMED = {
 _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Window: ("OVER", _WINDOW),
     exp.RowNumber: ("ROW_NUMBER", "use ORDER BY … LIMIT on the result"),
-    exp.Subquery: (
-        "a sub-query in an expression",
-        "join a public table, or group by the person in FROM",
-    ),
-    exp.Select: (
-        "a sub-query in an expression",
-        "join a public table, or group by the person in FROM",
-    ),
+    exp.Subquery: ("a sub-query in an expression", _SCALAR),
+    exp.Select: ("a sub-query in an expression", _SCALAR),
     exp.Exists: ("EXISTS", "in WHERE, joined by AND, it takes private tables of the same person"),
     exp.Star: ("*", "name the columns"),
     exp.ILike: (

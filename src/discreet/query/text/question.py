@@ -26,6 +26,7 @@ from ..algebra.statistic import (
     CountDistinct,
     CountPeople,
     CountPeopleIf,
+    Overall,
     Quantile,
     Statistic,
     expressions_of,
@@ -206,6 +207,10 @@ def statistic_text(statistic: Statistic, shown: Naming) -> str:
     if isinstance(statistic, CountPeopleIf):
         condition = expression_text(statistic.condition, shown.names)
         return f"COUNT(DISTINCT {shown.person or 'person'}) FILTER (WHERE {condition})"
+    if isinstance(statistic, Overall):
+        inner = from_text(statistic.rows)
+        block = f"SELECT {statistic_text(statistic.statistic, inner)}\n{inner.text}"
+        return f"({' '.join(block.split())})"
     name = function_name(statistic)
     arguments = [expression_text(e, shown.names) for e in expressions_of(statistic)]
     listed = ", ".join(arguments) or "*"
