@@ -140,7 +140,7 @@ class TestListsOfPublicValues:
             ("code > 2 OR rent > 3", "it may hold where code is NULL"),
             ("code > 100", "none or too many"),
             ("age > 3", "no column 'age'"),
-            ("t.code = people.age", "no column 'age'"),
+            ("t.code = people.age", "no table 'people' in FROM"),
         ],
     )
     def test_a_condition_that_a_list_cannot_tell_is_refused(self, condition, why):

@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from ..show.nearest import did_you_mean
 from .refusal import refusals
 
 if TYPE_CHECKING:
@@ -54,6 +55,17 @@ class LazyCommands(TyperGroup):
         """List the commands in the order of the table."""
         del ctx
         return list(COMMANDS)
+
+    def resolve_command(
+        self, ctx: Context, args: list[str]
+    ) -> tuple[str | None, Command | None, list[str]]:
+        """Find the command of the first word; refuse an unknown one with the nearest."""
+        name = args[0]
+        # Options of this program come first; a word that is no option names a command.
+        if not name.startswith("-") and name not in COMMANDS and name not in _FORMER:
+            hint = did_you_mean(name, COMMANDS) or f"there are {', '.join(COMMANDS)}"
+            ctx.fail(f"there is no command {name!r}; {hint}")
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """Return the command of this name, from its own module."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 
 from ..arithmetic.rational import read_flag, whole
 from ..errors import InvalidArgument, SchemaMismatch
 from ..frozen import fill, frozen
 from ..privacy.measures import ADD_REMOVE, Neighbours, read_neighbours
+from ..show.nearest import did_you_mean
 from .columns.column import Column, Date, Timestamp
 from .display import schema_html, schema_text
 from .files.schema_json import READING, schema_from_dict, schema_to_dict
@@ -158,9 +158,8 @@ class Schema:
                 return declared, column
         names = [declared for declared, _ in self.declared]
         # Names are declared and hence public, so a refusal may list them.
-        close = get_close_matches(name, names, n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        raise SchemaMismatch(f"{self.name} has no column {name!r}; it has {', '.join(names)}{hint}")
+        message = f"{self.name} has no column {name!r}; it has {', '.join(names)}"
+        raise SchemaMismatch("; ".join(filter(None, (message, did_you_mean(name, names)))))
 
     def ready(self) -> Schema:
         """Return the schema if the steward has stated every fact in it; refuse a draft.

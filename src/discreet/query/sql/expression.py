@@ -153,8 +153,26 @@ def read_alike(node: exp.Expr, parts: Sequence[exp.Expr], names: Names) -> list[
     if "day" in types:
         return [as_type(expression, "day") for expression in expressions]
     if "number" in types:
-        return [as_type(expression, "number") for expression in expressions]
+        numbers = [as_type(expression, "number") for expression in expressions]
+        for number in numbers:
+            _refuse_quoted_column(number, names)
+        return numbers
     return expressions
+
+
+def _refuse_quoted_column(value: Expression, names: Names) -> None:
+    """Refuse text beside numbers that is the name of a column: 'age' > 30."""
+    if not isinstance(value, Constant) or not isinstance(value.value, str):
+        return
+    try:
+        names.column(exp.column(value.value))
+    except (SchemaMismatch, UnsupportedQuery):
+        return
+    raise refusal(
+        f"'{value.value}'",
+        "it is text, since it stands in single quotes",
+        f"write the column without quotes: {value.value}",
+    )
 
 
 def _text_in_quotes(node: exp.Expr, names: Names) -> exp.Expr:

@@ -51,7 +51,14 @@ from .public_list import with_lists
 from .relation import Catalogue, read_from, read_view, read_where, with_views
 from .scalar import read_scalar
 from .scope import Scope, exact_rows, row_names
-from .syntax import integer_literal, is_aggregate, only, refuse_node, with_aggregate
+from .syntax import (
+    function_hint,
+    integer_literal,
+    is_aggregate,
+    only,
+    refuse_node,
+    with_aggregate,
+)
 
 _CLAUSES = (
     *("expressions", "distinct", "from_", "joins", "where", "group"),
@@ -254,11 +261,20 @@ def _refuse_rows(node: exp.Select) -> None:
             )
     grouped = node.args.get("group") is not None or node.args.get("having") is not None
     if not grouped and not any(map(with_aggregate, node.expressions)):
+        _refuse_unknown_functions(node)
         raise refusal(
             "SELECT without an aggregate",
             "it shows rows of people",
             "ask for COUNT(*), AVG(age) or the like",
         )
+
+
+def _refuse_unknown_functions(node: exp.Select) -> None:
+    """Refuse a function with a name that none has: a misspelt COUNT shows no rows of people."""
+    for item in node.expressions:
+        for function in item.find_all(exp.Anonymous):
+            if function_hint(function.name):
+                refuse_node(function)
 
 
 def _grouped_question(

@@ -9,13 +9,13 @@ Law: tests/query/test_relation_facts.py::TestMultiplicity
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 
 from sqlglot import exp
 
 from ...data.schema import Schema
 from ...errors import SchemaMismatch
 from ...frozen import frozen, replace
+from ...show.nearest import did_you_mean
 from ..algebra.expression import Expression, Field
 from ..algebra.refusal import refusal
 from ..algebra.tree import (
@@ -400,10 +400,8 @@ def _schema(node: exp.Table, tables: Catalogue) -> Schema:
     if schema is not None:
         return schema
     message = f"there is no table {qualified!r}; {_there_is(tables)}"
-    close = get_close_matches(name, declared, n=1)
-    if close:
-        message += f"; did you mean {declared[close[0]].name}?"
-    raise SchemaMismatch(message)
+    known = [*tables.schemas, *tables.views]
+    raise SchemaMismatch("; ".join(filter(None, (message, did_you_mean(name, known)))))
 
 
 def read_where(node: exp.Select, scope: Scope, tables: Catalogue) -> Scope:

@@ -11,7 +11,6 @@ Law: tests/query/test_relation_facts.py::TestColumns
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import NoReturn, TypeAlias
 
 from sqlglot import exp
@@ -20,6 +19,7 @@ from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import SchemaMismatch
 from ...frozen import frozen
+from ...show.nearest import did_you_mean
 from ..algebra.expression import Constant, Expression, Field
 from ..algebra.refusal import refusal
 from ..algebra.tree import Relation, Scan, Select, names_of, own_fields, require_unique_names
@@ -133,7 +133,7 @@ def resolve(scope: Scope, column: exp.Column) -> ColumnMeaning:
     alias = None if table is None else identifier(table)
     meanings = list(dict.fromkeys(lookup(scope, name, alias)))
     if not meanings:
-        _refuse_unknown(scope, name)
+        _refuse_unknown(scope, name, alias)
     merged = alias is None and name.casefold() in scope.merged
     if merged and all(isinstance(meaning, Person) for meaning in meanings):
         # After an outer join USING the person, the id is that of the side which is there.
@@ -151,14 +151,25 @@ def column_names(scope: Scope) -> list[str]:
     return names
 
 
-def _refuse_unknown(scope: Scope, name: str) -> NoReturn:
-    names = column_names(scope)
-    listed = ", ".join(dict.fromkeys(names))
-    message = f"there is no column {name!r} here; there are {listed}"
-    close = get_close_matches(name, names, n=1)
-    if close:
-        message += f"; did you mean {close[0]}?"
-    raise SchemaMismatch(message)
+def _refuse_unknown(scope: Scope, name: str, alias: str | None) -> NoReturn:
+    """Refuse a name that no column has, or a table that FROM does not name, with the nearest."""
+    sources = scope.sources
+    tables = [source.alias for source in sources]
+    if alias is not None:
+        sources = tuple(each for each in sources if each.alias.casefold() == alias.casefold())
+    parts = []
+    if not sources:
+        parts.append(f"there is no table {alias!r} in FROM; there are {', '.join(tables)}")
+        parts.append(did_you_mean(str(alias), tables))
+    else:
+        names = column_names(Scope(scope.rows, sources))
+        listed = ", ".join(dict.fromkeys(names))
+        parts.append(f"there is no column {name!r} here; there are {listed}")
+        parts.append(did_you_mean(name, names))
+    # Text processors turn quotes into curly ones, which SQL takes for letters.
+    if set(name) & set("‘’“”´"):
+        parts.append("text stands in straight quotes, as 'N'")
+    raise SchemaMismatch("; ".join(filter(None, parts)))
 
 
 def is_person(node: exp.Expr, scope: Scope) -> bool:

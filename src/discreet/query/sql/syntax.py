@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
+from ...show.nearest import did_you_mean
 from ..algebra.refusal import refusal
 from ..algebra.statistic import FUNCTIONS
 from .lexical.quote import quote_of, shorten
@@ -93,6 +94,51 @@ _NAMED = {
     "AGE": "write DATE_DIFF('year', d, DATE '2024-01-31')",
     "APPROX_TOP_COUNT": "write GROUP BY x ORDER BY COUNT(*) DESC LIMIT 10",
     "GENERATE_SERIES": "all public keys of GROUP BY have a row already",
+}
+
+KNOWN_FUNCTIONS = (
+    *("COUNT", "SUM", "AVG", "MIN", "MAX", "MEDIAN", "QUANTILE", "MODE", "COUNT_IF"),
+    *("PERCENTILE_CONT", "PERCENTILE_DISC", "APPROX_COUNT_DISTINCT", "LAG", "LEAD"),
+    *("ABS", "FLOOR", "CEIL", "ROUND", "SIGN", "SQRT", "POWER", "LN", "EXP", "LOG10", "PMOD"),
+    *("LEAST", "GREATEST", "COALESCE", "NULLIF", "IF", "IFF", "CASE", "DECODE", "WIDTH_BUCKET"),
+    *("LOWER", "UPPER", "LENGTH", "TRIM", "LEFT", "SUBSTRING", "CONCAT", "CAST", "EXTRACT"),
+    *("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "ISOYEAR"),
+    *("DAYOFYEAR", "DATE_TRUNC", "DATE_DIFF", "DATE_PART", "DATE_SUB", "DATEADD", "LAST_DAY"),
+    *("TIME_BUCKET", "TIMESTAMPDIFF", "IFNULL", "NVL", "NVL2", "SAFE_DIVIDE", "ZEROIFNULL"),
+)
+"""Functions that are read, the usual ones first: of equally near names these come first."""
+
+# Functions of other dialects, by the function that means the same here.
+_FOREIGN = {
+    "AVERAGE": "AVG",
+    "COUNTA": "COUNT",
+    "COUNT_DISTINCT": "COUNT(DISTINCT x)",
+    "COUNTD": "COUNT(DISTINCT x)",
+    "SUMIF": "SUM(x) FILTER (WHERE …)",
+    "SUM_IF": "SUM(x) FILTER (WHERE …)",
+    "AVG_IF": "AVG(x) FILTER (WHERE …)",
+    "COUNTIFS": "COUNT_IF",
+    "NUNIQUE": "COUNT(DISTINCT x)",
+    "N_DISTINCT": "COUNT(DISTINCT x)",
+    "UNIQ": "COUNT(DISTINCT x)",
+    "STDDEVP": "STDDEV_POP",
+    "STDEV_S": "STDDEV_SAMP",
+    "UCASE": "UPPER",
+    "LCASE": "LOWER",
+    "TOUPPER": "UPPER",
+    "TOLOWER": "LOWER",
+    "MID": "SUBSTRING",
+    "CHARACTER_LENGTH": "LENGTH",
+    "SQR": "POWER(x, 2)",
+    "SQUARE": "POWER(x, 2)",
+    "CONCATENATE": "CONCAT",
+    "INT": "FLOOR",
+    "TODATE": "CAST(x AS DATE)",
+    "DATESUB": "d - INTERVAL '1' DAY",
+    "MONTHS_BETWEEN": "DATE_DIFF('month', a, b)",
+    "YEAROF": "YEAR",
+    "IFELSE": "CASE WHEN … THEN … ELSE … END",
+    "ISNA": "x IS NULL",
 }
 
 # Name and alternative of each known construct that has no private meaning, by its class.
@@ -205,6 +251,10 @@ def _has_unplaced_part(node: exp.Expr) -> bool:
 def refuse_node(node: exp.Expr) -> NoReturn:
     """Refuse a part of a question that is on no allow-list."""
     clause = clause_of(node)
+    if isinstance(node, exp.Anonymous) and node.name.upper() not in _NAMED:
+        hint = function_hint(node.name)
+        if hint:
+            raise refusal(clause, "there is no such function", hint)
     # IGNORE NULLS wraps the function that is meant, and that function has the alternative.
     inner = node.this if isinstance(node, exp.IgnoreNulls | exp.RespectNulls) else node
     if is_aggregate(inner) and type(inner) not in _INSTEAD:
@@ -212,6 +262,17 @@ def refuse_node(node: exp.Expr) -> NoReturn:
             clause, "an aggregate cannot stand here", "use it in SELECT, HAVING or ORDER BY"
         )
     raise refusal(clause, "it is not among what can be asked privately", _alternative(inner))
+
+
+def function_hint(name: str) -> str:
+    """Return the function that a misspelt or foreign name means, as a question; else nothing."""
+    meant = _FOREIGN.get(name.upper())
+    if meant is not None:
+        return f"did you mean {meant}?"
+    # A known function that has no reader here was given other arguments than it takes.
+    if name.upper() in KNOWN_FUNCTIONS:
+        return ""
+    return did_you_mean(name, [*KNOWN_FUNCTIONS, *FUNCTIONS, *_RENAMED])
 
 
 def _alternative(node: exp.Expr) -> str:

@@ -13,7 +13,7 @@ Law: tests/query/test_sql_refusals.py::test_only_text_is_a_question
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
@@ -21,6 +21,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.parsers.duckdb import DuckDBParser
 
 from ....errors import UnsupportedQuery
+from ....show.nearest import did_you_mean
 from ...algebra.refusal import refusal
 from .dialects import translate
 from .quote import SOURCE
@@ -28,6 +29,14 @@ from .quote import SOURCE
 MAX_LENGTH = 100_000
 MAX_DEPTH = 64
 """Levels of nesting: readers recurse, and Python's stack must hold all of them."""
+
+_KEYWORDS = (
+    *("SELECT", "FROM", "WHERE", "GROUP", "BY", "HAVING", "ORDER", "LIMIT", "OFFSET", "JOIN"),
+    *("LEFT", "RIGHT", "FULL", "INNER", "NATURAL", "ON", "USING", "AND", "OR", "NOT", "BETWEEN"),
+    *("LIKE", "CASE", "WHEN", "THEN", "ELSE", "END", "DISTINCT", "UNION", "WITH", "FILTER", "OVER"),
+    *("PARTITION", "ASC", "DESC", "IS", "NULL", "EXISTS", "INTERVAL"),
+)
+"""Words of the grammar that are suggested for misspelt ones."""
 
 _PIECES = re.compile(
     r"""'(?:[^']|'')*'                    # text
@@ -133,7 +142,8 @@ def _check_start(tokens: Sequence[Token]) -> None:
             first = token.text.upper()
             break
     if first not in ("SELECT", "WITH"):
-        raise refusal(first or "nothing", "only SELECT asks a question", "write SELECT … FROM …")
+        instead = did_you_mean(first, ("SELECT", "WITH")) or "write SELECT … FROM …"
+        raise refusal(first or "nothing", "only SELECT asks a question", instead)
 
 
 def _unreadable(error: Exception) -> UnsupportedQuery:
@@ -143,9 +153,23 @@ def _unreadable(error: Exception) -> UnsupportedQuery:
     where = ""
     if line is not None:
         where = f" near line {line}, column {details[0].get('col')}"
-    return UnsupportedQuery(
-        f"this SQL cannot be read{where}; check its commas, quotes and brackets"
-    )
+    hint = _keyword_hint(details[0]) or "check its commas, quotes and brackets"
+    return UnsupportedQuery(f"this SQL cannot be read{where}; {hint}")
+
+
+def _keyword_hint(details: Mapping[str, object]) -> str:
+    """Return the keyword that a word at the position, or just before it, nearly is.
+
+    A misspelt keyword is read as a name, and the error comes one word later.
+    """
+    before = str(details.get("start_context") or "").split()
+    for word in (*before[-1:], str(details.get("highlight") or "")):
+        # A single letter is near to every short word.
+        if len(word) > 1 and word.isalpha() and word.upper() not in _KEYWORDS:
+            hint = did_you_mean(word, _KEYWORDS)
+            if hint:
+                return hint
+    return ""
 
 
 def _check_depth(root: exp.Expr) -> None:
