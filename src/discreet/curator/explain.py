@@ -17,7 +17,7 @@ from ..privacy.events import Event
 from ..privacy.measures import ApproxDP, Measure
 from ..query.algebra.expression import Constant
 from ..query.algebra.tally import Tally, Term
-from ..query.algebra.tree import Relation
+from ..query.algebra.tree import Relation, relations_of
 from ..query.bounds.contribution_bounds import row_share, weight_of
 from ..query.bounds.relation_facts import tables_of
 from ..query.text.question import describe
@@ -80,9 +80,10 @@ def explain_plan(
 def _looked_at(plan: Plan) -> tuple[str, ...]:
     """Name the facts of reading that the steward declared after a look at the data."""
     named: dict[str, None] = {}
-    for schema in tables_of(plan.question.rows):
-        for path in schema.looked_at:
-            named[f"{schema.name}.{path.removeprefix('columns.')}"] = None
+    for relation in relations_of(plan.question):
+        for schema in tables_of(relation):
+            for path in schema.looked_at:
+                named[f"{schema.name}.{path.removeprefix('columns.')}"] = None
     if not named:
         return ()
     return (f"taken from the data when the schema was written: {', '.join(named)}",)
