@@ -19,7 +19,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     Of equally near names one with the same first letter comes first, then the earlier one.
 
     >>> from discreet.show.nearest import nearest
-    >>> nearest("cuont", ["AVG", "COUNT", "SUM"]), nearest("regoin", ["region", "age"])
+    >>> nearest("cuont", ["AVG", "COUNT", "SUM"]), nearest("regio", ["region", "age"])
     (['COUNT'], ['region'])
     >>> nearest("income", ["age", "region"])
     []
@@ -60,7 +60,7 @@ def edit_distance(one: str, other: str) -> int:
     """Return the number of edits between two texts: insert, drop, replace, swap neighbours.
 
     >>> from discreet.show.nearest import edit_distance
-    >>> edit_distance("form", "from"), edit_distance("cunt", "count"), edit_distance("", "abc")
+    >>> edit_distance("form", "from"), edit_distance("coun", "count"), edit_distance("", "abc")
     (1, 1, 3)
     """
     before: list[int] = []
