@@ -19,7 +19,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     Of equally near names one with the same first letter comes first, then the earlier one.
 
     >>> from discreet.show.nearest import nearest
-    >>> nearest("cuont", ["AVG", "COUNT", "SUM"]), nearest("regio", ["region", "age"])
+    >>> nearest("cuont", ["AVG", "COUNT", "SUM"]), nearest("regin", ["region", "age"])
     (['COUNT'], ['region'])
     >>> nearest("income", ["age", "region"])
     []
