@@ -169,6 +169,24 @@ class TestReport:
         done = run("schema", "fix", tmp_path / "t.toml", path, "--yes")
         assert "\x1b" not in done.output and "30 rows is not listed" in done.output
 
+    @pytest.mark.parametrize("mark", ["999", "-1", "9999-12-31", "01.01.1900"])
+    def test_a_mark_among_clipped_cells_is_found(self, mark, tmp_path):
+        """… and values beyond the bounds alone are no reason to propose anything."""
+        is_day = len(mark) == 10
+        column = dp.Date("2020-01-01", "2024-12-31") if is_day else dp.Integer(0, 90)
+        if mark == "01.01.1900":
+            column = dp.Date("2020-01-01", "2024-12-31", format="%d.%m.%Y")
+        path = write(tmp_path / "t.csv", [(mark,)] * 3)
+        schema = dp.Schema("t", dp.Rows(), {"x": column})
+        (report,) = self.read(path, schema, tmp_path).columns
+        assert (report.clipped, report.advice) == (3, f"declare null=['{mark}']")
+
+    def test_clipped_cells_alone_are_not_grouped(self, tmp_path, monkeypatch):
+        path = write(tmp_path / "t.csv", [("130",)] * 3)
+        monkeypatch.setattr("discreet.engines.duckdb.findings.propose_cells", None)
+        schema = dp.Schema("t", dp.Rows(), {"x": dp.Integer(0, 120)})
+        assert self.read(path, schema, tmp_path).columns[0].clipped == 3
+
     def test_clean_columns_are_looked_at_once(self, tmp_path, monkeypatch):
         """Nothing is proposed, and no cell grouped, where every cell is read."""
         path = write(tmp_path / "t.csv", [("surgery",)] * 3, ("ward",))

@@ -8,8 +8,6 @@ Law: tests/data/test_proposals.py::TestKnownTables
 
 from __future__ import annotations
 
-import re
-
 _MARKS = """
 n/a na n.a. n.a #n/a none null nil nan - -- --- – — ? ?? . .. * unknown unk missing
 not_available not_known not_recorded no_data not_stated refused (blank) blank
@@ -21,11 +19,28 @@ onbekend ukjent ukendt okänd uppgift_saknas tuntematon nieznany brak brak_danyc
 MISSING_MARKS = frozenset({"", *(mark.replace("_", " ") for mark in _MARKS.split())})
 """Texts that usually mean a missing value, in small letters; the empty one is a cell of blanks."""
 
-_MISSING_NUMBERS = re.compile(r"-(1|7|8|9|77|88|99|777|888|999|9999|99999)|99|999|9{4,9}")
-_MISSING_DAYS = frozenset(
-    ["00000000", "19000101", "01011900", "18991230", "30121899", "99991231", "31129999", "12319999"]
-)
-"""Digits of days that programs write where there is none."""
+_NUMBERS = """
+-1 -7 -8 -9 -77 -88 -99 -777 -888 -999 -9999 -99999
+99 999 9999 99999 999999 9999999 99999999 999999999
+"""
+MISSING_NUMBERS = frozenset(_NUMBERS.split())
+"""Numbers that usually mean a missing value."""
+_MISSING_DAYS = ("0000-00-00", "1900-01-01", "1899-12-30", "9999-12-31")
+
+
+def _days_in_all_formats() -> frozenset[str]:
+    texts = set()
+    for day in _MISSING_DAYS:
+        year, month, date = day.split("-")
+        for mark in ("-", "/", ".", ""):
+            texts.add(mark.join((year, month, date)))
+            texts.add(mark.join((date, month, year)))
+            texts.add(mark.join((month, date, year)))
+    return frozenset(texts)
+
+
+MISSING_DAYS = _days_in_all_formats()
+"""Days that programs write where there is none."""
 
 _UNITS = {
     "mass": "kg=1 kgs=1 kilo=1 kilos=1 g=1/1000 gr=1/1000 mg=1/1000000 t=1000 lb=0.45359237 "
@@ -66,7 +81,4 @@ def is_missing_mark(cell: str) -> bool:
     [True, True, True, False, False]
     """
     text = cell.strip(" ").casefold()
-    if text in MISSING_MARKS or _MISSING_NUMBERS.fullmatch(text):
-        return True
-    # Ten characters: a day with two marks between its parts.
-    return len(text) in (8, 10) and re.sub("[^0-9]", "", text) in _MISSING_DAYS
+    return text in MISSING_MARKS or text in MISSING_NUMBERS or text in MISSING_DAYS

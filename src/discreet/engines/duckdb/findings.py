@@ -25,7 +25,7 @@ from ..sql.rows.relation import stored_column
 from ..sql.select import nested, select_sql
 from .cell_sql import cells_sql, over_rows_sql, seen_sql
 from .dialect import DUCKDB
-from .proposals import form_sql, propose_cells
+from .proposals import form_sql, missing_in, propose_cells
 
 MAX_FORMS = 5
 BadRecords: TypeAlias = tuple[int, str]
@@ -68,13 +68,18 @@ def make_report(
     """
     rows, nobody = seen[:2]
     reports = []
+    clipped_only = []
+    for number, name in enumerate(schema.columns):
+        _, unreadable, clipped, unlisted, _ = _outcomes(seen, number)
+        if clipped and not unreadable and not unlisted:
+            clipped_only.append(name)
+    doubtful = missing_in(connection, clipped_only, parts)
     for number, (name, column) in enumerate(schema.columns.items()):
-        first = 2 + (OUTCOMES + 1) * number
-        null, unreadable, clipped, unlisted, constant = seen[first : first + OUTCOMES + 1]
+        null, unreadable, clipped, unlisted, constant = _outcomes(seen, number)
         forms = _forms(connection, name, column, parts) if unreadable or unlisted else ()
         given: tuple[Proposal, ...] = ()
         # Clean columns cost nothing here: proposals are looked for only where cells were not read.
-        if unreadable or unlisted or clipped:
+        if unreadable or unlisted or name in doubtful:
             given = propose_cells(connection, name, column, parts)
         reports.append(
             ColumnReport(
@@ -92,6 +97,12 @@ def make_report(
         )
     bad, action = bad_records
     return TableReport(schema.name, rows, nobody, bad, action, tuple(reports), over_rows=seen[-1])
+
+
+def _outcomes(seen: Sequence[int], number: int) -> Sequence[int]:
+    """Return the counts of one column: its outcomes, and whether it has one value."""
+    first = 2 + (OUTCOMES + 1) * number
+    return seen[first : first + OUTCOMES + 1]
 
 
 def _counted(proposal: Proposal) -> tuple[str, int, int, int]:

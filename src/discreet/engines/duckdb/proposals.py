@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
+from itertools import compress
 from pathlib import Path
 
 import duckdb
@@ -21,6 +22,7 @@ from ...data.columns.column import Column
 from ...data.columns.numeric import Integer
 from ...data.columns.outcome import MISSING, UNLISTED
 from ...data.drafting.forms import MAX_FORM_LENGTH
+from ...data.drafting.known import MISSING_DAYS, MISSING_NUMBERS
 from ...data.drafting.proposals import (
     MIN_ROWS_OF_ALIAS,
     Cells,
@@ -111,6 +113,28 @@ def propose_cells(
         return propose(name, column, sample, count, accept)
     finally:
         connection.execute(f"DROP TABLE {_CELLS}")
+
+
+def missing_in(
+    connection: duckdb.DuckDBPyConnection, names: Sequence[str], parts: Sequence[StoredTable]
+) -> frozenset[str]:
+    """Return which columns have a number or day that usually means a missing value.
+
+    One scan for all of them: where cells were only clipped, nothing else is proposed, and values
+    beyond the bounds are no reason to read a clean file again for each column.
+    """
+    marks = ", ".join(map(DUCKDB.literal, sorted(MISSING_NUMBERS | MISSING_DAYS)))
+    found: set[str] = set()
+    for part in parts:
+        tests = []
+        for name in names:
+            stored = stored_column(name, part)
+            is_text = stored.stored == "text" and stored.kept is None
+            tests.append(f"bool_or({stored.sql} IN ({marks}))" if is_text else "FALSE")
+        if tests:
+            (row,) = connection.execute(select_sql(tests, f"{part.sql} AS t")).fetchall()
+            found.update(compress(names, row))
+    return frozenset(found)
 
 
 def _group_cells(
