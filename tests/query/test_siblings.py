@@ -85,6 +85,7 @@ def test_an_asked_cell_is_a_cell_of_the_wide_question(pins, others, key, statist
         ("SELECT COUNT(*) AS n FROM people WHERE late = TRUE AND sex = 'f'", ["late", "sex"]),
         ("SELECT age, AVG(paid) AS n FROM people WHERE sex = 'f' GROUP BY age", ["sex"]),
         ("SELECT COUNT(*) AS n FROM people WHERE day = DATE '2024-01-03' AND age > 1", ["day"]),
+        ("SELECT COUNT(*) AS n FROM people WHERE sex = 'f' AND sex = 'f'", ["sex"]),
         # Too many numbers for one column, not for the other.
         ("SELECT COUNT(*) AS n FROM people WHERE many = 3 AND sex = 'f'", ["sex"]),
     ],

@@ -66,7 +66,9 @@ def wide_question(question: Question) -> WideQuestion | None:
     WHERE late
     GROUP BY origin ((0, 'JFK'),)
     """
-    table, conditions = _conditions(question.rows)
+    table, stated = _conditions(question.rows)
+    # A condition that is stated twice is one.
+    conditions = list(dict.fromkeys(stated))
     if table is None or not _is_plain(question):
         return None
     pins = _pins(question, conditions)
