@@ -67,7 +67,10 @@ def of_places(kind, plain, cells):
 def of_runs(kind, plain, cells):
     """Runs of equal cells, the plain ones one run."""
     ends = pa.array(range(PLAIN, PLAIN + 1 + len(cells)), pa.int32())
-    return pa.RunEndEncodedArray.from_arrays(ends, of_text(kind, plain, cells)[PLAIN - 1 :])
+    values = of_text(kind, plain, cells)[PLAIN - 1 :]
+    # Of buffers: the usual way looks at the values, and refuses to make runs of any bits.
+    runs = pa.run_end_encoded(pa.int32(), kind)
+    return pa.Array.from_buffers(runs, PLAIN + len(cells), [None], children=[ends, values])
 
 
 def doubles(form, *values):
@@ -192,7 +195,11 @@ CASES = {
         lambda case, cells, _: pl.from_arrow(typed(case, cells)),
     ),
     "pandas": ([case for case in ARROW if case not in ("dictionary", "runs")], as_pandas),
-    "parquet": ([case for case in ARROW if case not in ("runs", "dictionary")], as_parquet),
+    "parquet": (
+        # Parquet has no runs, no seconds and no dictionaries of its own.
+        [case for case in ARROW if case not in ("runs", "dictionary") and not case.startswith("time s")],
+        as_parquet,
+    ),
     "int96": (["time us None", "time ms None"], as_int96),
     "parts": (["text", "time ms None", "decimal", "int64"], as_parts),
     "objects": (["objects"], as_objects),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import datetime
 
 import duckdb
 import pandas as pd
@@ -13,7 +14,10 @@ import pytest
 import discreet as dp
 from discreet.errors import DiscreetError, SchemaMismatch
 from discreet.intake.arrow import id_column, total_column
-from intake.sources import ARROW, CASES, PLAIN, RULES, hostile_cells, seen, typed
+from discreet.query.algebra.expression import Field
+from discreet.query.algebra.tally import Free, Tally
+from discreet.query.algebra.tree import Scan
+from intake.sources import ARROW, CASES, ONE, PLAIN, RULES, hostile_cells, seen, typed
 from support.profile import DEEP
 
 EVERY = [(kind, case) for kind, (cases, _) in CASES.items() for case in cases]
@@ -197,3 +201,25 @@ def test_text_of_pandas_is_read_by_its_type_alone():
             curator = dp.Curator(engine, [schema], dp.open_ledger(":memory:", dp.PureDP(99)))
             sql = "SELECT COUNT(*) AS n FROM t WHERE x = 'a'"
             assert curator.sql(sql, spend=dp.PureDP(50)).rows[0][0] == 3
+
+
+class TestParquetByItsOwnSchema:
+    def test_times_of_96_bits_reach_beyond_nanoseconds(self, tmp_path):
+        times = [datetime(1500, 1, 1), datetime(2000, 1, 1), datetime(3000, 1, 1)]
+        table = pa.table({"x": pa.array(times, pa.timestamp("us"))})
+        pq.write_table(table, tmp_path / "t.parquet", use_deprecated_int96_timestamps=True)
+        schema = dp.Schema("t", dp.Rows(), {"x": dp.Date("1000-01-01", "3500-01-01")})
+        with dp.DuckDB({"t": tmp_path / "t.parquet"}) as engine:
+            found = engine.tally(Tally(Scan(schema), (Field("x"),), (ONE,), Free()))
+        days = [(time - datetime(1970, 1, 1)).days for time in times]
+        assert found == {(day,): (1,) for day in days}
+
+    @pytest.mark.parametrize("kept", [False, True])
+    def test_a_duration_is_the_whole_number_that_parquet_stores(self, tmp_path, kept):
+        table = pa.table({"x": pa.array([5, 2**63 - 1, None], pa.int64()).view(pa.duration("us"))})
+        pq.write_table(table, tmp_path / "t.parquet", store_schema=kept)
+        schema = dp.Schema("t", dp.Rows(), {"x": dp.Integer(0, 9)})
+        with dp.DuckDB({"t": tmp_path / "t.parquet"}) as engine:
+            engine.check(schema)
+            found = engine.tally(Tally(Scan(schema), (Field("x"),), (ONE,), Free()))
+        assert found == {(5,): (1,), (9,): (1,), (None,): (1,)}

@@ -234,11 +234,12 @@ class Choice:
         if self.names is None:
             return read_answers(array, self.taken.facts.options)
         indices = []
-        for value in array:
+        for value in array.reshape(-1):
             index = -1
-            # Only text is looked up: other values may not be hashable.
-            if isinstance(value, str):
-                index = self.places.get(value, -1)
+            # Only text is looked up, by its letters: other values may not be hashable, and the
+            # methods of an object may fail.
+            if issubclass(type(value), str):
+                index = self.places.get(str.__str__(value), -1)
             if index < 0:
                 raise InvalidArgument(
                     "a value must be one of the options; list one such as 'other' for the rest"

@@ -140,7 +140,9 @@ class Histogram:
         low = float(self.low)
         high = float(self.high)
         count = self.tree.bins
-        clipped = np.clip(array.astype(np.float64), low, high)
+        # A warning that one value causes would tell about it.
+        with np.errstate(all="ignore"):
+            clipped = np.clip(array.astype(np.float64), low, high)
         fraction = (clipped - low) / (high - low)
         bins = np.floor(fraction * count)
         # The upper end of the range belongs to the last bin.

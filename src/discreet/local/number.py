@@ -137,7 +137,9 @@ class Number:
                 "a value must not be NaN; decide on the device what is sent for a missing value"
             )
         low = float(self.low)
-        clipped = np.clip(array.astype(np.float64), low, float(self.high))
+        # A warning that one value causes would tell about it.
+        with np.errstate(all="ignore"):
+            clipped = np.clip(array.astype(np.float64), low, float(self.high))
         fraction = (clipped - low) / self._span
         last = (len(self.table.weights) - 1) * _POSITIONS
         # Clipped again: rounding of the division may leave the range by one unit.

@@ -53,7 +53,8 @@ def fingerprints(values: Sequence[str] | NDArray[np.str_], key: str) -> Words64:
         raise InvalidArgument(
             f"values must be text, or a list of texts, got {type(values).__name__}"
         )
-    listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    # An array without a length holds one value.
+    listed = np.ravel(values).tolist() if isinstance(values, np.ndarray) else list(values)
     # All are checked before any is hashed: an unhashable value would fail in the dictionary.
     different = dict.fromkeys(map(_text, listed))
     known = {value: fingerprint(value, key) for value in different}

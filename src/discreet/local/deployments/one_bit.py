@@ -137,7 +137,9 @@ class OneBitMean:
         array = read_array(value)
         if array.dtype.kind not in "iuf":
             raise InvalidArgument("a value must be a number")
-        exact = array.astype(np.float64)
+        # A warning that one value causes would tell about it.
+        with np.errstate(all="ignore"):
+            exact = array.astype(np.float64)
         if np.isnan(exact).any():
             raise InvalidArgument(
                 "a value must be a number, and NaN is none; send the report of a public default"

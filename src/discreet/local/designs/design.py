@@ -85,7 +85,7 @@ def read_array(
     """
     try:
         array = np.asarray(values, dtype=kind)
-    except (ValueError, TypeError, OverflowError):
+    except Exception:  # noqa: BLE001 NumPy's errors, or those of an object's own code
         raise InvalidArgument(
             "values must be given as one list, reports in rows of one length"
         ) from None
