@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import shutil
 import subprocess
 from base64 import b64encode
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import discreet as dp
-from discreet.local.reports.parameters import device_parameters
+from discreet.errors import InvalidArgument
+from discreet.local.reports.parameters import canonical, device_parameters
 from discreet.testing.bits import ScriptedBits
+from local.hostile_envelopes import GOOD, hostile
 
 HERE = Path(__file__).parent
 DEVICE = Path(dp.local.__file__).parent / "device"
@@ -117,8 +122,97 @@ def test_bad_values_are_refused_on_the_device(tmp_path):
     assert node(script, given, DEVICE) == ["done"]
 
 
+LYING = """
+import { readFileSync } from "node:fs";
+const { load } = await import(process.argv[2] + "/discreet-device.js");
+const { SKETCHES: mechanisms } = await import(process.argv[2] + "/discreet-sketches.js");
+for (const [envelope, most] of JSON.parse(readFileSync(0, "utf8")))
+  console.log(await load(envelope, { mechanisms, most }).then(() => "taken", (refusal) =>
+    refusal instanceof RangeError || refusal instanceof SyntaxError ? refusal.message : `broke ${refusal.stack}`));
+"""
+
+
+class TestADeviceTrustsNobody:
+    """What a server sends is checked before anything is drawn by it, as Python checks it."""
+
+    def _told(self, tmp_path, envelopes):
+        script = tmp_path / "lying.mjs"
+        script.write_text(LYING, encoding="utf-8")
+        return node(script, envelopes, DEVICE)
+
+    def test_python_refuses_every_lie(self):
+        lies = list(hostile())
+        assert len(lies) >= 60
+        for name, lie, given in lies:
+            with pytest.raises(InvalidArgument):
+                pytest.fail(f"{name} {lie}: {dp.local.read_mechanism(given)}")
+
+    @needs_node
+    def test_the_device_refuses_every_lie(self, tmp_path):
+        lies = list(hostile())
+        told = self._told(tmp_path, [[_envelope(given)] for _, _, given in lies])
+        wrong = [
+            (lie, words)
+            for (_, lie, _), words in zip(lies, told, strict=True)
+            if words == "taken" or "broke" in words
+        ]
+        assert not wrong
+
+    @needs_node
+    def test_what_says_the_truth_is_taken_up_to_what_is_allowed(self, tmp_path):
+        good = list(GOOD.values())
+        told = self._told(tmp_path, [[_envelope(given)] for given in good])
+        assert set(told) == {"taken"}
+        assert set(self._told(tmp_path, [[_envelope(given), "200/99"] for given in good])) == {
+            "taken"
+        }
+        dear = self._told(
+            tmp_path,
+            [[_envelope(given), "99/50"] for given in good if given["mechanism"] != "rappor"],
+        )
+        assert set(dear) == {"a report costs more than the epsilon of 99/50 that is allowed here"}
+        [rappor] = [given for given in good if given["mechanism"] == "rappor"]
+        epsilon = float(dp.local.read_mechanism(rappor).epsilon)
+        limits = [str(Fraction(epsilon * part).limit_denominator(10**6)) for part in (1.001, 0.999)]
+        taken, refused = self._told(tmp_path, [[_envelope(rappor), most] for most in limits])
+        assert taken == "taken" and "costs more" in refused
+
+    @needs_node
+    def test_the_hash_is_that_of_the_parameters(self, tmp_path):
+        envelope = _envelope(GOOD["choice"])
+        changed = [
+            {**envelope, "params": "0" * 16},
+            {**envelope, "params": '","report":0,"x":"'},
+            {**envelope, "parameters": envelope["parameters"].replace('"2"', '"9"')},
+            {**envelope, "parameters": envelope["parameters"] + " "},
+        ]
+        told = self._told(tmp_path, [[one] for one in changed])
+        assert set(told) == {"the hash of the parameters is another one"}
+
+    @needs_node
+    def test_tables_are_checked_to_the_last_weight(self, tmp_path):
+        """Of each table the largest ratio decides: at ε just below its logarithm it is refused."""
+        table = dict(GOOD["number"])
+        ratio = max(max(column) / min(column) for column in zip(*table["weights"], strict=True))
+        just = Fraction(math.log(ratio)).limit_denominator(10**9)
+        above, below = just + Fraction(1, 10**7), just - Fraction(1, 10**7)
+        told = self._told(
+            tmp_path, [[_envelope({**table, "epsilon": str(one)})] for one in (above, below)]
+        )
+        assert told == [
+            "taken",
+            "the table does not keep epsilon: two inputs differ too much in one output",
+        ]
+
+
+def _envelope(given):
+    text = canonical(given)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return {"metric": "m", "parameters": text, "params": digest}
+
+
 def test_each_file_is_small_and_names_no_other_host():
-    for name in ("discreet-device.js", "discreet-sketches.js"):
+    for name in ("discreet-device.js", "discreet-sketches.js", "discreet-checks.js"):
         text = (DEVICE / name).read_bytes()
         assert len(text) < 8000
         assert b"http" not in text and b"Math.random" not in text and b"eval" not in text

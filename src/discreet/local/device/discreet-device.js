@@ -1,6 +1,8 @@
 // Randomize a report by integers alone: same bits, same report as in Python.
-//   const metric = await load(envelope, { key });
+//   const metric = await load(envelope, { key, most: "2" });
 //   fetch(url, { method: "POST", body: metric.line("firefox") });
+
+import { check, checkHash } from "./discreet-checks.js";
 
 const GUARD = 40n;
 export const refuse = (why) => { throw new RangeError(why); };
@@ -9,7 +11,7 @@ export const list = (n, make) => [...Array(n)].map((_, i) => make(i));
 const up = (a, b) => (a + b - 1n) / b;
 const size = (x) => BigInt(x.toString(2).length);
 
-// Secure words of 64 bits; tests bring their own.
+// Secure words of 64 bits.
 export class Bits {
 	constructor(source = () => crypto.getRandomValues(new Uint8Array(4096))) { this.source = source; }
 	word() {
@@ -24,7 +26,7 @@ export class Bits {
 	}
 }
 
-// Integers around 2^p·exp(−num/den): noise/exp.py.
+// 2^p·exp(−num/den): noise/exp.py.
 function expNeg([num, den], p) {
 	if (!num) return [1n << p, 1n << p];
 	if (num >= den * p) return [0n, 1n];
@@ -41,7 +43,7 @@ function expNeg([num, den], p) {
 	return [low >> spare, -(-high >> spare)];
 }
 
-// (bits, n) → n coins of bias a/(a + b·e^−ε), read to as many bits as it takes.
+// (bits, n) → n coins of bias a/(a + b·e^−ε).
 export function coin(a, b, epsilon = [0n, 1n]) {
 	const bounds = (p) => {
 		const fine = p + size(b), [low, high] = expNeg(epsilon, fine), top = a << p + fine, own = a << fine;
@@ -57,7 +59,7 @@ export function coin(a, b, epsilon = [0n, 1n]) {
 }
 export const share = ([num, den]) => coin(num, den - num);
 
-// The field of q = p^e elements.
+// Field of q = p^e.
 function fieldOf(q) {
 	let p = 2, e = 1, low = [0];
 	while (q % p) p++;
@@ -144,16 +146,18 @@ export const MECHANISMS = {
 	},
 };
 
-// Check an envelope by its Ed25519 signature, if a key is given; then make the metric.
-export async function load({ parameters, params, metric, signature }, { key, mechanisms = MECHANISMS } = {}) {
+// Check an envelope (with a key its signature), then make the metric.
+export async function load({ parameters, params, metric, signature }, { key, most, mechanisms = MECHANISMS } = {}) {
 	const name = JSON.stringify(metric), bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt());
 	if (key) {
 		const { subtle } = crypto, known = await subtle.importKey("raw", bytes(key), "Ed25519", false, ["verify"]);
 		const text = new TextEncoder().encode(`discreet device parameters, version 1\n${name}\n${parameters}`);
 		(await subtle.verify("Ed25519", known, bytes(signature), text)) || refuse("the signature is wrong");
 	}
-	const given = JSON.parse(parameters), draw = given.version === 1 && mechanisms[given.mechanism]?.(given), own = new Bits();
-	if (!draw) refuse("unknown parameters");
+	await checkHash(parameters, params);
+	const given = JSON.parse(parameters), own = new Bits();
+	check(given, most);
+	const draw = mechanisms[given.mechanism]?.(given) ?? refuse("unknown parameters");
 	const text = (report) => (report.map ? JSON.stringify(report) : report);
 	return { given, line: (x, bits = own) => `{"v":1,"metric":${name},"params":"${params}","report":${text(draw(x, bits))}}` };
 }

@@ -1,0 +1,151 @@
+// Check what a server sends before anything is drawn by it: fields, sizes, ratios, ε and the hash.
+// Refusals have the words of Python: local/reports/parameters.py, local/spend.py, local/table.py.
+
+const refuse = (why) => { throw new RangeError(why); };
+const must = (holds, why) => { if (!holds) refuse(why); };
+const whole = (x, least, most) => Number.isSafeInteger(x) && x >= least && x <= most;
+const RATIO = /^-?[0-9]{1,400}(\/[0-9]{1,400})?$/;
+
+/** Read exact text such as "1/2" as [numerator, denominator]. */
+function ratio(text, name) {
+  must(typeof text === "string" && RATIO.test(text), `${name} must be a number as text`);
+  const [num, den = 1n] = text.split("/").map(BigInt);
+  must(den > 0n, `${name} must be a number as text`);
+  return [num, den];
+}
+const less = ([a, b], [c, d]) => a * d < c * b;
+const LEAST = [1n, 10n ** 9n], MOST = [500n, 1n];
+
+/** Bound e^x for x = num/den ≥ 0 from above, as a ratio: a partial sum of the series, and its rest. */
+function expAbove([num, den]) {
+  const terms = 2n * (num / den) + 40n;
+  let term = 1n << 256n, sum = term;
+  for (let k = 1n; k <= terms; k++) {
+    term = (term * num + den * k - 1n) / (den * k);
+    sum += term;
+  }
+  // From here on every term is at most half of the one before, so the rest is at most the last term.
+  return [sum + term, 1n << 256n];
+}
+
+function checkEpsilon(epsilon) {
+  const amount = ratio(epsilon, "epsilon");
+  must(!less(amount, LEAST) && !less(MOST, amount),
+    "epsilon of a report must lie from 1e-9 to 500: below, it tells nothing; above, all");
+  return amount;
+}
+
+function checkRange({ low, high }) {
+  must(less(ratio(low, "low"), ratio(high, "high")), "low must be below high");
+}
+
+const isText = (x) => typeof x === "string" && (x.isWellFormed?.() ?? !/\p{Surrogate}/u.test(x));
+const share = (text, name) => {
+  const part = ratio(text, name);
+  must(part[0] >= 0n && !less([1n, 1n], part), `${name} must lie from 0 to 1`);
+  return part;
+};
+const primePower = (q) => {
+  let p = 2;
+  while (q % p) p++;
+  while (q % p === 0) q /= p;
+  return q === 1;
+};
+
+/** Check a member of the two-level family and its parameter: local/choose.py. */
+function checkMember(member, d, parameter) {
+  const unknown = "the member of the family, or its parameter, is not known to this release";
+  if (member === "direct" || member === "hadamard") return must(parameter === 0, unknown);
+  if (member === "subset") return must(d <= 4096 && whole(parameter, 1, d - 1), unknown);
+  must(member === "geometry" || member === "apart", unknown);
+  must(whole(parameter, 2, 512) && primePower(parameter), unknown);
+  let points = 1 + parameter;
+  while (points < d) points = points * parameter + 1;
+  must(points < 2 ** 22 || points * (parameter - 1) < 2 ** 24, unknown);
+}
+
+function checkOptions(options) {
+  if (!Array.isArray(options)) return must(whole(options, 2, 2 ** 22), "options must be 2 or more");
+  must(whole(options.length, 2, 2 ** 22) && options.every(isText) && new Set(options).size === options.length,
+    "options must be text, each listed once");
+}
+
+function checkTable({ weights, values, epsilon }) {
+  const many = weights?.[0]?.length, rows = Array.isArray(weights) && weights.length > 1 && many > 1;
+  must(rows && weights.every((row) => Array.isArray(row) && row.length === many) && values?.length === many,
+    "a table has at least two inputs and two outputs, and a value for every output");
+  must(weights.every((row) => row.every((w) => whole(w, 1, 2 ** 40)) && row.reduce((a, b) => a + b) === 2 ** 40),
+    "every row of a table must be weights of at least 1 that sum to 2**40");
+  const [top, bottom] = expAbove(ratio(epsilon, "epsilon"));
+  for (let i = 0; i < many; i++) {
+    const column = weights.map((row) => BigInt(row[i])), sorted = column.sort((a, b) => (a < b ? -1 : +(a > b)));
+    must(sorted.at(-1) * bottom <= top * sorted[0],
+      "the table does not keep epsilon: two inputs differ too much in one output");
+  }
+}
+
+function checkSketch({ rows, width, key }) {
+  must(whole(rows, 1, 2 ** 22) && whole(width, 2, 2 ** 22) && Number.isInteger(Math.log2(width)), "the sketch has another size");
+  checkKey(key);
+}
+function checkKey(key) {
+  const size = isText(key) ? new TextEncoder().encode(key).length : 0;
+  must(size >= 1 && size <= 64, "key must be text of 1 to 64 bytes");
+}
+
+// ε of one RAPPOR report, h·ln(q*(1 − p*)/(p*(1 − q*))), a little more than its float.
+function rapporEpsilon({ hashes, f, p, q }) {
+  const [keep, low, high] = [f, p, q].map((text) => { const [a, b] = ratio(text, "f, p, q"); return Number(a) / Number(b); });
+  const one = keep / 2 * (low + high) + (1 - keep) * high, zero = keep / 2 * (low + high) + (1 - keep) * low;
+  return hashes * Math.log(one * (1 - zero) / (zero * (1 - one))) * (1 + 1e-9);
+}
+
+// Mechanism → its fields and its own check.
+const SHAPES = {
+  choice: ["options epsilon member parameter", (given) => {
+    checkOptions(given.options);
+    must(given.member !== "apart", "the member of the family, or its parameter, is not known to this release");
+    checkMember(given.member, given.options.length ?? given.options, given.parameter);
+  }],
+  "one-bit-mean": ["low high epsilon gamma", (given) => { checkRange(given); share(given.gamma, "gamma"); }],
+  number: ["low high epsilon weights values", (given) => { checkRange(given); checkTable(given); }],
+  words: ["bits epsilon found known member parameter prefixes round step top", ({ bits, known, step, prefixes, round, ...given }) => {
+    const sizes = whole(bits, 1, 256) && whole(step, 0, 22) && whole(known, 0, bits) && known + step <= bits && whole(round, 0, bits);
+    must(sizes && [prefixes, given.found].every((kept) => Array.isArray(kept) && kept.every((x) => /^[0-9]{1,80}$/.test(x))) &&
+      prefixes.length && prefixes.length * 2 ** step <= 2 ** 22, "the words have other sizes");
+    checkMember(given.member, prefixes.length * 2 ** step + (round > 0), given.parameter);
+  }],
+  "count-mean-sketch": ["epsilon rows width key", checkSketch],
+  "hadamard-count-mean-sketch": ["epsilon rows width key", checkSketch],
+  "bit-flip": ["buckets epsilon gamma sample", ({ buckets, sample, gamma }) => {
+    must(whole(buckets, 2, 2 ** 22) && whole(sample, 1, buckets), "sample must lie from 1 to the number of buckets");
+    share(gamma, "gamma");
+  }],
+  rappor: ["bits cohorts f hashes key p q", ({ bits, cohorts, hashes, key, ...given }) => {
+    must(whole(bits, 2, 2 ** 16) && whole(hashes, 1, bits) && whole(cohorts, 1, 2 ** 16), "the filter has other sizes");
+    for (const name of ["f", "p", "q"]) share(given[name], name);
+    checkKey(key);
+  }],
+};
+
+/** Refuse parameters that are not what they say, or that cost more than `most`. */
+export function check(given, most) {
+  const [names, own] = Object.hasOwn(SHAPES, given?.mechanism ?? "") ? SHAPES[given.mechanism] : refuse("unknown parameters");
+  must(given.version === 1, `these are not the parameters of ${given.mechanism} in version 1`);
+  const fields = ["mechanism", "version", ...names.split(" ")];
+  must(Object.keys(given).length === fields.length && fields.every((name) => Object.hasOwn(given, name)),
+    `the parameters of ${given.mechanism} have other fields`);
+  const cost = given.mechanism === "rappor" ? null : checkEpsilon(given.epsilon);
+  own(given);
+  if (most === undefined) return;
+  const limit = ratio(most, "most"), dear = cost ? less(limit, cost)
+    : !(rapporEpsilon(given) <= Number(limit[0]) / Number(limit[1]));
+  must(!dear, `a report costs more than the epsilon of ${most} that is allowed here`);
+}
+
+/** Refuse parameters whose hash is not the one that reports will carry. */
+export async function checkHash(text, params) {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  const found = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("").slice(0, 16);
+  must(found === params, "the hash of the parameters is another one");
+}
