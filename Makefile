@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   := .venv
 BENCH  := .venv-bench
 DOCS   := .venv-docs
-PEERS  := opendp pipelinedp smartnoise tumult local
+PEERS  := opendp pipelinedp smartnoise tumult local opacus
 BIN    := $(VENV)/bin
 PIP    := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # One worker more than the two cores of a small machine: tests that start servers mostly wait. Types and import layers
@@ -94,6 +94,7 @@ bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ra
 	$(BENCH)/bin/python benchmarks/keep.py mechanisms
 	$(BENCH)/bin/python benchmarks/keep.py counting
 	$(BENCH)/bin/python benchmarks/keep.py audit
+	$(BENCH)/bin/python benchmarks/keep.py referee --peers $(BENCH)
 	$(BENCH)/bin/python benchmarks/keep.py queries
 	$(BENCH)/bin/python benchmarks/keep.py intake
 	$(BENCH)/bin/python benchmarks/keep.py messy

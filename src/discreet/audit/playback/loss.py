@@ -111,6 +111,20 @@ def judge(loss: Loss, claim: Measure) -> Judged:
             return _renyi_judged(loss, claim)
 
 
+def laplace_loss(move: float, scale: float) -> Loss:
+    """Return the loss of Laplace noise whose input moves; a move of 1e9 scales is told by one look."""
+    if move and not abs(move) <= 1e9 * scale:
+        return Loss(certain=True)
+    return Loss(laplace=(abs(move) / scale,)) if move else Loss()
+
+
+def normal_loss(move: float, scale: float) -> Loss:
+    """Return the loss of normal noise whose input moves by this distance."""
+    if move and not abs(move) <= 1e9 * scale:
+        return Loss(certain=True)
+    return Loss(squared_mu=(move / scale) ** 2) if move else Loss()
+
+
 def _judged(name: str, seen: float, claimed: float) -> Judged:
     text = f"{name} = {seen:.6g}, claimed {claimed:.6g}"
     return Judged(seen, text, above=not seen <= claimed * (1 + TOLERANCE))

@@ -35,6 +35,8 @@ from .trial import Trial, try_pair
 _EXAMPLE = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
 # The black box is slow: only so many pairs of one function are given to it.
 _MOST_BLACK_BOXES = 3
+# Coupling runs a function 200 times for each pair.
+_MOST_COUPLED = 8
 _RELATIONS = ("add-remove", "replace")
 
 _running = threading.Lock()
@@ -239,19 +241,36 @@ def _try_all(
             for first, second, why in pairs:
                 trial = try_pair(function, claim, (first, second), why)
                 trials.append(trial)
-            trials = [_coupled(function, trial, claim, effort) for trial in trials]
+            trials = _all_coupled(function, trials, claim, effort)
         # True randomness is back: the black box needs it.
         return tuple(_decided(function, trials, claim, effort)), tuple(patches.notes)
     finally:
         _running.release()
 
 
+def _all_coupled(
+    function: Callable[[Any], object], trials: list[Trial], claim: Measure, effort: Effort
+) -> list[Trial]:
+    """Couple the first few open pairs, unless replay has refuted one already."""
+    left = _MOST_COUPLED
+    if any(trial.verdict == "refuted" for trial in trials):
+        left = 0
+    coupled = []
+    for trial in trials:
+        if trial.verdict not in ("suspect", "not seen"):
+            coupled.append(trial)
+        elif left > 0:
+            coupled.append(_coupled(function, trial, claim, effort))
+            left -= 1
+        else:
+            coupled.append(replace(trial, verdict="unknown"))
+    return coupled
+
+
 def _coupled(
     function: Callable[[Any], object], trial: Trial, claim: Measure, effort: Effort
 ) -> Trial:
     """Couple the runs of a pair that replay left open, unless threads forbid it."""
-    if trial.verdict not in ("suspect", "not seen"):
-        return trial
     # A thread's draws are not on the tape: coupled runs would differ for no reason.
     if ANOTHER_THREAD in trial.notes:
         return replace(trial, verdict="unknown")

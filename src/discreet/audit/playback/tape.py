@@ -264,6 +264,28 @@ class Tape:
             self.doubts.append(reason)
 
 
+def watched(call: MechanismCall, run: Callable[[], Any]) -> Any:  # noqa: ANN401 - a mechanism's output
+    """Run a mechanism as one step of the tape; its own draws are no steps.
+
+    In a replay it runs too, since it may raise, but shows what it showed in the recorded run.
+    """
+    tape = current()
+    assert tape is not None  # noqa: S101 - adapters ask `outermost` first
+    tape.inside += 1
+    try:
+        call.output = run()
+    finally:
+        tape.inside -= 1
+    tape.add(call)
+    return call.output
+
+
+def outermost() -> bool:
+    """Return whether a mechanism that is called now counts: a tape runs, and no other one is around."""
+    tape = current()
+    return tape is not None and not tape.inside
+
+
 def _parted(before: Step, after: Step) -> str:
     """Describe two steps that should be one."""
     first = _described(before)
@@ -291,9 +313,10 @@ def code_place() -> str:
 
 
 def _is_inner(name: str) -> bool:
-    return name.startswith((_HERE, _LIBRARY, "<frozen")) or name.endswith(
-        ("/random.py", "/secrets.py")
-    )
+    """Return whether a file only carries out what another one asks for."""
+    if name.startswith((_HERE, _LIBRARY, "<frozen")) or "/site-packages/pandas/" in name:
+        return True
+    return name.endswith(("/random.py", "/secrets.py"))
 
 
 def _short(name: str) -> str:

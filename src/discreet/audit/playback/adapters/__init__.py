@@ -1,7 +1,8 @@
 """Adapters: how the mechanisms of other libraries are seen, one small file each.
 
 An adapter is loaded only if its library is imported. It names the versions it was tried with;
-with any other version its library is left as it is, and the report says so.
+with any other version its library is left as it is, and the report says so. SmartNoise draws its
+noise by OpenDP, and is seen through that adapter.
 """
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from importlib.metadata import PackageNotFoundError, version
 from ..sources import Patches
 
 # Module of a library, its name on PyPI, and the adapter.
-KNOWN = (("diffprivlib", "diffprivlib", "diffprivlib"),)
+KNOWN = (
+    ("diffprivlib", "diffprivlib", "diffprivlib"),
+    ("opendp", "opendp", "opendp"),
+    ("opacus", "opacus", "opacus"),
+    ("pipeline_dp", "pipeline-dp", "pipeline_dp"),
+    ("tmlt.core", "tmlt.core", "tumult"),
+)
 
 
 def attach(patches: Patches) -> None:

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from ..loss import Loss, moved_scale
+from ..loss import Loss, laplace_loss, moved_scale, normal_loss
 from ..sources import Patches
-from ..tape import MechanismCall, code_place, current
+from ..tape import MechanismCall, code_place, outermost, watched
 
 VERSIONS = ("0.6.6",)
 
@@ -61,19 +61,12 @@ def _watched(method: Callable[..., Any]) -> Callable[..., Any]:
 
     def randomise(self: Any, value: Any = None) -> Any:  # noqa: ANN401
         arguments = () if value is None else (value,)
-        tape = current()
-        if tape is None or tape.inside:
+        if not outermost():
             return method(self, *arguments)
-        release = MechanismCall(
+        call = MechanismCall(
             type(self).__name__, code_place(), _input(self, value), _priced, _declared(self)
         )
-        tape.inside += 1
-        try:
-            release.output = method(self, *arguments)
-        finally:
-            tape.inside -= 1
-        tape.add(release)
-        return copy.deepcopy(release.output)
+        return copy.deepcopy(watched(call, lambda: method(self, *arguments)))
 
     return randomise
 
@@ -114,10 +107,7 @@ def _priced(before: tuple[Any, Any], after: tuple[Any, Any]) -> Any:  # noqa: AN
     other = _scale(after[0])
     if scale != other:
         return _moved_scale(name, float(second) - float(first), scale, other)
-    if move and not move <= 1e9 * scale:
-        return move, f"{scale:.6g}", Loss(certain=True)
-    loss = Loss(laplace=(move / scale if move else 0.0,))
-    return move, f"{scale:.6g}", loss
+    return move, f"{scale:.6g}", laplace_loss(move, scale)
 
 
 def _scale(mechanism: Any) -> float:  # noqa: ANN401
@@ -133,9 +123,7 @@ def _moved_scale(name: str, move: float, scale: float, other: float) -> Any:  # 
 
 def _gaussian(mechanism: Any, move: float) -> tuple[float, str, Loss]:  # noqa: ANN401
     scale = float(mechanism._scale)  # noqa: SLF001 - the scale really drawn has no public name
-    if move and not move <= 1e9 * scale:
-        return move, f"{scale:.6g}", Loss(certain=True)
-    return move, f"{scale:.6g}", Loss(squared_mu=(move / scale) ** 2 if move else 0.0)
+    return move, f"{scale:.6g}", normal_loss(move, scale)
 
 
 def _choice(first: Any, second: Any) -> Any:  # noqa: ANN401
@@ -148,4 +136,4 @@ def _choice(first: Any, second: Any) -> Any:  # noqa: ANN401
         return "its candidates follow from the data"
     move = float(np.max(np.abs(after - before), initial=0.0))
     scale = float(first.sensitivity) / float(first.epsilon)
-    return move, f"{scale:.6g}", Loss(laplace=(move / scale if move else 0.0,))
+    return move, f"{scale:.6g}", laplace_loss(move, scale)

@@ -1,0 +1,267 @@
+"""Audit functions of peers, unmodified, under both neighbour relations: `python benchmarks/referee.py [opendp …] [--peers .venv-bench]`.
+
+Each row is one function of one released version, run as its users run it. "refuted" says that the claim ε = 1 (or the
+one named) fails for one pair of neighbours of the stated relation; it says nothing about other relations, and "not
+refuted" proves nothing. A library whose documentation means one relation only is not broken by a refutation under the
+other. A peer that is not installed in this Python is left out, and said to be.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import subprocess
+import sys
+import time
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from discreet.audit import audit_function
+from discreet.privacy.measures import GaussianDP, PureDP
+
+X = np.linspace(0, 100, 12)
+# Functions need not bear an empty data set, nor NaN, unless their row says so.
+PLAIN = ("none against", "only unit", "nan", "inf")
+WITH_NAN = PLAIN[:2]
+HEAD = f"{'library':20} {'function':30} {'relation':10} {'verdict':12} {'rank':4} what decides"
+
+
+def show(
+    library,
+    name,
+    function,
+    *,
+    example=X,
+    skip=PLAIN,
+    claim=None,
+    relations=("add-remove", "replace"),
+    pairs=None,
+):
+    """Print one row for each relation; return the reports."""
+    reports = []
+    for relation in relations:
+        report = audit_function(
+            function,
+            claim or PureDP(1),
+            neighbours=relation,
+            example=example,
+            skip=skip,
+            pairs=pairs,
+            seconds=2,
+        )
+        worst = report.worst
+        why = f"{worst.why}: {worst.total}"
+        if worst.differences:
+            why = f"{worst.why}: {worst.differences[0][1]}"
+        print(
+            f"{library:20} {name:30} {relation:10} {report.verdict:12} {report.rank:<4} {report.place} {why}"[
+                :230
+            ]
+        )
+        reports.append(report)
+    return reports
+
+
+def diffprivlib_tools() -> None:
+    from diffprivlib import tools
+
+    library = f"diffprivlib {version('diffprivlib')}"
+    for name in ("mean", "var", "std", "sum", "nanmean", "nanvar", "nanstd", "nansum"):
+        function = getattr(tools, name)
+        show(library, name, lambda rows, f=function: f(rows, epsilon=1, bounds=(0, 100)))
+        show(
+            library,
+            f"{name}, NaN",
+            lambda rows, f=function: f(rows, epsilon=1, bounds=(0, 100)),
+            skip=WITH_NAN,
+        )
+    show(library, "count_nonzero", lambda rows: tools.count_nonzero(rows, epsilon=1))
+    show(
+        library,
+        "histogram",
+        lambda rows: tools.histogram(rows, epsilon=1, bins=4, range=(0, 100))[0],
+    )
+    show(library, "median", lambda rows: tools.median(rows, epsilon=1, bounds=(0, 100)))
+
+
+def diffprivlib_models() -> None:
+    from diffprivlib import models
+
+    library = f"diffprivlib {version('diffprivlib')}"
+    table = [(float(a), float(b)) for a, b in zip(X, X[::-1], strict=True)]
+    classes = [(float(a), float(i % 2)) for i, a in enumerate(X)]
+    other = [(50.0, classes[0][1]), *classes[1:]]
+
+    def fit(model, rows):
+        array = np.array(rows)
+        return vars(model.fit(array[:, :1], array[:, 1]))
+
+    def linear(rows):
+        model = fit(models.LinearRegression(epsilon=1, bounds_X=(0, 100), bounds_y=(0, 100)), rows)
+        return model["coef_"], model["intercept_"]
+
+    def bayes(rows):
+        model = fit(models.GaussianNB(epsilon=1, bounds=(0, 100)), rows)
+        return model["theta_"], model["var_"], model["class_prior_"]
+
+    def scaler(rows):
+        array = np.array(rows)[:, :1]
+        model = models.StandardScaler(epsilon=1, bounds=(0, 100)).fit(array)
+        return model.mean_, model.var_
+
+    def pca(rows):
+        array = np.array(rows)
+        model = models.PCA(n_components=1, epsilon=1, data_norm=150, bounds=(0, 100)).fit(array)
+        return model.components_
+
+    show(library, "LinearRegression", linear, example=table, relations=("replace",))
+    show(library, "GaussianNB, a new class", bayes, example=classes, relations=("replace",))
+    show(library, "GaussianNB", bayes, pairs=[(classes, other)], relations=("replace",))
+    show(library, "StandardScaler", scaler, example=table, relations=("replace",))
+    show(library, "PCA", pca, example=table, relations=("replace",))
+
+
+def opendp() -> None:
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib", "floating-point")
+    library = f"OpenDP {version('opendp')}"
+    floats = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
+    clamped = floats >> dp.t.then_clamp((0.0, 100.0))
+    measurements = {
+        "count, Laplace": floats >> dp.t.then_count() >> dp.m.then_laplace(1.0),
+        "count, geometric": floats >> dp.t.then_count() >> dp.m.then_geometric(1.0),
+        "clamped sum, Laplace": clamped >> dp.t.then_sum() >> dp.m.then_laplace(100.0),
+        "sized mean, Laplace": clamped
+        >> dp.t.then_resize(12, constant=50.0)
+        >> dp.t.then_mean()
+        >> dp.m.then_laplace(2 * 100.0 / 12),
+    }
+    for name, measurement in measurements.items():
+        show(
+            library,
+            name,
+            lambda rows, m=measurement: m([float(x) for x in rows]),
+            relations=("add-remove",),
+        )
+    gaussian = clamped >> dp.t.then_sum() >> dp.m.then_gaussian(100.0)
+    show(
+        library,
+        "clamped sum, Gaussian",
+        lambda rows: gaussian([float(x) for x in rows]),
+        claim=GaussianDP("1.00001"),
+        relations=("add-remove",),
+    )
+    show(library, "sum, clamped by hand", lambda rows: by_hand(dp, rows), relations=("add-remove",))
+
+
+def by_hand(dp, rows):
+    """Return a sum whose clamp was forgotten: the measurement sees only the number."""
+    laplace = dp.m.make_laplace(
+        dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), scale=100.0
+    )
+    return laplace(float(sum(rows)))
+
+
+def opacus() -> None:
+    import torch
+    from opacus import PrivacyEngine
+
+    library = f"Opacus {version('opacus')}"
+    first = torch.nn.Linear(1, 1)
+
+    def step(rows):
+        """One step on all rows; batch size and noise are Opacus's own."""
+        data = torch.tensor([[float(x) / 100] for x in rows])
+        model = copy.deepcopy(first)
+        loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(data), batch_size=4)
+        optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+        model, optimizer, _ = PrivacyEngine().make_private(
+            module=model,
+            optimizer=optimizer,
+            data_loader=loader,
+            noise_multiplier=1.0,
+            max_grad_norm=1.0,
+        )
+        model(data).square().mean().backward()
+        optimizer.step()
+        return [p.detach().numpy().copy() for p in model.parameters()]
+
+    show(library, "one step of DP-SGD", step, claim=GaussianDP(1), relations=("add-remove",))
+
+
+def pipeline_dp() -> None:
+    from pipeline_dp import dp_computations
+
+    library = f"PipelineDP {version('pipeline-dp')}"
+    laplace = dp_computations.LaplaceMechanism.create_from_epsilon(1.0, 1.0)
+    wide = dp_computations.LaplaceMechanism.create_from_epsilon(1.0, 100.0)
+    show(library, "Laplace count", lambda rows: laplace.add_noise(float(len(rows))))
+    show(
+        library,
+        "Laplace clipped sum",
+        lambda rows: wide.add_noise(float(np.clip(rows, 0, 100).sum())),
+    )
+
+
+def tumult() -> None:
+    from tmlt.core.measurements.noise_mechanisms import AddDiscreteGaussianNoise, AddGeometricNoise
+
+    library = f"Tumult Core {version('tmlt.core')}"
+    geometric = AddGeometricNoise(1)
+    gaussian = AddDiscreteGaussianNoise(sigma_squared=1)
+    show(library, "geometric count", lambda rows: geometric(np.int64(len(rows))))
+    show(
+        library,
+        "discrete Gaussian count",
+        lambda rows: gaussian(np.int64(len(rows))),
+        claim=GaussianDP(1),
+    )
+
+
+PEERS = (diffprivlib_tools, diffprivlib_models, opendp, opacus, pipeline_dp, tumult)
+
+
+# Peers that cannot stand beside the others have an environment each (see the Makefile).
+APART = {"pipelinedp": "pipeline_dp", "tumult": "tumult", "opacus": "opacus"}
+
+
+def run_apart(prefix: str) -> None:
+    """Run the peers that have environments of their own, with this source tree."""
+    here = Path(__file__).resolve()
+    environment = {**os.environ, "PYTHONPATH": str(here.parents[1] / "src")}
+    for name, peer in APART.items():
+        python = Path(f"{prefix}-{name}/bin/python")
+        if not python.exists():
+            print(f"{peer}: not installed")
+            continue
+        done = subprocess.run(
+            [python, here, peer], capture_output=True, text=True, env=environment, check=False
+        )
+        # The first line is the heading.
+        print("\n".join(done.stdout.splitlines()[1:]))
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    print(HEAD)
+    begin = time.process_time()
+    asked = [peer for peer in PEERS if peer.__name__ in sys.argv] or PEERS
+    if "--peers" in sys.argv:
+        asked = [peer for peer in PEERS if peer.__name__ not in APART.values()]
+    for peer in asked:
+        try:
+            peer()
+        except ImportError as missing:
+            print(f"{peer.__name__}: not installed ({missing.name})")
+    if "--peers" in sys.argv:
+        sys.stdout.flush()
+        run_apart(sys.argv[sys.argv.index("--peers") + 1])
+    print(f"{time.process_time() - begin:.0f} seconds of processor time", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
