@@ -16,6 +16,8 @@ import pytest
 
 from discreet.frozen import replace
 from discreet.mechanisms.keys.threshold import laplace_threshold
+from discreet.noise.laplace import LaplaceLaw
+from discreet.noise.table import build
 from discreet.privacy import Response
 from discreet.privacy.events import KeySelection, LaplaceNoise
 from discreet.privacy.filters.filter import open_filter
@@ -280,6 +282,44 @@ def trade_off(mu, x):
     return float(mpmath.ncdf(quantile - mu))
 
 
+def moment_holds(rho, alpha, law):
+    """pure_rho and range_rho: Σ q·r^α ≤ e^(α(α−1)ρ) for a law of chances q and ratios r."""
+    moment = sum(q * r**alpha for q, r in law)
+    # In logarithms: e^(α(α−1)ρ) leaves the floats at large orders.
+    return math.log(moment) <= alpha * (alpha - 1) * rho + 1e-12
+
+
+def laws_between(low, high):
+    """Laws of three ratios between low and high whose mean is 1: two ends and one inside."""
+    for inside, share in product(np.linspace(low, high, 9), (0.0, 0.25, 0.5)):
+        # The two ends share what is left so that the mean is 1.
+        up = (1 - share * inside - (1 - share) * low) / (high - low)
+        down = 1 - share - up
+        if min(up, down) >= 0:
+            yield [(up, high), (down, low), (share, inside)]
+
+
+class TestConcentrated:
+    """Row 51: moments of all small laws stay below those of the prices, at every order."""
+
+    @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(3)])
+    def test_pure(self, epsilon):
+        rho = float(zcdp.rho_of_pure(epsilon))
+        ends = math.exp(-epsilon), math.exp(epsilon)
+        laws = list(laws_between(*ends))
+        assert len(laws) > 9
+        assert all(moment_holds(rho, alpha, law) for alpha, law in product(ORDERS, laws))
+
+    @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(3)])
+    def test_bounded_range(self, epsilon):
+        """ε²/8 is proved; `range_rho` charges the least ρ, which is not above it."""
+        assert zcdp.range_rho(epsilon) <= epsilon**2 / 8
+        rho = float(zcdp.range_rho(epsilon))
+        for offset in np.linspace(0, float(epsilon), 9):
+            laws = laws_between(math.exp(-offset), math.exp(float(epsilon) - offset))
+            assert all(moment_holds(rho, alpha, law) for alpha, law in product(ORDERS, laws))
+
+
 class TestPrintedNumbers:
     """Row 53: the numbers that docs print, as Interval has certified them."""
 
@@ -296,6 +336,13 @@ class TestPrintedNumbers:
     def test_threshold(self):
         stated = CONSTANTS["THRESHOLD"] / 10**9
         assert abs(laplace_threshold(1, 1e-6) - stated) <= 2e-9
+
+    def test_noise_table(self):
+        """All thresholds of Laplace noise of scale 1, but the last, which is all ones."""
+        table = build(LaplaceLaw(Fraction(1), 0))
+        assert table.low.tolist() == table.high.tolist()
+        assert table.low.tolist()[:-1] == CONSTANTS["LAPLACE_TABLE"]
+        assert int(table.low[-1]) == (1 << 64) - 1
 
     def test_zcdp(self):
         assert zcdp.epsilon(0.5, 1e-6) < 5.2215345
@@ -318,6 +365,12 @@ class TestWrongStatements:
 
     def test_a_lattice_without_its_factor(self):
         assert corners(1.0, 1)[0] ** 2 > 1
+
+    def test_pure_at_the_price_of_bounded_range(self):
+        ends = math.exp(-1), math.exp(1)
+        rho = float(zcdp.range_rho(Fraction(1)))
+        laws = product(ORDERS, laws_between(*ends))
+        assert not all(moment_holds(rho, alpha, law) for alpha, law in laws)
 
     def test_every_sequence_is_an_interval(self):
         assert not interval_holds([2.0, 0.5, 2.0], 1.0)

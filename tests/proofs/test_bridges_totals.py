@@ -27,6 +27,7 @@ from discreet.query.algebra.tally import Free, GroupShare, KeptKeys, RowShare, T
 from discreet.query.algebra.tree import JoinPeople, JoinPublic, Scan, Union
 from discreet.query.bounds.fanout import person_rows
 from discreet.query.bounds.sensitivity import Corner, _met_corners, corner_of, influence
+from discreet.query.bounds.siblings import wide_question
 
 ROOT = Path(__file__).parents[2]
 CONSTANTS = json.loads((ROOT / "proofs" / "checked.json").read_text("utf-8"))["constants"]
@@ -264,6 +265,31 @@ class TestMoments:
         grid = np.array(list(product((-3.0, -0.5, 0.0, 1.0, 1e9), repeat=2)))
         steps = _clipped(grid, 1.0)
         assert all(isqrt(int((row.astype(object) ** 2).sum())) <= FINE for row in steps)
+
+
+FLIGHTS = dp.Schema("flights", dp.Rows(), {"origin": Category(list(KEYS)), "late": Boolean()})
+
+
+def cells_of(question, rows):
+    """The exact totals of a question, absent cells left out."""
+    [release] = dp.plan_question(question, dp.PureDP(1)).releases
+    found = Memory({"flights": rows}).tally(release.need.tally)
+    return {cell: values for cell, values in found.items() if any(values)}
+
+
+class TestSiblings:
+    """Row S1: a row is in at most one cell of the wide question, with what it adds to its part."""
+
+    @pytest.mark.parametrize("where", ["origin = 'a'", "origin = 'b' AND late = TRUE"])
+    def test_all_rows(self, where):
+        asked = dp.parse_sql(
+            f"SELECT COUNT(*) AS n FROM flights WHERE {where}", {"flights": FLIGHTS}
+        )
+        wide = wide_question(asked)
+        for origin, late in product((*KEYS, None), (True, False, None)):
+            cells = cells_of(wide.question, [{"origin": origin, "late": late}])
+            assert len(cells) <= 1
+            assert sum(abs(value) for values in cells.values() for value in values) <= 1
 
 
 def half_l1(sensitivity, totals):

@@ -80,9 +80,10 @@ class TestTheTable:
         assert not missing
 
     def test_as_many_rows_as_promised(self):
-        planned = {row["number"] for row in IN_CODE}
-        free = [row for row in IN_CODE if CHECK["axiom_free"](CHECKED, row)]
-        assert len(planned) == len(IN_CODE) >= 50
+        planned = [row for row in IN_CODE if row["number"].isdecimal()]
+        free = [row for row in planned if CHECK["axiom_free"](CHECKED, row)]
+        assert {row["number"] for row in planned} == {str(number) for number in range(1, 54)}
+        assert len(planned) == 53
         assert len(free) >= 34
 
 
