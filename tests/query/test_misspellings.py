@@ -151,6 +151,14 @@ def test_nothing_is_suggested_where_nothing_is_near(word):
             "there is no table 'q' in FROM; there are p; did you mean p?",
         ),
         ("SELECT COUNT(*) FROM people WHERE `regoin` = 'N'", "did you mean region?"),
+        (
+            "SELECT COUNT(*) FROM users u JOIN visits v ON u.user_id = v.usr_id",
+            "did you mean user_id?",
+        ),
+        (
+            "SELECT COUNT(*) FROM users u JOIN visits v ON u.age = v.ward",
+            "rows of different people could meet",
+        ),
         ("SELECT COUNT(*) FROM peple", "did you mean people?"),
         ("SELCT COUNT(*) FROM people", "SELCT: only SELECT asks a question; did you mean SELECT?"),
         ("SELECT COUNT(*) FORM people", "near line 1, column 27; did you mean FROM?"),

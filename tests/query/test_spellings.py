@@ -171,3 +171,18 @@ def test_a_funnel_counts_people():
         "SELECT COUNT(DISTINCT user_id) AS n, COUNT(DISTINCT CASE WHEN ward > 3 THEN user_id END) AS m FROM visits"
     )
     assert [type(one) for _, one in question.statistics] == [CountPeople, CountPeopleIf]
+
+
+def test_a_list_whose_further_column_is_null_for_a_key_is_refused():
+    """Stores list rows without NULL, so that the key of such a row would be missing from the answer."""
+    listed = {("ward",): [1, 2, 3], ("ward", "city"): [(1, "Oslo"), (2, "Rome")]}
+    listed[("city",)] = ["Oslo", "Rome"]
+    sql = (
+        "SELECT w.ward, w.city, COUNT(p.age) AS n FROM people p RIGHT JOIN wards w "
+        "ON p.ward = w.ward GROUP BY w.ward, w.city"
+    )
+    with pytest.raises(dp.UnsupportedQuery, match="city is NULL for some of its keys"):
+        parse(sql, TABLES, lambda _, *columns: listed[columns])
+    listed[("ward",)] = [1, 2]
+    question = parse(sql, TABLES, lambda _, *columns: listed[columns])
+    assert question.nested.rows == ((1, "Oslo"), (2, "Rome"))

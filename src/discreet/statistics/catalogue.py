@@ -3,7 +3,8 @@
 The name of the file stands in the declaration of the statistic (`query.algebra.statistic`).
 
 COUNT(*), COUNT(x)       number of rows; of rows where x is not NULL
-COUNT(DISTINCT person)   number of people
+COUNT(DISTINCT person)   number of people, or of those with a row for which a condition is true
+(SELECT … FROM …)        the totals of a count, sum or mean of other rows, without keys
 SUM(x)                   Σx
 AVG(x)                   Σ(x − m), n       m the middle of the public range: half the sensitivity of Σx
 VARIANCE(x)              Σ(x − m)², Σ(x − m), n

@@ -197,6 +197,10 @@ def _with_private(left: Scope, right: Scope, join: exp.Join, outer: str) -> Scop
             "put conditions on its right side into a sub-query",
         )
     if not people:
+        # A misspelt id is no join of different people: its name is what is wrong.
+        for part in conditions:
+            for column in part.find_all(exp.Column):
+                resolve(Scope(left.rows, (*left.sources, *right.sources)), column)
         raise unbounded_refusal(
             "JOIN of private tables",
             "rows of different people could meet",
