@@ -95,6 +95,8 @@ class TestAQuestionThatAColleagueAskedBefore:
     def test_shows_in_the_history_of_its_asker_as_a_charge_with_no_trace_of_others(self):
         bob, (_, second) = asked_by("ana", "bob")
         (entry,) = bob.history()
+        # Ana's own run looks alike: its entry "answer" would tell that she asked first.
+        assert [one.kind for one in bob.named("ana").history()] == [entry.kind] == ["charge"]
         assert (entry.kind, entry.refers, entry.who, entry.why) == (
             "charge",
             None,

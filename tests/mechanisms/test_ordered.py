@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.mechanisms.beyond import ordered as module
-from discreet.mechanisms.beyond.ordered import PLACES, Range, ranks, span
+from discreet.mechanisms.beyond.ordered import PLACES, Range, ranks, small_spans, span
 from support.profile import examples
 
 
@@ -40,6 +40,14 @@ class TestSpan:
                 abs(int(x[a:b].sum()) - int(y[a:b].sum())) for y in data if neighbours(x, y)
             )
             assert reached == spans[tuple(x)][0]
+
+    @pytest.mark.parametrize(("a", "b"), [(1, 2), (0, 1), (3, 4), (1, 3), (0, 4)])
+    def test_the_small_ones_are_found_by_search(self, small, a, b):
+        for x in map(np.array, itertools.combinations_with_replacement(small, 4)):
+            spans = [span(x, a, b, k) for k in range(6)]
+            for bound, most in itertools.product(small, range(1, 6)):
+                found = sum(one <= bound for one in spans[:most])
+                assert small_spans(x, a, b, bound, most) == found
 
     def test_in_the_end_it_is_the_whole_range(self):
         assert span(np.array([5, 5, 5]), 1, 2, 3) == PLACES

@@ -88,6 +88,15 @@ class TestQuantile:
     def test_the_bound_is_rounded_down_to_the_lattice(self):
         assert ProposedQuantile(1, 1e-6, 0, 3, 1).test.bound == math.floor(PLACES / 3)
 
+    def test_tiny_budgets_end(self):
+        """At ε = 2^-17 the threshold is 4.6 million people: the data lie within that of everything."""
+        tiny = ProposedQuantile(Fraction(1, 2**17), 1e-6, 0, 100, 0.5)
+        assert tiny.test.threshold > 10**6
+        assert tiny.release([50.0] * 1001, bits=HashedBits(b"x")) is None
+        # A bound as wide as the range passes however few values there are.
+        wide = ProposedQuantile(5, 1e-6, 0, 100, 100)
+        assert wide.release([0.0, 100.0], bits=HashedBits(b"x")) is not None
+
     def test_error(self):
         made = ProposedQuantile(5, 1e-6, 0, 100, 0.5)
         assert made.error(0.05) == pytest.approx(0.5 / 2.5 * math.log(20), rel=1e-6)

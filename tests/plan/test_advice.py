@@ -185,3 +185,12 @@ class TestWarnings:
             "warnings"
         ] == [warning]
         assert max(map(len, found.to_text(60).splitlines())) <= 60
+
+
+def test_shares_of_a_total_that_is_used_twice_are_shown_once():
+    """CORR(x, x) has three totals, two of them twice: their shares add up to 100 %."""
+    schema = dp.Schema("people", dp.Rows(), {"x": dp.Integer(0, 9, default=0)})
+    asked = dp.parse_sql("SELECT CORR(x, x) AS c FROM people", {"people": schema})
+    rows = dp.plan_question(asked, dp.PureDP(1)).to_dict()["rows"]
+    assert sum(row["share"] or 0 for row in rows) == pytest.approx(1)
+    assert [row["price"] for row in rows].count("as above") == 3

@@ -206,6 +206,14 @@ class TestNames:
         asked = question(relation(), {"a": Count()}, columns=(("rows", Field("a")),))
         assert plan_question(asked, error={"rows": 20}) == plan_question(asked, error={"a": 20})
 
+    def test_a_computed_column_is_refused_by_what_it_is_made_of(self):
+        """AVG in CUBE is a quotient: its sum and its count have the errors."""
+        ratio = Call(Function.DIVIDE, (Field("a"), Field("b")))
+        asked = question(relation(), {"a": Sum(X), "b": Count()}, columns=(("m", ratio),))
+        words = r"error names m, which is computed from a \(SUM\), b \(COUNT\); give these"
+        with pytest.raises(InvalidArgument, match=words):
+            plan_question(asked, error={"m": 1})
+
     def test_equal_statistics_meet_the_smaller_error(self):
         asked = question(
             relation(),

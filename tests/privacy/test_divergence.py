@@ -111,6 +111,15 @@ def test_discrete_gaussian(variance, shift):
 class TestSampledGaussian:
     """Removing a unit: E[(1 − q + qe^L)^α]; adding one is never dearer."""
 
+    @pytest.mark.parametrize("mu", [5.0, 30.0])
+    @pytest.mark.parametrize("alpha", [1.01, 1.5, 7.3])
+    def test_rates_near_the_end_of_the_floats(self, mu, alpha):
+        """e^L leaves the floats where qe^L is small; the divergence grows with the rate."""
+        rates = [5e-324, 1e-310, 1e-300, 1e-200, 1e-20]
+        found = [float(sampled_gaussian_renyi(mu, rate, np.array([alpha]))[0]) for rate in rates]
+        assert all(map(math.isfinite, found)) and found[0] >= 0
+        assert found == sorted(found)
+
     @pytest.mark.grid
     @pytest.mark.untraced
     @pytest.mark.parametrize("mu", [0.05, 1.0, 2.5, 9.0])

@@ -183,3 +183,9 @@ class TestBeyondTheFloats:
 
     def test_discrete_noise_of_hardly_any_width(self):
         assert compose(DiscreteGaussianNoise("1e-11", 1)).epsilon("1e-6") >= 0.49e11
+
+
+@pytest.mark.parametrize("sensitivity", [100, 10**4, 10**6, 10**9])
+def test_losses_of_millions_have_a_delta(sensitivity):
+    """Of six such releases nothing is protected: δ at ε = 0 is 1, and no float overflows."""
+    assert compose([LaplaceNoise(1, sensitivity)] * 6).delta(epsilon=0) == 1

@@ -179,7 +179,7 @@ class TestAnswers:
                 assert value == pytest.approx(first or 9 * 10**7, rel=1e-3)
 
     def test_whole_is_for_workloads(self):
-        with pytest.raises(dp.InvalidArgument, match="whole already"):
+        with pytest.raises(dp.InvalidArgument, match="nothing to add up to"):
             curator().sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(1), whole=True)
 
     def test_a_hierarchy_with_a_key_beside(self):

@@ -36,7 +36,7 @@ from .context import CuratorContext, RunControl, read_context
 from .explain import explain_plan
 from .explanation import Explanation
 from .history import history_of
-from .pay import Locks, Work, find_paid, pay
+from .pay import Locks, Paid, Work, find_paid, pay
 from .signing import Signer
 from .stored_answer import Body, facts_of, read_answers, write_body
 from .wide_measurement import measurement_of
@@ -391,16 +391,17 @@ class Curator:
         """
         context = self.context
         apart = not context.share_questions
-        keys = [key.text, key.spelled]
-        if same_target(request.questions, context.public_values):
-            # An answer of an earlier meaning that is proved to be the same.
-            keys.append(key.former)
-        paid = None
-        for one in keys:
-            if paid is None:
-                paid = find_paid(self.ledger, self.who, one, apart=apart, pause=context.pause)
+
+        def find(one: str) -> Paid | None:
+            return find_paid(self.ledger, self.who, one, apart=apart, pause=context.pause)
+
+        paid = find(key.text) or find(key.spelled)
         if paid is None:
-            return None
+            # An answer of an earlier meaning counts only if it is proved to be the same. The proof is
+            # worked out where this asker has such an answer, so its time tells nothing of others.
+            paid = find(key.former)
+            if paid is None or not same_target(request.questions, context.public_values):
+                return None
         # Refused as for a new question, although nothing is written here.
         read_text(why, "why")
         opened = self.ledger.terms.filter

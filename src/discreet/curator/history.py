@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import get_args
 
 from ..ledger import Entry, History
+from ..ledger.entry import EntryKind
 from .context import CuratorContext
 
 
@@ -14,11 +16,15 @@ def history_of(
 ) -> History:
     """List an analyst's entries, all or of some kinds.
 
-    If questions are not shared, each entry is shown as `own_view` returns it.
+    If questions are not shared, each entry is shown as `own_view` returns it. Entries "answer" are left
+    out then: they follow the analyst's own runs alone, and so tell whether a colleague had asked first.
     """
-    history = context.ledger.history(who, last, kinds=kinds)
     if context.share_questions:
-        return history
+        return context.ledger.history(who, last, kinds=kinds)
+    seen = [kind for kind in get_args(EntryKind) if kind != "answer"]
+    if kinds is not None:
+        seen = [kind for kind in seen if kind in kinds]
+    history = context.ledger.history(who, last, kinds=seen)
     return replace(history, entries=tuple(map(own_view, history)))
 
 

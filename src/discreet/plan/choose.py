@@ -477,7 +477,7 @@ def check_whole(plan: Plan, terms: Terms) -> Plan:
     """
     if terms.whole and plan.gap is None:
         raise InvalidArgument(
-            "whole= is for several sets of keys, running totals or many counts at once; "
-            "one count is whole already"
+            "whole= lets the tables of several sets of keys, running totals or many counts add up "
+            "in whole numbers; a single table has nothing to add up to: leave whole out"
         )
     return plan

@@ -119,6 +119,34 @@ def span(ordered: NDArray[np.int64], a: int, b: int, k: int) -> int:
     return int((upper - lower).max())
 
 
+def small_spans(ordered: NDArray[np.int64], a: int, b: int, bound: int, most: int) -> int:
+    """Return how many of A_0 … A_(most−1) are at most a bound; they grow with k (see `span`).
+
+    Guarantee: the same number of array operations of the same lengths, whatever the values are, so
+    that the work does not tell the result.
+
+    >>> import numpy as np
+    >>> from discreet.mechanisms.beyond.ordered import small_spans
+    >>> small_spans(np.array([10, 20, 40]), 1, 2, 25, 3)
+    1
+
+    Law: tests/mechanisms/test_ordered.py::TestSpan
+    """
+    upper = _values_at_ranks(ordered, b, most + 1)
+    places = np.arange(most + 1)
+    found = 0
+    # Binary search from the highest bit of the result down, always all bits.
+    for bit in reversed(range(most.bit_length())):
+        wanted = found + (1 << bit)
+        k = min(wanted, most) - 1
+        # Of the terms t = 0 … most, those up to k + 1 belong to A_k.
+        lower = _values_at_ranks(ordered, a - k, most + 1)
+        terms = np.where(places <= k + 1, upper - lower, 0)
+        if wanted <= most and int(terms.max()) <= bound:
+            found = wanted
+    return found
+
+
 def outer_spans(ordered: NDArray[np.int64], a: int, b: int, count: int) -> NDArray[np.int64]:
     """Bound A_0, A_1 … A_(count−1) from above by the outermost pair of each: x_(b+k+1) − x_(a−k).
 

@@ -19,7 +19,7 @@ from ..keys.counts import per_key_delta
 from ..laws.error_bound import parameter_repr, read_beta
 from ..laws.tails import laplace_tail, least_with_tail, two_sided_bound
 from ..reading.allowance import read_approximate_budget
-from .ordered import PLACES, Range, ranks, read_quantile, span
+from .ordered import PLACES, Range, ranks, read_quantile, small_spans
 
 
 @frozen(init=False)
@@ -217,10 +217,10 @@ class ProposedQuantile:
         a, b = ranks(self.quantile, ordered.size)
         # The distance is cut off at a public number, which passes almost surely.
         max_distance = 3 * self.test.threshold + 1
-        # All spans are computed: the work does not tell the distance.
-        spans = [span(ordered, a, b, k) for k in range(max_distance)]
-        # Spans grow with k, so counting the small ones finds the first large one.
-        distance = sum(local <= self.test.bound for local in spans)
+        # Once all n values are changed the span is the whole range, whatever the data are.
+        distance = small_spans(ordered, a, b, self.test.bound, min(max_distance, ordered.size))
+        if self.test.bound >= PLACES:
+            distance = max_distance
         noisy = self.test.release(int(ordered[a]), distance, bits=bits)
         if noisy is None:
             return None

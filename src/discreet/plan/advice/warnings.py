@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from ...arithmetic.rounding import shown
 from ...privacy.measures import ZCDP
 from ...query.algebra.expression import Field
-from ...query.algebra.statistic import CountPeople, Mean, Statistic, Sum, Variance
+from ...query.algebra.statistic import CountPeople, CountPeopleIf, Mean, Statistic, Sum, Variance
 from ...query.algebra.tally import RowShare
 from ...query.algebra.tree import Question, Relation, Scan
 from ...query.bounds.missing_keys import absent_keys
@@ -75,7 +75,8 @@ def warnings_of(plan: Plan) -> tuple[str, ...]:
 def _key_warnings(question: Question) -> Iterator[str]:
     """Warn of rows without a listed key, which count towards a person's cap; offer their WHERE."""
     where = keys_condition(question)
-    if where and any(not isinstance(one, CountPeople) for _, one in question.statistics):
+    of_people = CountPeople | CountPeopleIf
+    if where and any(not isinstance(one, of_people) for _, one in question.statistics):
         names = " or ".join(absent_keys(question, None))
         yield (
             f"rows without a listed value of {names} count towards the rows of a person, "

@@ -20,7 +20,8 @@ from ...frozen import fill, frozen
 from ...mechanisms.reading.budget import read_budget
 from ...privacy.filters.filter import Filter
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
-from ...query.algebra.expression import Field
+from ...query.algebra.expression import Field, fields_of
+from ...query.algebra.statistic import function_name
 from ...query.algebra.tree import (
     JoinPeople,
     JoinPublic,
@@ -367,11 +368,29 @@ def _by_statistic(question: Question, given: Mapping[str, T], what: str) -> dict
             known[column] = made.name
     unknown = sorted(str(name) for name in given if name not in known)
     if unknown:
+        _refuse_computed(question, unknown[0], what)
         verb = "names" if what == "error" else "name"
         raise InvalidArgument(
             f"{what} {verb} no statistic: {', '.join(unknown)}; there are {', '.join(names)}"
         )
     return {known[name]: value for name, value in given.items()}
+
+
+def _refuse_computed(question: Question, name: str, what: str) -> None:
+    """Refuse a column that is computed from several statistics, as AVG in CUBE is.
+
+    Refuses: with InvalidArgument such a column, by the statistics that may be named instead.
+    """
+    made = dict(question.finish.columns).get(name)
+    if made is None:
+        return
+    statistics = dict(question.statistics)
+    parts = [one for one in statistics if one in fields_of(made)]
+    told = ", ".join(f"{one} ({function_name(statistics[one])})" for one in parts)
+    if parts:
+        raise InvalidArgument(
+            f"{what} names {name}, which is computed from {told}; give these, or one for all"
+        )
 
 
 def _rows_per_key(question: Question, size: int | None) -> tuple[int, str]:

@@ -169,7 +169,6 @@ def _lines(plan: Plan) -> list[PlanLine]:
         return lines
     if plan.selection is not None:
         lines.append(_keys_line(plan.selection))
-    shared = _shared_places(plan)
     seen: set[int] = set()
     errors = plan.statistic_errors()
     ranges = plan.error_ranges()
@@ -183,8 +182,9 @@ def _lines(plan: Plan) -> list[PlanLine]:
             unit = _error_unit(plan.releases[places[0]])
             lines.append(PlanLine(name, "", None, None, "", error, unit, relative, "", ends))
         for label, place in zip(model.labels, places, strict=True):
-            # A total that an earlier line has paid for is shown without a price.
-            is_paid = place in shared and place in seen
+            # A total that an earlier line has paid for is shown without a price: that of another
+            # statistic, or of the same, as CORR(x, x) has.
+            is_paid = place in seen
             if is_alone:
                 line = _line(plan, name, place, relative, shared=is_paid)
                 # A statistic of one release may still suppose data, as a quantile does.
@@ -199,16 +199,6 @@ def _table_lines(table: Plan) -> list[PlanLine]:
     """Return the lines of one of several tables, with the names of its sets."""
     sets = " and ".join(set_labels(table.question))
     return [replace(line, statistic=f"{line.statistic} by {sets}") for line in _lines(table)]
-
-
-def _shared_places(plan: Plan) -> set[int]:
-    """Return the places of releases that several statistics use."""
-    shared: set[int] = set()
-    seen: set[int] = set()
-    for _, places in plan.uses:
-        shared |= seen.intersection(places)
-        seen.update(places)
-    return shared
 
 
 def _error_unit(release: PlannedRelease) -> str:

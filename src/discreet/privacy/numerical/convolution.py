@@ -277,15 +277,18 @@ def _bounded_profile(losses: Array, weight: Array, known: _Certificate) -> Profi
     keep = tilt * (mean - losses) <= 500
     losses = losses[keep]
     weight = weight[keep]
+    # Sums of n positive terms err by n units each way; e^x errs by |x| units.
+    largest_power = 1 + abs(log_moment) + abs(tilt * mean)
+    units = 8 * len(losses) + 64 * largest_power
+    margin = units * EPS
+    if margin >= 1:
+        # Losses of millions times a steep tilt: no digit of the scale is known, and nothing is told.
+        return Profile(losses, np.ones(len(losses)), np.zeros(len(losses)), tilt, log_moment)
     scale = math.exp(log_moment - tilt * mean)
     # The floor e^−700 keeps the factors positive. It raises the curve by at most e^−700 = 1e-304,
     # as `scale` is at most 1: nothing that is told from 0 (`direction.LEAST`).
     exponents = -tilt * (losses - mean)
     untilt = np.exp(np.maximum(exponents, -700.0))
-    # Sums of n positive terms err by n units each way; e^x errs by |x| units.
-    largest_power = 1 + abs(log_moment) + abs(tilt * mean)
-    units = 8 * len(losses) + 64 * largest_power
-    margin = units * EPS
     # Negative weights are rounding errors of the FFT, covered by `noise`.
     value = _curve_of(np.maximum(weight, 0.0) * untilt, step)
     error = _curve_of(known.noise * untilt, step)

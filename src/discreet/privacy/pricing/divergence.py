@@ -26,6 +26,8 @@ _SMOOTH_VARIANCE = 4
 _MAX_INTEGRATED_ORDER = 64
 # Relative loss by cancellation near α = 1 in `_any_order`; added, so that the result is no less.
 _CANCELLATION = 2e-10
+# e^700 is a float, and e^710 is none.
+_MAX_LOSS = 700.0
 
 
 def response_renyi(epsilon: float, options: int, alphas: Array) -> Array:
@@ -242,7 +244,10 @@ def _any_order(mu: float, rate: float, alpha: float) -> float:
     log_power = alpha * np.logaddexp(0.0, log_y)
     # There (1 + y)^α may overflow, and its logarithm is taken.
     far = (loss > 1) & (log_power > 30)
-    y = rate * np.expm1(np.where(far, 0.0, loss))
+    y = rate * np.expm1(np.where(far, 0.0, np.minimum(loss, _MAX_LOSS)))
+    # e^loss leaves the floats where a tiny rate keeps y small: there y is taken by its logarithm.
+    beyond = (loss > _MAX_LOSS) & ~far
+    y = np.where(beyond, np.exp(np.where(beyond, log_y, 0.0)), y)
     near_terms = convex_power(y, alpha) * np.exp(log_weight)
     near_sum = float(np.sum(np.where(far, 0.0, near_terms)))
     # (1 + αy)/(1 + y)^α, below 1.
