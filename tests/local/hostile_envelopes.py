@@ -52,8 +52,8 @@ def _table(weights, how):
             row[index * (width - 1) // (len(rows) - 1)] = (1 << 40) - width + 1
     elif how == "uneven":
         # A weight between the least and the largest of its column, so that no ratio is larger.
-        index = next(i for i, row in enumerate(rows) if _is_inner(row[0], rows))
-        rows[index][0] += 1
+        index, place = next(_inner(rows))
+        rows[index][place] += 1
     elif how == "negative":
         rows[0][0], rows[0][1] = -rows[0][0], rows[0][1] + 2 * rows[0][0]
     else:
@@ -65,9 +65,12 @@ def _table(weights, how):
     return rows
 
 
-def _is_inner(weight, rows):
-    column = [row[0] for row in rows]
-    return min(column) < weight < max(column)
+def _inner(rows):
+    """Yield the places of weights that are neither the least nor the largest of their column."""
+    for place, column in enumerate(zip(*rows, strict=True)):
+        for index, weight in enumerate(column):
+            if min(column) < weight < max(column):
+                yield index, place
 
 
 def hostile():
