@@ -104,6 +104,13 @@ class TestNoSumWraps:
         at, more = (seen(model, schema, trained(model, schema, 10**power)) for power in (10, 16))
         assert np.allclose(at, more, rtol=1e-2, atol=2e-2)
 
+    def test_a_distinct_row_of_more_people_than_64_bits_hold(self):
+        """Its weight stops at 2^62: nothing is refused after the charge."""
+        model = learn.AdditiveClassifier(target="works", features=["age"], bins=4)
+        found = trained(model, ROWS, 10**25)
+        assert np.isfinite(found["coefficients"]).all()
+        assert found["count"][0] > 2**61
+
     def test_weights_beyond_doubles_are_added_exactly(self):
         weights = np.array([2**62, 2**61 + 1, 3], dtype=np.int64)
         numbers = np.array([[1024.0], [-1024.0], [7.0]])

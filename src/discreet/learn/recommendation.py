@@ -11,7 +11,7 @@ is the signal. The thresholds were fitted to the log loss on Adult, digits and t
     s ≥ 1,000         AdditiveClassifier, 32 bins      rows enough for effects of any shape
     s ≥ 150           AdditiveClassifier, 16 bins
     s ≥ 2             LogisticRegression
-    s < 2             CategoricalNB of one column      how common each class is: nothing else is left
+    s < 2             CategoricalNB of one column      how common each class is, and hardly more
 
 A number is predicted by LinearRegression, from s ≥ 300 on by AdditiveRegressor.
 """
@@ -87,9 +87,7 @@ def recommend(n: int, features: int, classes: int | None, spend: Measure) -> Rec
         why = "rows enough for effects of any shape"
         return Recommendation(AdditiveClassifier, {"bins": bins}, signal, why)
     if signal < _LINES:
-        why = (
-            "noise drowns all but how common each class is; more rows or a larger spend would help"
-        )
+        why = "noise drowns nearly all but how common each class is; more rows or a larger spend would help"
         return Recommendation(CategoricalNB, {"bins": 1}, signal, why, columns=1)
     return Recommendation(
         LogisticRegression, {}, signal, "rows enough for a straight line in each column"

@@ -12,6 +12,7 @@ Law: tests/learn/test_clusters.py::TestARowMovesOneCell
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -68,19 +69,29 @@ class Clusters:
         cells = grid.noisy(cells_of(rows, plane), bits) / unit
         centres = plane.centres(cells, float(grid.noise.scale) / unit, self.clusters)
         release = training.releases[2]
-        counts = np.ones(self.clusters)
-        for _ in range(self.rounds):
+        noise = float(release.noise.scale) / unit
+        kept = []
+        for step in range(self.rounds):
             assigned = nearest(rows, centres)
             exact = sums_by_class(rows, assigned, self.clusters, squares=False)
             noisy = release.noisy(exact, bits) / unit
-            counts = np.maximum(noisy[:, -1], 0.0)
-            # A cluster of fewer rows than noise keeps its centre.
-            enough = counts > float(release.noise.scale) / unit
-            divisors = np.maximum(counts, 1.0)[:, None]
-            # Declared bounds hold every mean, so that clipping only removes noise.
-            means = np.clip(noisy[:, :-1] / divisors, -1.0, 1.0)
-            centres = np.where(enough[:, None], means, centres)
+            # The first half finds the groups; the mean of the second half has less noise.
+            if step >= self.rounds // 2:
+                kept.append(noisy)
+            centres = _moved(centres, noisy, noise)
+        averaged = np.mean(kept, axis=0)
+        centres = _moved(centres, averaged, noise / math.sqrt(len(kept)))
+        counts = np.maximum(averaged[:, -1], 0.0)
         return {"centres": centres, "counts": counts}
+
+
+def _moved(centres: Floats, sums: Floats, noise: float) -> Floats:
+    """Return the means of noisy sums and counts; a cluster of fewer rows than noise stays."""
+    enough = sums[:, -1:] > noise
+    divisors = np.maximum(sums[:, -1:], 1.0)
+    # Declared bounds hold every mean, so that clipping only removes noise.
+    means = np.clip(sums[:, :-1] / divisors, -1.0, 1.0)
+    return np.where(enough, means, centres)
 
 
 @frozen(eq=False)
