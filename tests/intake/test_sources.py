@@ -223,3 +223,21 @@ class TestParquetByItsOwnSchema:
             engine.check(schema)
             found = engine.tally(Tally(Scan(schema), (Field("x"),), (ONE,), Free()))
         assert found == {(5,): (1,), (9,): (1,), (None,): (1,)}
+
+
+class TestTotalColumns:
+    def test_runs_are_decoded_cell_by_cell(self):
+        runs = pa.RunEndEncodedArray.from_arrays(
+            pa.array([2, 3, 6], pa.int16()), pa.array(["a", None, "b"])
+        )
+        cells = ["a", "a", None, "b", "b", "b"]
+        for start in range(6):
+            found = total_column(pa.chunked_array([runs.slice(start), runs]))
+            assert found.to_pylist() == cells[start:] + cells
+
+    @pytest.mark.parametrize("unit", ["s", "ms"])
+    @pytest.mark.parametrize("far", [2**62, -(2**62), 2**63 - 1, -(2**63)])
+    def test_times_beyond_microseconds_are_null_at_both_ends(self, unit, far):
+        kind = pa.timestamp(unit)
+        found = total_column(pa.chunked_array([pa.array([0, far], pa.int64()).view(kind)]))
+        assert found.to_pylist() == [datetime(1970, 1, 1), None]

@@ -9,6 +9,7 @@ import sys
 import duckdb
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import discreet as dp
@@ -28,7 +29,7 @@ def count(engine):
 def connection(tmp_path):
     (tmp_path / "t.csv").write_text("x\n" + "5\n" * 30)
     (tmp_path / "t.json").write_text('{"x": 5}\n' * 30)
-    pa.parquet.write_table(pa.table({"x": [5] * 30}), tmp_path / "t.parquet")
+    pq.write_table(pa.table({"x": [5] * 30}), tmp_path / "t.parquet")
     with duckdb.connect() as opened:
         opened.execute("CREATE TABLE base AS SELECT 5 AS x, 'a' AS y FROM range(30)")
         opened.execute(f"CREATE MACRO hidden() AS TABLE SELECT * FROM '{tmp_path}/t.csv'")
