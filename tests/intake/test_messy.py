@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
+from itertools import product
 
 import pytest
 from typer.testing import CliRunner
@@ -72,6 +73,12 @@ class TestCounts:
         path = write(tmp_path / "t.csv", rows)
         (found,) = find_proposals(path, dp.Schema("t", dp.Rows(), {"x": dp.Real(0, 9999)}))
         assert len(found.proposals) == given
+
+    def test_common_forms_do_not_hide_a_rare_one(self, tmp_path):
+        rows = [("".join(word),) for word in product("abcdefghi", repeat=3)] * 2
+        path = write(tmp_path / "t.csv", [*rows, ("80 kg",)])
+        (found,) = find_proposals(path, dp.Schema("t", dp.Rows(), {"x": dp.Real(0, 99)}))
+        assert [proposal.text for proposal in found.proposals] == ["unit='kg'"]
 
     @pytest.mark.parametrize(
         ("cells", "counts"),
