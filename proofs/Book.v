@@ -29,7 +29,22 @@ Proof. by move=> n h; rewrite /decide (negbTE n) ifN // -ltNge. Qed.
 (* what is booked stays booked, and never costs less later *)
 Theorem only_grows log q : spent log <= spent (decide log q).
 Proof. by rewrite /decide; case: ifP => // _; case: ifP => // _; rewrite /spent big_cons ler_addr. Qed.
-(* a restart that replays the log finds the same book *)
+(* what is booked is never dropped *)
 Theorem recount log q : {subset log <= decide log q}.
 Proof. by move=> x; rewrite /decide; case: ifP => // _; case: ifP => // _; rewrite inE => ->; rewrite orbT. Qed.
+(* a restart that replays the entries in their order finds the same book, entry for entry *)
+Inductive booked : seq Q -> Prop :=
+| BookedNone : booked [::]
+| BookedOne q log : booked log -> q \notin log -> spent log + price q <= budget -> booked (q :: log).
+Lemma decide_booked log q : booked log -> booked (decide log q).
+Proof.
+by move=> b; rewrite /decide; case: ifP => // /negbT n; case: ifP => // h; exact: BookedOne.
+Qed.
+Lemma run_booked asked : booked (run asked).
+Proof. by rewrite /run; have := BookedNone; elim: asked [::] => //= q s ih log b; apply/ih/decide_booked. Qed.
+Theorem replay asked : run (rev (run asked)) = run asked.
+Proof.
+elim: (run_booked asked) => // q log _ ih n h.
+by rewrite rev_cons /run -cats1 foldl_cat /= -/(run (rev log)) ih /decide (negbTE n) h.
+Qed.
 End Book.

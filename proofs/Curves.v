@@ -192,3 +192,21 @@ have -> : w * y1 ^+ (m + n) + v * y2 ^+ (m + n) - (w * y1 ^+ m + v * y2 ^+ m) * 
   by rewrite !exprD; ring.
 by rewrite !mulr_ge0.
 Qed.
+(* so a split shift has no larger Renyi moment: y1 = a^(1-alpha), z = a^(2 alpha - 1) <= a *)
+Theorem split_renyi (R : realFieldType) (a y1 z : R) m n : 0 < a < 1 -> 0 < z <= a -> 0 <= y1 ->
+  shift_moment a y1 z m.+1 * shift_moment a y1 z n.+1 <= shift_moment a y1 z (m.+1 + n.+1).
+Proof.
+move=> a01 /andP[z0 za] y0; have [a0 a1] := andP a01; have z1 : z < 1 := le_lt_trans za a1.
+have z01 : 0 < z < 1 by rewrite z0.
+rewrite addSn !moment_closed //.
+have n1 : 0 < 1 - z by rewrite subr_gt0.
+have n3 : 0 < 1 + a by exact: addr_gt0 ltr01 a0.
+have d1 := lt0r_neq0 n1; have d3 := lt0r_neq0 n3.
+apply: split_moment.
+- apply: divr_ge0; last exact: ltW.
+  apply: addr_ge0; first exact: ler01.
+  by apply: divr_ge0; [apply: mulr_ge0; [exact: ltW | rewrite subr_ge0 ltW] | exact: ltW].
+- by rewrite divr_ge0 ?(ltW n3) // divr_ge0 ?(ltW n1) // subr_ge0.
+- by field; rewrite ?d1 ?d3.
+- by rewrite mulr_ge0 ?(ltW z0) //= ler_pimulr // ltW.
+Qed.
