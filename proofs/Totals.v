@@ -318,3 +318,49 @@ move=> off h; split.
 apply: (@leq_trans #|pred1 k0|); last by rewrite card1.
 by apply: subset_leq_card; apply/subsetP => k; rewrite !inE; apply: contraR => /off ->.
 Qed.
+
+(* Rows in groups (max_rows_per_group): at most r in a group, K in all: the squares are at most those of full groups and one rest *)
+Definition corner_squares (r K : int) : int := (K %/ r)%Z * r ^+ 2 + (K %% r)%Z ^+ 2.
+Lemma corner_step (r a S : int) : 0 < r -> 0 <= a <= r -> 0 <= S -> a ^+ 2 + corner_squares r S <= corner_squares r (a + S).
+Proof.
+move=> r0 ar S0; rewrite /corner_squares.
+have e := divz_eq S r; have m0 := modz_ge0 S (lt0r_neq0 r0); have m1 := ltz_pmod S r0.
+move: e m0 m1; set q := (S %/ r)%Z; set t := (S %% r)%Z => e m0 m1.
+case: (ltP (a + t) r) => h.
+  have -> : a + S = q * r + (a + t) by rewrite e; ring.
+  have d : ((a + t) %/ r)%Z = 0 by apply: divz_small; lia.
+  have k : ((a + t) %% r)%Z = a + t by apply: modz_small; lia.
+  rewrite divzMDl ?lt0r_neq0 // modzMDl d k addr0 !expr2; nia.
+have -> : a + S = (q + 1) * r + (a + t - r) by rewrite e; ring.
+have d : ((a + t - r) %/ r)%Z = 0 by apply: divz_small; lia.
+have k : ((a + t - r) %% r)%Z = a + t - r by apply: modz_small; lia.
+rewrite divzMDl ?lt0r_neq0 // modzMDl d k addr0 !expr2; nia.
+Qed.
+Theorem group_rows_l2 (r : int) (a : seq int) : 0 < r -> all (fun x => 0 <= x <= r) a ->
+  \sum_(x <- a) x ^+ 2 <= corner_squares r (\sum_(x <- a) x).
+Proof.
+move=> r0; elim: a => [|x a ih]; first by rewrite !big_nil /corner_squares div0z mod0z mul0r expr0n.
+move=> /= /andP[xr ar]; rewrite !big_cons; apply: le_trans (corner_step r0 xr _).
+  by rewrite ler_add2l; exact: ih.
+by rewrite big_seq sumr_ge0 // => y ya; have /andP[] := allP ar y ya.
+Qed.
+Theorem more_rows_more_squares (r K L : int) : 0 < r -> 0 <= K <= L -> corner_squares r K <= corner_squares r L.
+Proof.
+move=> r0 /andP[K0 KL]; rewrite /corner_squares.
+have e := divz_eq K r; have m0 := modz_ge0 K (lt0r_neq0 r0); have m1 := ltz_pmod K r0.
+have e' := divz_eq L r; have m0' := modz_ge0 L (lt0r_neq0 r0); have m1' := ltz_pmod L r0.
+move: e m0 m1 e' m0' m1'; set q := (K %/ r)%Z; set t := (K %% r)%Z; set q' := (L %/ r)%Z; set t' := (L %% r)%Z.
+move=> e m0 m1 e' m0' m1'; rewrite !expr2.
+case: (leP q' q) => h; last by have : q + 1 <= q' by [lia]; nia.
+have qq : q' = q by nia.
+by rewrite qq; nia.
+Qed.
+(* The internal key value: a row without a public key is in one more cell, `None`; what the public cells move is no more *)
+Theorem no_public_key (K : finType) (rows : seq (option K * int)) (m : nat) (c : int) : (size rows <= m)%N -> 0 <= c ->
+  all (fun x => `|x.2| <= c) rows -> \sum_k `|totals rows (Some k)| <= m%:Z * c.
+Proof.
+move=> sz c0 ok; apply: le_trans (free_l1 sz c0 ok); rewrite /l1.
+rewrite [X in _ <= X](bigD1 None) //= (reindex_omap Some id) => [|[k|]] //=.
+rewrite [X in _ <= _ + X](eq_bigl xpredT) => [|k]; last by rewrite eqxx.
+by rewrite ler_addr.
+Qed.

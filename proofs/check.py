@@ -244,7 +244,7 @@ def counts(rows: dict[str, Any], checked: dict[str, Any]) -> str:
         f"| rows proved, of the 53 planned | {len(planned)} |",
         f"| … of them without any axiom | {len(free)} |",
         f"| … of them with a hypothesis that no code checks | {len(assuming)} |",
-        f"| rows beyond the plan: streams, blocks, siblings | {len(rows['row']) - len(planned)} |",
+        f"| rows beyond the plan: streams, blocks, siblings, groups | {len(rows['row']) - len(planned)} |",
         f"| … of them about code to come | {len(later)} |",
         f"| theorems in Coq behind these rows | {len(theorems(rows))} |",
     ]

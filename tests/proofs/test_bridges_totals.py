@@ -131,6 +131,17 @@ def replace_holds(stated, one, other):
     return l1 <= max(first for first, _ in stated) and squared <= max(s for _, s in stated)
 
 
+class TestRowsInGroups:
+    """Row M4: rows in three groups, at most r in each, have at most the squares of their corner."""
+
+    @pytest.mark.parametrize("most", [1, 2, 3, 5])
+    def test_all_groups(self, most):
+        for rows in product(range(most + 1), repeat=3):
+            for all_rows in range(sum(rows), 3 * most + 1):
+                corner = Corner(all_rows // most, most, all_rows % most)
+                assert sum(count**2 for count in rows) <= corner.squares
+
+
 class TestSharedKeys:
     """Row 24: the table of `_met_corners` bounds every pair of corners, with few keys or many."""
 
