@@ -130,7 +130,7 @@ def missing_in(
         for name in names:
             stored = stored_column(name, part)
             is_text = stored.stored == "text" and stored.kept is None
-            tests.append(f"bool_or({stored.sql} IN ({marks}))" if is_text else "FALSE")
+            tests.append(f"bool_or({stored.sql} IN ({marks}))" if is_text else "bool_or(FALSE)")
         if tests:
             (row,) = connection.execute(select_sql(tests, f"{part.sql} AS t")).fetchall()
             found.update(compress(names, row))
