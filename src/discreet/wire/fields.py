@@ -96,9 +96,9 @@ LEVEL = JsonField("level", level(), required=False)
 NONNEGATIVE = JsonField("nonnegative", FLAG, required=False)
 INTERVALS = JsonField("intervals", FLAG, required=False)
 WHOLE = JsonField("whole", FLAG, required=False)
-REUSE: JsonField[Reuse] = JsonField(
-    "reuse", JsonShape(read_reuse, {"enum": [True, False, "only"]}), required=False
-)
+# Two types in one list of values are more than most generators of clients can read.
+_REUSE: dict[str, object] = {"anyOf": [FLAG.schema, choice("only").schema]}
+REUSE: JsonField[Reuse] = JsonField("reuse", JsonShape(read_reuse, _REUSE), required=False)
 TARGET = choice("data", "population")
 OF = JsonField("of", TARGET, required=False)
 WHY = JsonField("why", text(MAX_WHY_LENGTH), required=False)
