@@ -17,7 +17,7 @@ STATISTICS = ("COUNT(*)", "SUM(minutes)", "AVG(minutes)", "MEDIAN(minutes)")
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", [pytest.param("Laplace", marks=pytest.mark.slow), "Geometric"])
 def test_mechanisms(name, monkeypatch):
     """False-alarm rate: 1e-11 each."""
     monkeypatch.setattr("discreet.audit.playback.coupling.CONFIDENCE", 1 - 1e-11)

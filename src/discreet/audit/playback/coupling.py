@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...frozen import frozen, replace
-from ...privacy.measures import Measure
+from ...privacy.measures import ApproxDP, Measure
 from ..evidence.claim import claimed_epsilon
 from ..verify import audit
 from .compare import visible
@@ -109,7 +109,12 @@ def _estimate(outputs: list[tuple[tuple[str, list[float]], ...]]) -> float:
 
 def suspicious(trial: Trial, claim: Measure) -> bool:
     """Return whether the estimate of a trial is above the claim."""
-    most = claimed_epsilon(claim, float(getattr(claim, "delta", 0) or 1e-5))
+    if isinstance(claim, ApproxDP):
+        # Not by `claimed_epsilon`: a δ that is rounded down to a float would promise nothing.
+        most = float(claim.epsilon)
+    else:
+        # Claims of a whole curve are read at a usual δ.
+        most = claimed_epsilon(claim, 1e-5)
     return trial.estimate > _SUSPICIOUS * most
 
 

@@ -33,7 +33,8 @@ _LIMITS = (
 class PlaybackReport:
     """Outcome of an audit by playback, over all pairs of neighbours.
 
-    Guarantee: "refuted" by replay is a proof for the pair that is shown; "not refuted" proves
+    Guarantee: "refuted" by replay is exact for the pair that is shown, as far as its noise was
+    tracked: a value that leaves tracked arithmetic can look like a leak. "Not refuted" proves
     nothing; "not tested" is never "not refuted".
     Law: `tests/audit/playback/test_zoo.py::test_broken_ones_are_refuted`
     Law: `tests/audit/playback/test_private.py::TestNotTested`
@@ -204,7 +205,7 @@ def _sarif_result(report: PlaybackReport) -> dict[str, Any]:
 def _weight(trial: Trial) -> tuple[int, int, int, float]:
     """Order trials: refuted, then not refuted, then not tested; by rank, by size of the loss."""
     order = {"refuted": 2, "not refuted": 1}.get(trial.verdict, 0)
-    # A refutation by replay is a proof, so it is shown first; else the weakest rank is.
+    # A refutation by replay has no error rate, so it is shown first; else the weakest rank is.
     rank = trial.rank
     if order == 2:
         rank = -trial.rank

@@ -228,14 +228,23 @@ def replaced() -> Iterator[Patches]:
     Law: `tests/audit/playback/test_sources.py::test_everything_is_put_back`
     """
     patches = Patches()
-    frozen = gc.get_freeze_count() > 0
-    # Frozen objects are hidden from the search for generators.
-    gc.unfreeze()
     try:
-        patches.everywhere(_numpy(patches) + _random(patches))
+        with _all_objects_shown():
+            patches.everywhere(_numpy(patches) + _random(patches))
         yield patches
     finally:
         patches.undo()
+
+
+@contextmanager
+def _all_objects_shown() -> Iterator[None]:
+    """Unfreeze all objects for a search: frozen ones are hidden from it."""
+    frozen = gc.get_freeze_count() > 0
+    gc.unfreeze()
+    try:
+        yield
+    finally:
+        # At once: else every full collection during the audit would look through all of them.
         if frozen:
             gc.freeze()
 

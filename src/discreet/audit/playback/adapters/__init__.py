@@ -1,8 +1,7 @@
 """Adapters: how the mechanisms of other libraries are seen, one small file each.
 
 An adapter is loaded only if its library is imported. It names the versions it was tried with;
-with any other version its library is left as it is, and the report says so. SmartNoise draws its
-noise by OpenDP, and is seen through that adapter.
+with any other version its library is left as it is, and the report says so.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Adapter of Opacus: the sum of clipped gradients, its noise, and the divisor that follows.
 
-The divisor of `loss_reduction="mean"` is public only if it does not follow from the data.
+The divisor of `loss_reduction="mean"` is public only if it does not follow from the data. A divisor
+that moves is priced by a one-dimensional law: normal noise on one number, moved by the distance of
+the two gradients, with both scales. That this is the price of the whole vector is not derived.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from ..loss import Loss
 from ..sources import Patches
 from ..tape import MechanismCall, code_place, outermost, watched
 
-VERSIONS = ("0.14.2", "0.16.0")
+VERSIONS = ("0.16.0",)
 
 
 def attach(patches: Patches) -> None:
