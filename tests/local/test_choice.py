@@ -250,10 +250,10 @@ class TestShuffled:
         assert Choice.from_json(hidden.to_json()) == hidden
 
     def test_the_spend_is_what_the_shuffled_reports_cost(self):
-        spend = ApproxDP("1/10", "1e-6")
-        hidden = Choice(4, spend, shuffled=1000)
+        spend = ApproxDP("1/2", "1e-6")
+        hidden = Choice(4, spend, shuffled=100)
         assert hidden.epsilon > spend.epsilon
-        assert 0.97 * 0.1 < hidden.shuffled(1000).epsilon(delta=1e-6) <= 0.1
+        assert 0.97 * 0.5 < hidden.shuffled(100).epsilon(delta=1e-6) <= 0.5
         alone = Choice(4, spend, shuffled=1)
         assert alone.epsilon == spend.epsilon
 
@@ -262,8 +262,8 @@ class TestShuffled:
 
         honest = shuffle.shuffled_delta
         monkeypatch.setattr(shuffle, "shuffled_delta", lambda *about: honest(*about) / 2)
-        hidden = Choice(4, ApproxDP("1/10", "1e-6"), shuffled=1000)
-        assert hidden.shuffled(1000).epsilon(delta=1e-6) <= 0.1
+        hidden = Choice(4, ApproxDP("1/2", "1e-6"), shuffled=100)
+        assert hidden.shuffled(100).epsilon(delta=1e-6) <= 0.5
 
     @pytest.mark.parametrize("people", [0, -1, 1.5, "many", True])
     def test_people_are_counted(self, people):

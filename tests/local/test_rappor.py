@@ -218,7 +218,7 @@ class TestDecoding:
         assert (
             np.isfinite(found.values).all()
             and (found.errors > 0.1).all()
-            and found.interval("a")[1] == 1
+            and found.interval("a")[1] > 0.3
         )
 
 

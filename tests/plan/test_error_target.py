@@ -356,14 +356,14 @@ BELOW = product(
 )
 
 
-LONG = Correlation(X, Y), "1e-9", 5
+LONG = Correlation(X, Y), "1e-9"
 """Whose search for noise takes seconds."""
 
 
 @pytest.mark.grid
 @pytest.mark.parametrize(
     ("wanted", "error", "size", "under"),
-    [pytest.param(*one, marks=[pytest.mark.slow] if one[:3] == LONG else []) for one in BELOW],
+    [pytest.param(*one, marks=[pytest.mark.slow] if one[:2] == LONG else []) for one in BELOW],
 )
 def test_errors_far_below_any_step_are_met_or_refused_in_words(wanted, error, size, under):
     try:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.query.text.measured_part import measured_print, prints_name
+from support.profile import examples
 
 PEOPLE = dp.Schema(
     "people",
@@ -48,7 +49,7 @@ conjunctions = st.lists(st.sampled_from(CONDITIONS), min_size=1, max_size=3)
 
 
 @given(conjunctions, conjunctions)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_equal_prints_have_equal_totals(one, other):
     """Every row of a table with all values is told apart, so that a wrong bound changes a total."""
     left, right = question(*one), question(*other)

@@ -12,6 +12,7 @@ import discreet as dp
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tree import Scan, Where
 from discreet.query.bounds.siblings import MAX_NUMBERS, wide_question
+from support.profile import examples
 
 COLUMNS = {
     "age": dp.Integer(0, 4),
@@ -54,7 +55,7 @@ def totals(question):
     return {key: values for key, values in found.items() if any(values)}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     pins=st.sets(st.sampled_from(sorted(PINS)), min_size=1).flatmap(
         lambda names: st.tuples(*(st.sampled_from(PINS[name]) for name in sorted(names)))

@@ -55,8 +55,8 @@ class Choice:
     >>> round(browser.estimate(reports)["firefox"], 3)
     0.667
     >>> from discreet.privacy import ApproxDP
-    >>> Choice(10, ApproxDP("1/10", "1e-6"), shuffled=10_000)
-    Choice(10 options, epsilon=278891/125000, member='direct')
+    >>> Choice(10, ApproxDP("1/2", "1e-6"), shuffled=200)
+    Choice(10 options, epsilon=442871/250000, member='direct')
 
     Guarantee: every report is ε-DP (neighbours: replace the value), by exact integer sampling.
     Refuses: `InvalidArgument` for fewer than two options, options listed twice and budgets of
