@@ -21,7 +21,7 @@ from discreet.learn.recipes.steps import Descent, widest_clip
 from discreet.learn.stored import model_from_json, model_to_json
 from discreet.learn.training import recalibration
 from discreet.learn.training.influence import Influence
-from discreet.learn.training.recalibration import CLIP, Standard, gradient_of, scores_of
+from discreet.learn.training.recalibration import CLIP, Standard, gradient_of, scores_of, spread_of
 from discreet.learn.training.residual import FULL
 from discreet.privacy.events import Repeated
 from discreet.privacy.events import Sequence as InOrder
@@ -69,6 +69,14 @@ class TestARowMovesAStepByAtMostTheClip:
     def test_any_row(self, scores, residuals):
         given = np.array([residuals[: len(scores)]])
         moved = gradient_of(np.array([scores]), given, rows_of(1))
+        assert sum(int(value) ** 2 for value in moved.tolist()) <= CLIP**2
+
+    @given(st.integers(1, 400), st.integers(-6 * UNIT, 6 * UNIT), st.integers(-6 * UNIT, 6 * UNIT))
+    @settings(max_examples=100)
+    def test_any_row_that_standardises_however_many_classes(self, classes, first, other):
+        scores = np.full((1, classes), other)
+        scores[0, 0] = first
+        moved = spread_of(scores, rows_of(1))
         assert sum(int(value) ** 2 for value in moved.tolist()) <= CLIP**2
 
     def test_the_worst_row_reaches_the_clip_and_the_price_is_that_of_the_clip(self):

@@ -310,6 +310,8 @@ class TestRecommend:
         assert (
             learn.recommend(1400, 64, 10, dp.ApproxDP(1, "1e-6")).kind is learn.LogisticRegression
         )
+        # Rows that are enough for effects of two classes are not for those of twenty.
+        assert learn.recommend(10**5, 13, 400, SPEND).kind is learn.LogisticRegression
         # Where noise drowns the columns, one is used: the model says how common each class is.
         drowned = learn.recommend(40, 13, 2, SPEND).make(SCHEMA, "works")
         assert drowned.features == ["age"] and drowned.bins == 1

@@ -8,8 +8,8 @@ that the budget buys,
 is the signal. The thresholds were fitted to the log loss on Adult, digits and three surveys
 (benchmarks/learn.py):
 
-    s ≥ 1,000         AdditiveClassifier, 32 bins      rows enough for effects of any shape
-    s ≥ 150           AdditiveClassifier, 16 bins
+    s·2/K ≥ 1,000     AdditiveClassifier, 32 bins      rows enough for effects of any shape
+    s·2/K ≥ 150       AdditiveClassifier, 16 bins      (K classes share the rows)
     s ≥ 2             LogisticRegression
     s < 2             CategoricalNB of one column      how common each class is, and hardly more
 
@@ -81,9 +81,10 @@ def recommend(n: int, features: int, classes: int | None, spend: Measure) -> Rec
     signal = rows * mu / (columns + 1)
     if classes is None:
         return _number(signal)
-    whole(classes, "classes", least=2)
-    if signal >= _SHAPES:
-        bins = 32 if signal >= _FINE else 16
+    # A class of many has few rows of its own, and each has effects of its own.
+    by_class = signal * 2 / whole(classes, "classes", least=2)
+    if by_class >= _SHAPES:
+        bins = 32 if by_class >= _FINE else 16
         why = "rows enough for effects of any shape"
         return Recommendation(AdditiveClassifier, {"bins": bins}, signal, why)
     if signal < _LINES:

@@ -79,9 +79,9 @@ class GaussianNB(Classifier, Estimator):
 def _log_table(task: Task, fitted: Fitted) -> Floats:
     """Return the log probabilities of classes and columns from noisy counts."""
     sums = fitted["sums"]
-    # A count below the noise says nothing, so that each begins with as much (smoothing).
+    # A model of an earlier release has noisy counts alone: each begins with as much as its noise.
     start = max(1.0, float(fitted["deviations"][0]))
-    counts = np.maximum(sums, 0.0) + start
+    counts = fitted.get("counts", np.maximum(sums, 0.0) + start)
     table = np.zeros_like(sums)
     for feature, place in zip(task.design.features, task.design.starts, strict=True):
         block = slice(place, place + feature.width)

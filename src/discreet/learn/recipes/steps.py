@@ -20,7 +20,7 @@ from ..coding.rows import Whole64
 from ..task import Fitted, Floats, Task, Training
 from ..training import recalibration
 from ..training.budget import Release, Slice
-from ..training.correction import correct, curvature
+from ..training.correction import FEW_CLASSES, correct, curvature
 from ..training.influence import Influence
 from ..training.recalibration import recalibrate
 from ..training.residual import FULL, ONE, logistic, pinball, softmax
@@ -47,8 +47,12 @@ _SHARES = {
     "quantile": (Fraction(1, 5), Fraction(4, 5)),
     "classes": (Fraction(9, 50), Fraction(36, 50), Fraction(1, 10)),
     "coefficients": (Fraction(3, 20), Fraction(1, 2), Fraction(1, 10), Fraction(1, 4)),
+    "several": (Fraction(9, 50), Fraction(34, 50), Fraction(1, 10), Fraction(2, 50)),
 }
-"""Shares of μ² for moments, steps, recalibration and correction."""
+"""Shares of μ² for moments, steps, recalibration and correction.
+
+The wide gradient of many classes only bounds their bias: the rest is better spent on steps.
+"""
 _WIDE_CLIP = 2.0
 """Clipping norm that hardly any gradient reaches, in units of √d."""
 _MAX_NOISE = 0.15
@@ -100,7 +104,9 @@ class Descent:
     def _shares(self, task: Task) -> tuple[Fraction, ...]:
         if not isinstance(task.label, Classes):
             return _SHARES["quantile"]
-        return _SHARES["coefficients" if self.intervals else "classes"]
+        if not self.intervals:
+            return _SHARES["classes"]
+        return _SHARES["several" if _columns(task) > FEW_CLASSES else "coefficients"]
 
     def train(
         self, task: Task, training: Training, source: Source, bits: Bits | None = None

@@ -14,6 +14,7 @@ from ...privacy.measures import Measure
 from ..coding.feature import UNIT
 from ..coding.label import Classes
 from ..task import Fitted, Task, Training
+from ..training.believed import believed_counts
 from ..training.budget import Slice
 from ..training.influence import Influence
 from ..training.source import Source
@@ -48,10 +49,13 @@ class ClassSums:
         noisy = release.noisy(exact, bits)
         unit = UNIT * training.influence.unit
         width = task.design.width
+        sums = noisy[:, :width] / unit
+        deviation = float(release.noise.scale) / unit
         return {
-            "sums": noisy[:, :width] / unit,
+            "sums": sums,
             "squares": noisy[:, width:] / unit,
-            "deviations": np.array([float(release.noise.scale) / unit]),
+            "counts": believed_counts(sums, deviation, task.design),
+            "deviations": np.array([deviation]),
         }
 
 

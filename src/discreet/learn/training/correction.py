@@ -26,6 +26,8 @@ from .steps import Whitened
 
 _NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(31)
 _SHARES = _NODE_WEIGHTS / _NODE_WEIGHTS.sum()
+FEW_CLASSES = 4
+"""Classes up to which coefficients are moved by the correction, and it is worth its budget."""
 _LEAST_CURVATURE = 0.01
 """Least curvature of a direction that is corrected, as a share of the largest."""
 _ADDED_UP = 100.0
@@ -91,6 +93,10 @@ def correct(  # noqa: PLR0917 a fit, its noise and the space in which it was mad
     missed, at_most = _missed(wanted[known], checked[known])
     prior = missed + steps
     believed = np.where(known, prior / (prior + checked), 0.0)
+    if len(among) > FEW_CLASSES:
+        # Where there are many, or nothing to learn, a step along a guessed curvature does harm.
+        # The gradient then bounds what the fit missed, and moves nothing.
+        believed = np.zeros_like(believed)
     found = coefficients + matrix @ directions @ (believed * wanted) @ classes.T
     # The part that is not believed leaves what the fit missed, estimated from above.
     left = believed**2 * checked + (1 - believed) ** 2 * (at_most + steps)

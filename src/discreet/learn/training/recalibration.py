@@ -8,7 +8,7 @@ mends the scale: with s the standardised score of a class,
 is fitted by noisy gradient steps, after a few uses of the same release that standardise the score:
 what the moments say of it is mostly noise where rows are few. The score follows from the *released* coefficients and
 from the row's coded values alone, as an integer, so the second fit is one more release in sequence.
-A row's gradient (Σ r_k·s_k, r_1, …, r_K), or its (mean s_k², s_1, …, s_K), is an integer vector,
+A row's gradient (Σ r_k·s_k, r_1, …, r_K), or its (Σ s_k²/2, s_1, …, s_K), is an integer vector,
 clipped to `CLIP`.
 
 Guarantee: one row changes the exact sums of a use by at most `CLIP`.
@@ -45,13 +45,20 @@ _MAX_POINT = 8.0
 """Bound on slope and shifts: beyond it every chance is 0 or 1 to four digits."""
 _PRIOR_VARIANCE = 2.0
 """Variance of slopes and shifts of real models, about 0."""
+_LEARNT = 1 / 3
+"""Share of the gain of fitted rows over new ones that is left after noise and clipping."""
 _CURVATURE = 1 / 6
 """Curvature of the logistic loss for margins with a deviation of 1½."""
 
 
 @frozen(eq=False)
 class Standard:
-    """Mean of each class's score and their common deviation, from released numbers."""
+    """Mean of each class's score and their common unit, from released numbers.
+
+    The unit is the deviation of the score of two classes. Of K classes it is the length of half the
+    summed variances, √(K/2) deviations: then a row's K scores have the length √2 whatever K is, and
+    clipping and steps that suit two classes suit them.
+    """
 
     means: Floats
     deviation: float
@@ -62,8 +69,19 @@ class Standard:
         Noise cannot move it by more than a factor of 3 at a time.
         """
         moved = np.clip(means, -2.0, 2.0)
-        variance = min(max(square - float((moved**2).mean()), 1 / 9), 9.0)
+        explained = float((moved**2).sum()) / _halves(len(moved))
+        variance = min(max(square - explained, 1 / 9), 9.0)
         return Standard(self.means + self.deviation * moved, self.deviation * math.sqrt(variance))
+
+
+def _halves(columns: int) -> int:
+    """Return by what the squares of a row's scores are divided: one score stands for two classes."""
+    return 1 if columns == 1 else 2
+
+
+def _longer(columns: int) -> float:
+    """Return the unit of scores in their deviations: √(K/2) for K classes."""
+    return 1.0 if columns == 1 else math.sqrt(columns / 2)
 
 
 def standard_of(moments: Moments, coefficients: Floats) -> Standard:
@@ -73,7 +91,7 @@ def standard_of(moments: Moments, coefficients: Floats) -> Standard:
     squares = np.einsum("ik,ij,jk->k", coefficients, second, coefficients)
     # A variance below what the noise of the moments leaves open is not believed.
     noise = moments.deviation / moments.count * float((coefficients**2).sum(axis=0).max())
-    variance = float((squares - means**2).mean())
+    variance = float((squares - means**2).sum()) / _halves(len(means))
     return Standard(means, math.sqrt(max(variance, noise, 1e-4)))
 
 
@@ -87,9 +105,11 @@ def scores_of(rows: CodedRows, coefficients: Floats, standard: Standard) -> Whol
 
 
 def spread_of(scores: Whole64, rows: CodedRows) -> Exact:
-    """Return Σ weight·clip(mean s_k², s_1, …, s_K) over the rows, exactly."""
-    squares = (scores * scores).sum(axis=1) // (scores.shape[1] * UNIT)
-    spreads = np.column_stack([squares, scores]) * FULL
+    """Return Σ weight·clip(Σ s_k²/2, s_1, …, s_K) over the rows, exactly; of one score its square."""
+    squares = (scores * scores).sum(axis=1) // (_halves(scores.shape[1]) * UNIT)
+    # However many classes: `scaled_to` wants entries below 2^30, and 36 is what one score can have.
+    bounded = np.minimum(squares, _MAX_SCORE**2 // UNIT)
+    spreads = np.column_stack([bounded, scores]) * FULL
     return rows.add_up(scaled_to(spreads, np.full(len(spreads), CLIP)))
 
 
@@ -126,7 +146,14 @@ def recalibrate(  # noqa: PLR0917 rows, labels, model, loss and noise of a secon
     point = np.append(0.0, _implied(moments, 0.0)[0])
     mean = np.zeros_like(point)
     rates = np.full_like(point, _RATE)
+    longer = _longer(coefficients.shape[1])
+    # Scores in a longer unit have a slope that is as much longer, and so are its steps.
+    bounds = np.full_like(point, _MAX_POINT)
+    bounds[0] *= longer
+    fastest = np.full_like(point, _RATE)
+    fastest[0] *= longer
     last = np.zeros_like(point)
+    along: list[float] = []
     steps = release.times - _STANDARDISING
     half = steps // 2
     for step in range(steps):
@@ -135,13 +162,16 @@ def recalibrate(  # noqa: PLR0917 rows, labels, model, loss and noise of a secon
         exact = gradient_of(scores, residual(margins, labels), rows)
         gradient = release.noisy(exact, bits) / unit
         # A step that overshot is followed by half of it.
-        rates = np.where(gradient * last < 0, rates / 2, np.minimum(1.2 * rates, _RATE))
-        point = np.clip(point - rates * gradient, -_MAX_POINT, _MAX_POINT)
+        rates = np.where(gradient * last < 0, rates / 2, np.minimum(1.2 * rates, fastest))
+        point = np.clip(point - rates * gradient, -bounds, bounds)
         last = gradient
+        along.append(float(gradient[0]))
         if step >= half:
             mean += point / (steps - half)
     noise = float(release.noise.scale) / unit / math.sqrt(steps - half)
     found = _believed(mean, noise, moments)
+    if coefficients.shape[1] > 1:
+        found[0] *= _not_by_heart(-along[0] * float(mean[0]) / 2, coefficients, moments)
     # A score that orders rows the wrong way round says nothing.
     slope = max(0.0, float(found[0])) / standard.deviation
     changed = coefficients * slope
@@ -159,11 +189,28 @@ def _believed(point: Floats, noise: float, moments: Moments) -> Floats:
     variance = (noise / _CURVATURE) ** 2
     # A slope below twice its noise says nothing; then all rows have the chances of their classes.
     stein = max(0.0, 1 - 4 * variance / max(float(point[0]) ** 2, 1e-12))
-    slope = float(point[0]) * stein * _PRIOR_VARIANCE / (_PRIOR_VARIANCE + variance)
+    prior = _PRIOR_VARIANCE * _longer(len(point) - 1) ** 2
+    slope = float(point[0]) * stein * prior / (prior + variance)
     implied, own = _implied(moments, slope)
-    weights = np.array([1 / max(variance, 1e-12), 1 / max(own, 1e-12), 1 / _PRIOR_VARIANCE])
+    # One of K classes has a curvature of 1/K: its shift has as much more noise.
+    steps = variance * max(1.0, (len(implied) * _CURVATURE) ** 2)
+    weights = np.array([1 / max(steps, 1e-12), 1 / max(own, 1e-12), 1 / _PRIOR_VARIANCE])
     shifts = (weights[0] * point[1:] + weights[1] * implied) / weights.sum()
-    return np.append(slope, shifts)
+    # Shifts of several classes that scatter no more than noise say that all are as common.
+    scatter = max(float(((shifts - shifts.mean()) ** 2).sum()), 1e-12)
+    noisy = max(0, len(shifts) - 3) * weights[:2].sum() / weights.sum() ** 2
+    return np.append(slope, shifts * max(0.0, 1 - noisy / scatter))
+
+
+def _not_by_heart(gain: float, coefficients: Floats, moments: Moments) -> float:
+    """Return the share of a gain in log loss that new rows will see (van Houwelingen, le Cessie).
+
+    Rows that a model was fitted to flatter it: one coefficient gains 1/(2n) on rows without a
+    pattern. Noise and clipping leave about a third of that.
+    """
+    width, classes = coefficients.shape
+    by_heart: float = _LEARNT * width * (classes - 1) / (2 * moments.count)
+    return max(0.0, 1 - by_heart / max(gain, 1e-12))
 
 
 def _implied(moments: Moments, slope: float) -> tuple[Floats, float]:
@@ -179,6 +226,7 @@ def _implied(moments: Moments, slope: float) -> tuple[Floats, float]:
         chances = np.log(np.clip(shares, least, 1.0))
         logits = chances - chances.mean()
     # A chance at the mean score lies further from ½ than the mean chance (MacKay 1992).
-    widened = math.sqrt(1 + math.pi * slope**2 / 8)
+    deviation = slope / _longer(len(shares))
+    widened = math.sqrt(1 + math.pi * deviation**2 / 8)
     # A share of about 1/K with this noise moves its logarithm K times as far.
     return logits * widened, (max(2, len(shares)) * noise) ** 2

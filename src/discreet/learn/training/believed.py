@@ -1,0 +1,49 @@
+"""Counts by class as far as they are more than noise, from released numbers alone.
+
+Counts of classes scatter by their noise and by what they differ: the share that noise explains is
+taken off (James, Stein). Counts of values by class are compared with those of all classes together.
+If all of them scatter no more than noise does, they say nothing, and every row has the chances of
+its class.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..coding.design import ModelDesign
+from .ridge import Floats
+
+_SURE = 3.0
+"""Deviations by which the scatter of counts exceeds that of noise where they say something."""
+
+
+def believed_counts(sums: Floats, noise: float, design: ModelDesign) -> Floats:
+    """Return positive counts, a row for each class, from noisy ones; the last column is the class.
+
+    `noise` is the deviation of each count.
+    """
+    # A count below the noise says nothing, so that each begins with as much (smoothing).
+    counts = np.maximum(sums, 0.0) + max(1.0, noise)
+    # Half a deviation: a class that noise has pushed to 0 may be as large.
+    counts[:, -1] = np.maximum(_shrunk(sums[:, -1], noise), max(noise / 2, 0.5))
+    listed = np.arange(design.numbers, design.width - 1)
+    shares = counts[:, -1:] / counts[:, -1].sum()
+    pooled = shares * sums[:, listed].sum(axis=0)
+    # The sum over classes has no scatter about itself.
+    cells = max(1, pooled.size - len(listed))
+    scatter = float(((sums[:, listed] - pooled) ** 2).sum())
+    # A sum of so many squares of noise has the mean 1 and the deviation √(2/cells), each.
+    if scatter <= noise**2 * cells * (1 + _SURE * math.sqrt(2 / cells)):
+        counts[:, listed] = counts[:, listed].sum(axis=0)
+    return counts
+
+
+def _shrunk(counts: Floats, noise: float) -> Floats:
+    """Return noisy counts, moved towards their mean by the share of their scatter that is noise."""
+    apart = counts - counts.mean()
+    scatter = max(float((apart**2).sum()), 1e-12)
+    # James and Stein: one direction is the mean's, two more are what keeps the estimate better.
+    noisy = max(0, len(counts) - 3) * noise**2
+    return np.asarray(counts.mean() + max(0.0, 1 - noisy / scatter) * apart)
