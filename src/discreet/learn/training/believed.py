@@ -26,8 +26,10 @@ def believed_counts(sums: Floats, noise: float, design: ModelDesign) -> Floats:
     """
     # A count below the noise says nothing, so that each begins with as much (smoothing).
     counts = np.maximum(sums, 0.0) + max(1.0, noise)
-    # Half a deviation: a class that noise has pushed to 0 may be as large.
-    counts[:, -1] = np.maximum(_shrunk(sums[:, -1], noise), max(noise / 2, 0.5))
+    # The scatter of three classes or fewer says too little of what noise explains.
+    if len(sums) > 3:
+        # Half a deviation: a class that noise has pushed to 0 may be as large.
+        counts[:, -1] = np.maximum(_shrunk(sums[:, -1], noise), max(noise / 2, 0.5))
     listed = np.arange(design.numbers, design.width - 1)
     shares = counts[:, -1:] / counts[:, -1].sum()
     pooled = shares * sums[:, listed].sum(axis=0)
