@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 import tomllib
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -130,18 +130,24 @@ def compile_one(folder: Path, name: str) -> None:
 
 
 def compile_all(folder: Path) -> None:
-    """Compile all files, two at a time, each after those it requires."""
+    """Compile all files, two at a time, each as soon as those it requires are done."""
     waiting = {path.stem: path for path in folder.glob("*.v")}
     needs = {name: dependencies(path, set(waiting)) for name, path in waiting.items()}
+    # The longest first, so that none of them is left to run alone at the end.
+    order = sorted(waiting, key=lambda name: -waiting[name].stat().st_size)
     done: set[str] = set()
-    while needs:
-        ready = sorted(name for name, required in needs.items() if required <= done)
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            # `list` waits, and raises what a worker raised.
-            list(pool.map(lambda name: compile_one(folder, name), ready))
-        done.update(ready)
-        for name in ready:
-            del needs[name]
+    running: dict[Future[None], str] = {}
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        while len(done) < len(order):
+            for name in order:
+                if name in needs and needs[name] <= done:
+                    del needs[name]
+                    running[pool.submit(compile_one, folder, name)] = name
+            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                # Raises what the compiler refused.
+                future.result()
+                done.add(running.pop(future))
 
 
 def ask(folder: Path, rows: dict[str, Any]) -> None:
