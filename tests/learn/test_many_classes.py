@@ -8,6 +8,7 @@ import pytest
 import discreet as dp
 from discreet import learn
 from discreet.learn.models.naive_bayes import _log_table
+from discreet.learn.training.believed import believed_counts
 
 COLUMNS, CLASSES, ROWS = 64, 10, 1_400
 SCHEMA = dp.Schema(
@@ -54,6 +55,17 @@ class TestManyClasses:
         At ε = 3 fits are 0 ± .004; rows learnt by heart, were all of it believed, would add .05 to .09.
         """
         assert np.mean([excess(epsilon, 0.0, seed) for seed in (1, 2)]) < most
+
+
+def test_counts_of_two_classes_are_smoothed_and_never_pooled():
+    """One column that noise nearly hides is all that a model of few rows has."""
+    schema = dp.Schema("t", dp.Rows(), {"x": dp.Integer(0, 9), "y": dp.Boolean()})
+    model = learn.CategoricalNB(schema, "y", dp.ApproxDP(1, "1e-6"), bins=1)
+    rows = {"x": np.arange(10), "y": np.arange(10) > 4}
+    model.fit(rows, ledger=dp.open_ledger(":memory:", dp.ApproxDP(2, "1e-5")))
+    design = model.task_.design
+    sums = np.arange(2.0 * design.width).reshape(2, -1)
+    assert (believed_counts(sums, 50.0, design) == sums + 50.0).all()
 
 
 def test_a_naive_bayes_model_of_an_earlier_release_predicts_as_before():

@@ -26,7 +26,10 @@ def believed_counts(sums: Floats, noise: float, design: ModelDesign) -> Floats:
     """
     # A count below the noise says nothing, so that each begins with as much (smoothing).
     counts = np.maximum(sums, 0.0) + max(1.0, noise)
-    # The scatter of three classes or fewer says too little of what noise explains.
+    # Two classes have so few cells that their scatter says too little of what noise explains.
+    if len(sums) == 2:
+        return counts
+    # The same holds of the counts of three classes, but not of their values.
     if len(sums) > 3:
         # Half a deviation: a class that noise has pushed to 0 may be as large.
         counts[:, -1] = np.maximum(_shrunk(sums[:, -1], noise), max(noise / 2, 0.5))
