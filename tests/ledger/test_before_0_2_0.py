@@ -44,6 +44,9 @@ FLOAT = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
 HOME = Path(__file__).parents[1] / "fixtures" / "before_0_2_0"
 EXPECTED = json.loads((HOME / "expected.json").read_text(encoding="utf-8"))
 PLANNED_OTHERWISE: dict[tuple[str, str], str] = {
+    ("residue", "logistic"): "a part of the budget recalibrates its probabilities",
+    ("residue", "classifier"): "a part of the budget recalibrates its probabilities",
+    ("residue", "kmeans"): "it starts from a noisy grid",
     ("pure", "cases cube"): "rows without a key are measured too",
     ("pure", "cases sets"): "rows without a key are measured too",
     ("pure", "cases release"): "rows without a key are measured too",
@@ -295,10 +298,12 @@ class TestTheSameIsWritten:
                     same.append("question")
                 reason = RENAMED_REASONS.get(then["why"], then["why"])
                 expected = {name: then[name] for name in same} | {"why": reason}
-                if measured:
+                now = {name: getattr(entry, name) for name in same}
+                if planned:
                     # A charge has its events in an order of its own since then.
-                    expected |= {name: _in_order(expected[name]) for name in same[4:]}
-                assert {name: getattr(entry, name) for name in same} == expected, step.name
+                    now["event"] = _in_order(now["event"])
+                    expected["event"] = _in_order(expected["event"])
+                assert now == expected, step.name
                 # Questions have keys of the next format, which hold more; others have them as they were.
                 if step.name not in OTHER_MEANING.get(kind, ()):
                     assert entry.key == then["key"] or entry.key.startswith("2:m2:")
@@ -450,10 +455,10 @@ def _compare_bodies(new, old, planned):
     ]
     assert asked[0] == asked[1]
     if planned:
-        # The price as it was told is a field that was added since, and so are counts of classes in models.
+        # The price as it was told is a field that was added since; models have grown by more of them.
         now, then = _shape({**new, "shown": None}), _shape({**old, "shown": None})
-        assert {path for path in now - then if not path.startswith(".answers..counts")} == set()
         assert then <= now
+        assert then == now or "learn" in new["terms"]
 
 
 def _compare_measured(new, old, planned):
