@@ -14,7 +14,7 @@ from ..data.schema import Schema
 from ..data.unit import People, Rows
 from ..ledger import Parts
 from ..query.algebra.chain import leaves
-from ..query.algebra.expression import Call, Constant, Expression, Field, Function
+from ..query.algebra.expression import Function, equality_of
 from ..query.algebra.tree import (
     JoinPeople,
     JoinPublic,
@@ -128,9 +128,12 @@ def _pinned_part(schema: Schema, relation: Relation, parts: Parts) -> KeyValue |
     values = {_identity(_constant(column, value)): value for value in parts.values}
     while isinstance(relation, Where):
         for condition in leaves(Function.AND, relation.condition):
-            constant = _equals(condition, name)
+            equality = equality_of(condition)
+            if equality is None or equality[0] != name:
+                continue
+            constant = equality[1]
             # A constant of another type of time is not compared with this column as it stands.
-            if constant is None or constant.time != _time(column):
+            if constant.time != _time(column):
                 continue
             if _identity(constant.value) in values:
                 return values[_identity(constant.value)]
@@ -162,23 +165,4 @@ def _time(column: object) -> str | None:
         return "day"
     if isinstance(column, Timestamp):
         return "second"
-    return None
-
-
-def _equals(condition: Expression, name: str) -> Constant | None:
-    """Return the constant of `x = constant`, `constant = x` or `x IN (constant)` for the column x."""
-    match condition:
-        case Call(
-            function=Function.EQUAL | Function.AMONG,
-            arguments=(Field(name=field_name), Constant() as constant),
-        ):
-            pass
-        case Call(
-            function=Function.EQUAL, arguments=(Constant() as constant, Field(name=field_name))
-        ):
-            pass
-        case _:
-            return None
-    if field_name == name:
-        return constant
     return None

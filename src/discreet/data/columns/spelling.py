@@ -256,4 +256,10 @@ def is_missing(value: object, null: tuple[str, ...] | None) -> bool:
     text = read_text(to_python(value))
     if text is None:
         return False
-    return text.strip(" ") in {entry.strip(" ") for entry in null}
+    return text.strip(" ") in _stripped(null)
+
+
+@lru_cache(maxsize=256)
+def _stripped(null: tuple[str, ...]) -> frozenset[str]:
+    """Missing marks without spaces at both ends: worked out once a column, not once a cell."""
+    return frozenset(entry.strip(" ") for entry in null)

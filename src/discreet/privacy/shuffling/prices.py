@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -148,6 +148,11 @@ def shuffled_renyi(event: Shuffled, alphas: Array) -> Array | None:
     """
     if event.epsilon > UNHIDDEN:
         return None
+    return _divergences(event, alphas)
+
+
+def _divergences(event: Shuffled, alphas: Array) -> Array:
+    """Return D_α of both pairs at several orders, for an ε of at most `UNHIDDEN`."""
     bounds = loss_bounds(event)
     near = slice(bounds.kept)
     losses, masses = _grouped(bounds.losses[near], bounds.masses[near])
@@ -157,8 +162,8 @@ def shuffled_renyi(event: Shuffled, alphas: Array) -> Array | None:
     beyond = bounds.masses[bounds.kept :]
     # 1 − e^(t−l) of the masses beyond the end; what is lost counts in full.
     gains = -np.expm1(end - bounds.losses[bounds.kept :])
-    passing = _log_or_none(float((beyond * gains).sum()) + bounds.lost)
-    staying = _log_or_none(float(beyond.sum()) + bounds.lost)
+    passing = _log_or_minus_infinity(float((beyond * gains).sum()) + bounds.lost)
+    staying = _log_or_minus_infinity(float(beyond.sum()) + bounds.lost)
     lams = np.asarray(alphas, dtype=np.float64) - 1
     divergences = np.empty_like(lams)
     for index, lam in enumerate(lams.tolist()):
@@ -185,13 +190,8 @@ def shuffled_rho(event: Shuffled) -> Fraction | None:
     """
     if event.epsilon > UNHIDDEN:
         return None
-
-    def divergence(alphas: Array) -> Array:
-        amounts = shuffled_renyi(event, alphas)
-        assert amounts is not None  # noqa: S101 - ε is not beyond
-        return amounts
-
-    return fraction_up(largest_ratio(divergence, float(event.epsilon), _TOLERANCE), _ROUNDING)
+    rho = largest_ratio(partial(_divergences, event), float(event.epsilon), _TOLERANCE)
+    return fraction_up(rho, _ROUNDING)
 
 
 def _grouped(losses: Array, masses: Array) -> tuple[Array, Array]:
@@ -231,7 +231,7 @@ def _log_psi(lam: float, losses: Array) -> Array:
     return np.asarray(math.log(4) - losses / 2 + wide + narrow)
 
 
-def _log_or_none(mass: float) -> float:
+def _log_or_minus_infinity(mass: float) -> float:
     return math.log(mass) if mass else -math.inf
 
 

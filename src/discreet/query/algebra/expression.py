@@ -166,6 +166,25 @@ def call_of(function: Function, *arguments: Expression) -> Call:
     return Call(function, arguments)
 
 
+def equality_of(condition: Expression) -> tuple[str, Constant] | None:
+    """Return column and constant of `x = constant`, `constant = x` or `x IN (constant)`; else None.
+
+    >>> from discreet.query.algebra.expression import Call, Constant, Field, Function, equality_of
+    >>> name, constant = equality_of(Call(Function.EQUAL, (Constant(1), Field("x"))))
+    >>> name, constant.value
+    ('x', 1)
+    """
+    match condition:
+        case Call(
+            function=Function.EQUAL | Function.AMONG,
+            arguments=(Field(name=name), Constant() as constant),
+        ):
+            return name, constant
+        case Call(function=Function.EQUAL, arguments=(Constant() as constant, Field(name=name))):
+            return name, constant
+    return None
+
+
 def fields_of(expression: Expression) -> frozenset[str]:
     """List the columns an expression reads.
 

@@ -26,7 +26,14 @@ from math import prod
 from ...data.unit import Rows
 from ...frozen import frozen, replace
 from ..algebra.chain import balance, leaves
-from ..algebra.expression import Call, Constant, Expression, Field, Function, fields_of
+from ..algebra.expression import (
+    Constant,
+    Expression,
+    Field,
+    Function,
+    equality_of,
+    fields_of,
+)
 from ..algebra.statistic import Count, CountOf, Mean, Sum, expressions_of
 from ..algebra.tree import Finish, Key, Question, Relation, Scan, Where, unused_name
 from ..domains.domain import Scalar, Values
@@ -131,18 +138,10 @@ def _pins(
             read += fields_of(expression)
     pins: dict[str, tuple[Expression, Constant]] = {}
     for condition in conditions:
-        match condition:
-            case Call(
-                function=Function.EQUAL | Function.AMONG,
-                arguments=(Field(name=name), Constant() as constant),
-            ):
-                pass
-            case Call(
-                function=Function.EQUAL, arguments=(Constant() as constant, Field(name=name))
-            ):
-                pass
-            case _:
-                continue
+        equality = equality_of(condition)
+        if equality is None:
+            continue
+        name, constant = equality
         # Once: by this very condition.
         if read.count(name) == 1:
             pins[name] = (condition, constant)
