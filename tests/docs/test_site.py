@@ -6,8 +6,8 @@ import ast
 import json
 import re
 import runpy
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from types import ModuleType
 
 import pytest
@@ -17,20 +17,6 @@ import discreet as dp
 ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| .* \| `(discreet[\w.]*)` \| `(tests/[\w/.]+)::(\w+)` \|$", re.MULTILINE)
 THEOREMS = ROW.findall((ROOT / "docs" / "reference" / "theorems.md").read_text(encoding="utf-8"))
-
-
-def find(path):
-    """Return what a dotted path names, by importing as much of it as is a module."""
-    parts = path.split(".")
-    for cut in range(len(parts), 0, -1):
-        try:
-            found = import_module(".".join(parts[:cut]))
-        except ModuleNotFoundError:
-            continue
-        for name in parts[cut:]:
-            found = getattr(found, name)
-        return found
-    raise LookupError(path)
 
 
 def test_the_reference_has_every_public_name_once():
@@ -45,7 +31,7 @@ def test_the_reference_has_every_public_name_once():
 
 @pytest.mark.parametrize(("function", "file", "law"), THEOREMS, ids=[law for _, _, law in THEOREMS])
 def test_a_theorem_leads_to_its_function_and_its_law(function, file, law):
-    assert find(function) is not None
+    assert resolve_name(function) is not None
     classes = [
         node
         for node in ast.parse((ROOT / file).read_text(encoding="utf-8")).body

@@ -6,8 +6,8 @@ import ast
 import re
 import runpy
 import shutil
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -23,20 +23,6 @@ NAMED = re.compile(r"Proved: ((?:proofs/\w+\.v::\w+(?:,\s+)?)+)")
 
 def number_of(row):
     return row["number"]
-
-
-def find(path):
-    """Return what a dotted path names, by importing as much of it as is a module."""
-    parts = path.split(".")
-    for cut in range(len(parts), 0, -1):
-        try:
-            found = import_module(".".join(parts[:cut]))
-        except ModuleNotFoundError:
-            continue
-        for name in parts[cut:]:
-            found = getattr(found, name)
-        return found
-    raise ModuleNotFoundError(path)
 
 
 def classes_of(path):
@@ -97,7 +83,7 @@ class TestARow:
 
     @pytest.mark.parametrize("row", IN_CODE, ids=number_of)
     def test_function(self, row):
-        assert find(row["function"]) is not None
+        assert resolve_name(row["function"]) is not None
 
     @pytest.mark.parametrize("place", ["law", "bridge"])
     @pytest.mark.parametrize("row", IN_CODE, ids=number_of)
