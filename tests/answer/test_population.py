@@ -28,6 +28,7 @@ COLUMNS = {
 }
 ROWS = {"t": dp.Schema("t", dp.Rows(), COLUMNS)}
 PEOPLE = {"t": dp.Schema("t", dp.People("id", max_rows=3), COLUMNS)}
+FEW_KEYS = {"t": dp.Schema("t", dp.People("id", max_rows=5, max_groups=2), COLUMNS)}
 PUBLIC = {"t": dp.Schema("t", dp.Rows(), COLUMNS, neighbours="replace")}
 MONTHS = {
     "t": dp.Schema(
@@ -94,7 +95,7 @@ class TestConvolution:
         assert combined_reach(lambda _: math.inf, 1.0, 0.1) == math.inf
 
 
-def small_table(seed, people):
+def small_table(seed, people, arms="aab"):
     """Draw kinds of units: one row each, or up to five rows of a person."""
     random = np.random.default_rng(seed)
     kinds = Counter()
@@ -103,7 +104,7 @@ def small_table(seed, people):
         for _ in range(int(random.integers(1, 6)) if people else 1):
             z = None if random.random() < 0.2 else int(random.integers(-50, 51))
             row = {"x": int(random.integers(0, 101)), "z": z, "y": bool(random.random() < 0.5)}
-            rows.append(tuple((row | {"arm": str(random.choice(list("aab")))}).items()))
+            rows.append(tuple((row | {"arm": str(random.choice(list(arms)))}).items()))
         kinds[tuple(rows)] += int(random.integers(20, 60))
     return kinds
 
@@ -128,12 +129,34 @@ BOUNDED = {
     "per_row": "SUM(x) / COUNT(*)",
     "product": "AVG(x) * COUNT(z)",
 }
+FUNNEL = {
+    "people": "COUNT(DISTINCT id)",
+    "buyers": "COUNT(DISTINCT CASE WHEN arm = 'b' THEN id END)",
+    "rate": "COUNT(DISTINCT CASE WHEN arm = 'b' THEN id END) * 1.0 / COUNT(DISTINCT id)",
+    "step": "COUNT(DISTINCT id) FILTER (WHERE y AND x > 70) * 1.0 / COUNT(DISTINCT id) FILTER (WHERE x > 70)",
+    "dropped": "COUNT(DISTINCT id) - COUNT(DISTINCT CASE WHEN x > 70 THEN id END)",
+}
+# No row is in both arms, and no row is and is not y; people may be both.
+BESIDE = {
+    "arms": "COUNT(DISTINCT CASE WHEN arm = 'a' THEN id END) + COUNT(DISTINCT CASE WHEN arm = 'b' THEN id END)",
+    "sides": "COUNT(DISTINCT CASE WHEN y THEN id END) - COUNT(DISTINCT CASE WHEN NOT y THEN id END)",
+    "per_person": "COUNT(*) * 1.0 / COUNT(DISTINCT CASE WHEN y THEN id END)",
+}
+# Keys of one person are no independent draws, and who is in three of them weighs 2/3 in each.
+BY_KEY = {
+    "part": "COUNT(DISTINCT CASE WHEN x > 50 THEN id END) * 1.0 / SUM(COUNT(DISTINCT id)) OVER ()",
+    "more": "COUNT(DISTINCT CASE WHEN x > 5 THEN id END) - LEAD(COUNT(DISTINCT CASE WHEN x > 5 THEN id END)) OVER (ORDER BY arm)",
+}
+BY_KEY["both"] = BY_KEY["more"].replace(" - ", " + ")
 SPREADS = {"spread_x": "VAR_POP(x)", "root_x": "STDDEV_POP(x)", "ratio": "VAR_POP(x) / AVG(x)"}
 # VARIANCE beside them tells the spread of x: bounds become estimates.
 SPREAD = {name: BOUNDED[name] for name in ("total", "age", "per_row")}
 
 
-TOTALS = {"n", "valued", "paid", "yes_no", "twice", "total", "signed", "debts", "product"}
+TOTALS = {
+    *("n", "valued", "paid", "yes_no", "twice", "total", "signed", "debts", "product"),
+    *("people", "buyers", "dropped", "arms", "sides", "more", "both"),
+}
 
 
 def influences(answer_to, population):
@@ -172,6 +195,9 @@ class TestInfluence:
             (ROWS, SPREADS),
             (PEOPLE, SPREADS),
             (PEOPLE, EXACT),
+            (PEOPLE, FUNNEL),
+            (PEOPLE, BESIDE),
+            (FEW_KEYS, BY_KEY),
             pytest.param(PEOPLE, BOUNDED, marks=pytest.mark.slow),
             pytest.param(PEOPLE, SPREAD, marks=pytest.mark.slow),
         ],
@@ -179,9 +205,10 @@ class TestInfluence:
     def test_against_one_unit_more(self, schemas, columns):
         spread = ", VARIANCE(x) AS spread" if columns is SPREAD else ""
         listed = ", ".join(f"{made} AS {name}" for name, made in columns.items())
-        question = dp.parse_sql(f"SELECT {listed}{spread} FROM t", schemas)
+        by_arm = " GROUP BY arm" if columns is BY_KEY else ""
+        question = dp.parse_sql(f"SELECT {listed}{spread} FROM t{by_arm}", schemas)
         plan = plan_question(question, dp.PureDP(10**12))
-        kinds = small_table(1, people=schemas is PEOPLE)
+        kinds = small_table(1, people=schemas is not ROWS, arms="abc" if by_arm else "aab")
         population = Population(kinds)
         sample = np.array(list(kinds.values()))
 
@@ -199,7 +226,7 @@ class TestInfluence:
             bound = law._variance(line.weights, 0.9)
             ratios[name] = bound / float(sample @ np.array(changes[name]) ** 2)
         assert min(ratios.values()) > 0.999, ratios
-        if schemas is ROWS and columns in (EXACT, SPREAD):
+        if columns is FUNNEL or (schemas is ROWS and columns in (EXACT, SPREAD)):
             assert max(ratios.values()) < 1.03, ratios
 
 
@@ -239,6 +266,11 @@ class TestRefusals:
                 "v has no known sampling error; ask for COUNT, SUM or AVG",
             ),
             (ROWS, sql("MODE(arm) AS v"), "v has no known sampling error"),
+            (
+                ROWS,
+                sql("COUNT(*) * 1.0 / (SELECT COUNT(*) FROM t) AS v", " WHERE y"),
+                r"v reads a sub-query .* as COUNT\(\*\) FILTER \(WHERE …\) / COUNT\(\*\)",
+            ),
             (ROWS, sql("COUNT(DISTINCT arm) AS v"), "v has no known sampling error"),
             (ROWS, sql("SQRT(COUNT(*)) AS v"), "v has no known sampling error"),
             (ROWS, sql("CASE WHEN COUNT(*) > 9 THEN 1 ELSE 0 END AS v"), "v has no known sampling"),

@@ -6,7 +6,7 @@ import pytest
 
 import discreet as dp
 from discreet.query import describe, fingerprint, parse
-from discreet.query.algebra.tree import Nest, Select
+from discreet.query.algebra.tree import JoinPublic, Nest, Select
 
 VISITS = dp.Schema(
     "visits",
@@ -27,7 +27,12 @@ TWICE = dp.Schema.public_table("twice", FACTS)
 DAYS = dp.Schema.public_table(
     "days", {"day": dp.Date("2024-01-01", "2024-12-31"), "ward": dp.Integer(1, 9)}
 )
-TABLES = {schema.name: schema for schema in (VISITS, USERS, PAIRS, TWICE, DAYS)}
+WARDS = dp.Schema.public_table(
+    "wards",
+    {"ward": dp.Integer(1, 9), "city": dp.Category(["X", "Y"]), "big": dp.Boolean()},
+    key="ward",
+)
+TABLES = {schema.name: schema for schema in (VISITS, USERS, PAIRS, TWICE, DAYS, WARDS)}
 ROWS = {
     ("shop", "ward"): [("a", 3), ("b", 1)],
     ("ward", "shop"): [(1, "b"), (3, "a")],
@@ -38,8 +43,16 @@ ON = "ON v.shop = k.shop AND v.ward = k.ward GROUP BY k.shop, k.ward"
 TWO = "SELECT k.shop, k.ward, COUNT(v.user_id) AS n FROM visits v RIGHT JOIN"
 
 
-def public_values(_table, *columns):
-    return ROWS[columns]
+STORED = [(1, "X", True), (2, "X", True), (3, "Y", False), (4, "X", False)]
+"""Rows of wards: the city and the size of each."""
+
+
+def public_values(table, *columns):
+    if table != "wards":
+        return ROWS[columns]
+    places = [("ward", "city", "big").index(column) for column in columns]
+    picked = dict.fromkeys(tuple(row[place] for place in places) for row in STORED)
+    return [row[0] if len(columns) == 1 else row for row in picked]
 
 
 def ask(sql):
@@ -88,6 +101,47 @@ def test_a_unit_may_stand_last_in_on(month):
     assert ask(sql).nested.rows == ((19_783,),)
 
 
+@pytest.mark.parametrize(
+    ("keys", "rows"),
+    [
+        ("w.city", (("X",), ("Y",))),
+        ("w.big, w.city", (("X", False), ("X", True), ("Y", False))),
+        ("w.ward, w.city", ((1, "X"), (2, "X"), (3, "Y"), (4, "X"))),
+        ("city", (("X",), ("Y",))),
+    ],
+)
+def test_further_columns_of_a_public_table_are_groups_alone(keys, rows):
+    """Each row is joined with the one public row of its key, and grouped by what that row says."""
+    question = ask(
+        f"SELECT {keys}, COUNT(v.user_id) AS n FROM visits v RIGHT JOIN wards w ON v.ward = w.ward "
+        f"GROUP BY {keys}"
+    )
+    assert sorted(question.nested.rows) == sorted(rows)
+    assert isinstance(question.rows, JoinPublic)
+    # The relation is that of JOIN, so that rows count, and weigh, as they do there.
+    inner = ask(
+        f"SELECT {keys}, COUNT(*) AS n FROM visits v JOIN wards w ON v.ward = w.ward GROUP BY {keys}"
+    )
+    assert question.rows == inner.rows
+    assert fingerprint(ask(describe(question))) == fingerprint(question)
+
+
+def test_some_of_the_matched_columns_are_groups_alone():
+    """Rows are matched by all columns of ON, also by one that is no key: ('a', 1) is not listed."""
+    question = ask(f"{TWO} pairs k {ON}".replace("k.ward, COUNT", "COUNT").replace(", k.ward", ""))
+    assert question.nested.rows == (("a",),)
+    assert [column for _, column in question.rows.on] == ["shop", "ward"]
+    assert fingerprint(ask(describe(question))) == fingerprint(question)
+
+
+def test_a_column_of_the_list_in_where_is_no_key():
+    question = ask(
+        "SELECT w.ward, COUNT(v.user_id) AS n FROM visits v RIGHT JOIN wards w ON v.ward = w.ward "
+        "WHERE w.big GROUP BY w.ward"
+    )
+    assert [key.name for key in question.keys] == ["ward"] and len(question.nested.rows) == 4
+
+
 def test_one_column_by_unnest_and_beside_another_key():
     question = ask(
         "SELECT k, v.shop, COUNT(v.user_id) AS n FROM visits v RIGHT JOIN UNNEST(['x', 'y']) AS k ON v.note = k "
@@ -106,6 +160,17 @@ def test_python_takes_a_list_or_a_public_table():
     for table, source in ((VISITS, visits), (PAIRS, dp.Table(VISITS))):
         with pytest.raises(dp.InvalidArgument, match="keys takes a public table"):
             source.count(by=["shop", "ward"], keys=table)
+
+
+def test_python_joins_a_list_of_one_column():
+    """Tuples are a list that is joined; bare values are keys, and rows with others count in n."""
+    visits = dp.Table(VISITS, public_values)
+    joined = visits.count(by="shop", keys=[("a",), ("b",)])
+    asked = ask(f"SELECT k.shop, COUNT(v.user_id) AS count FROM visits v {LIST} GROUP BY k.shop")
+    assert fingerprint(joined) == fingerprint(asked)
+    assert visits.count(by="shop", keys=["a", "b"]).nested is None
+    with pytest.raises(dp.InvalidArgument, match="each combination once"):
+        visits.count(by="shop", keys=[("a",), ("a",)])
 
 
 LIST = "RIGHT JOIN (VALUES ('a'), ('b')) k(shop) ON v.shop = k.shop"
@@ -136,6 +201,11 @@ LIST = "RIGHT JOIN (VALUES ('a'), ('b')) k(shop) ON v.shop = k.shop"
             "of a key that nobody has",
         ),
         (f"SELECT COUNT(v.spent) AS n FROM visits v {LIST}", "write GROUP BY k.shop"),
+        (
+            "SELECT k.shop, COUNT(v.spent) AS n FROM visits v RIGHT JOIN (VALUES ('a', 3), ('b', 1)) k(shop, ward) "
+            "ON v.shop = k.shop AND v.ward = k.ward GROUP BY k.shop",
+            "write GROUP BY k.shop, k.ward",
+        ),
         (
             f"SELECT k.shop, COUNT(v.spent) AS n FROM visits v {LIST} GROUP BY CUBE (k.shop)",
             "write GROUP BY k.shop",

@@ -39,6 +39,7 @@ TOWNS = dp.Schema.public_table(
         "code": dp.Integer(-9, 9),
         "since": dp.Date("1900-01-01", "2025-12-31"),
         "rent": dp.Real(0, 9),
+        "coast": dp.Boolean(),
     },
 )
 TABLES = {"people": PEOPLE, "towns": TOWNS}
@@ -102,11 +103,16 @@ def test_other_sub_queries_are_refused_as_before(asked):
 class TestListsOfPublicValues:
     """IN (SELECT y FROM public WHERE c) lists the values of the public rows for which c is true."""
 
-    ROWS = (("Oslo", 3, 1.5), ("Rome", -2, 4.0), ("Riga", 5, 4.0), ("Oslo", 7, 9.0))
+    ROWS = (
+        ("Oslo", 3, 1.5, True),
+        ("Rome", -2, 4.0, False),
+        ("Riga", 5, 4.0, True),
+        ("Oslo", 7, 9.0, True),
+    )
 
     def parsed(self, where):
         """Parse a question against `ROWS`; a store gives distinct rows of the columns asked for."""
-        names = ("name", "code", "rent")
+        names = ("name", "code", "rent", "coast")
 
         def public_values(_, *columns):
             rows = [tuple(row[names.index(column)] for column in columns) for row in self.ROWS]
@@ -121,6 +127,8 @@ class TestListsOfPublicValues:
             ("t.rent >= 4 AND code < 6", "('Rome', 'Riga')"),
             ("name LIKE 'R%'", "('Rome', 'Riga')"),
             ("code IN (-2, 5) AND rent = '4'", "('Rome', 'Riga')"),
+            ("coast AND code > -9", "('Oslo', 'Riga')"),
+            ("NOT coast", "('Rome')"),
             ("code IS NOT NULL AND 2 * rent > 9", "('Oslo')"),
         ],
     )
@@ -140,7 +148,7 @@ class TestListsOfPublicValues:
             ("code > 2 OR rent > 3", "it may hold where code is NULL"),
             ("code > 100", "none or too many"),
             ("age > 3", "no column 'age'"),
-            ("t.code = people.age", "no table 'people' in FROM"),
+            ("t.code = people.age", "people.age: the sub-query depends on the row outside"),
         ],
     )
     def test_a_condition_that_a_list_cannot_tell_is_refused(self, condition, why):

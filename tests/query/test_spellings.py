@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import discreet as dp
-from discreet.data import Category, Date, Integer, People, Real, Schema, Timestamp
+from discreet.data import Boolean, Category, Date, Integer, People, Real, Schema, Timestamp
 from discreet.query import case, col, count, count_people, describe, minimum, parse
 from discreet.query.algebra.statistic import CountPeople, CountPeopleIf
 from query.samples import PEOPLE, VISITS, WARDS
@@ -24,6 +24,7 @@ ORDERS = Schema(
         "day": Date("2024-01-01", "2024-12-31"),
         "paid": Real(0, 99, step=0.5),
         "state": Category(["new", "done"]),
+        "gift": Boolean(),
     },
 )
 OTHERS = Schema("others", People("user_id", max_rows=5), {"age": Integer(0, 120)})
@@ -64,6 +65,15 @@ def read(sql):
          "SELECT COUNT(*) AS n FROM people WHERE region = 'N' OR name LIKE 'A%'"),
         ("SELECT COUNT(*) AS n FROM people WHERE region IN (\"N\", \"S\") AND \"age\" > 3",
          "SELECT COUNT(*) AS n FROM people WHERE region IN ('N', 'S') AND age > 3"),
+        ("SELECT COUNT(*) AS n FROM orders WHERE gift = 1 AND 'False' <> gift AND gift IN (0, 1, 'TRUE')",
+         "SELECT COUNT(*) AS n FROM orders WHERE gift = TRUE AND FALSE <> gift AND gift IN (FALSE, TRUE, TRUE)"),
+        ("SELECT gift, COUNT(*) AS n FROM orders GROUP BY gift HAVING n > 9 OR gift = 0",
+         "SELECT gift, COUNT(*) AS n FROM orders GROUP BY gift HAVING n > 9 OR gift = FALSE"),
+        ("SELECT DISTINCT SUM(age) AS s FROM people", "SELECT SUM(age) AS s FROM people"),
+        ("SELECT DISTINCT region AS r, COUNT(*) AS n FROM people GROUP BY region ORDER BY n LIMIT 2",
+         "SELECT region AS r, COUNT(*) AS n FROM people GROUP BY region ORDER BY n LIMIT 2"),
+        ("WITH v AS (SELECT age, ward FROM people ORDER BY ward DESC) SELECT AVG(age) AS m FROM v",
+         "WITH v AS (SELECT age, ward FROM people) SELECT AVG(age) AS m FROM v"),
         ("SELECT COUNT(DISTINCT CASE WHEN ward = 1 THEN user_id END) AS n FROM visits",
          "SELECT COUNT(DISTINCT user_id) FILTER (WHERE ward = 1) AS n FROM visits"),
         ("SELECT COUNT(DISTINCT IF(ward = 1, user_id, NULL)) AS n FROM visits",

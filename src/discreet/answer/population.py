@@ -15,7 +15,7 @@ computed column are combined by its derivatives. Let unit i have rows j of weigh
 
 and Σ w g² is bounded by released numbers alone, at the ends of their intervals:
 
-    COUNT         Σ 1        the count
+    COUNT         Σ 1        the count; of people (funnels too) that of people, by keys × `max_groups`
     SUM, AVG      Σ x²       by VARIANCE(x), if it was released beside; else x² ≤ (a + b)x − ab for all x
                              in the public range a … b (Bhatia and Davis 2000): an upper bound
     VARIANCE      Σ (x − m)⁴ at most d² Σ (x − m)², d the largest |x − m| in the range: an upper bound
@@ -56,7 +56,16 @@ from ..query.algebra.expression import (
     Function,
     call_of,
 )
-from ..query.algebra.statistic import Count, CountOf, CountPeople, Mean, Statistic, Sum, Variance
+from ..query.algebra.statistic import (
+    Count,
+    CountOf,
+    CountPeople,
+    CountPeopleIf,
+    Mean,
+    Statistic,
+    Sum,
+    Variance,
+)
 from ..query.algebra.tree import Question, Relation
 from ..query.bounds.contribution_bounds import max_groups_of
 from ..query.bounds.fanout import person_rows
@@ -79,7 +88,7 @@ _COARSE = ((0.2, 0.45, 0.75), (1.0, 0.4, 0.02))
 """The same for computed columns, whose reach takes long: their intervals are a little wider."""
 _NEAR = 1.02
 """A union bound that is within 2 % of the sampling error alone is taken as it is."""
-SAMPLED = (Count, CountOf, CountPeople, Sum, Mean, Variance)
+SAMPLED = (Count, CountOf, CountPeople, CountPeopleIf, Sum, Mean, Variance)
 """Statistics whose sampling error is known."""
 _FEW = 2
 """Of so few rows no variance is believed."""
@@ -158,21 +167,23 @@ class PopulationLaw:
         each = beta * _ASIDE / max(1, len(weights))
         z = normal_reach(beta)
         rows: dict[int, list[tuple[float, RowInfluence]]] = {}
-        people: list[float] = []
+        people: dict[int, list[tuple[float, RowInfluence]]] = {}
         unit_rows = rows_of_unit(question.rows)
         for (place, name), weight in weights.items():
             if not weight:
                 continue
             reader = _Reader(question, self.table, place, each, z)
-            if isinstance(statistics[name], CountPeople):
-                people.append(weight**2 * reader.count(name).square)
+            if isinstance(statistics[name], CountPeople | CountPeopleIf):
+                people.setdefault(place, []).append((weight, reader.influence(name)))
             else:
                 influence = replace(reader, unit_rows=unit_rows).influence(name)
                 rows.setdefault(place, []).append((weight, influence))
         # Rows of different keys are different rows, so their squares add up.
         by_rows = sum(map(square_of_sum, rows.values())) * unit_rows
+        # A person in m keys weighs ω = min(1, g/m) in each: (Σ ωz)² ≤ ωm · Σ ωz², where ωm ≤ g
+        # and z adds up the steps of a key. Steps of one weight ω are added before they are squared.
         groups = min(len(people), max_groups_of(question.rows)) if people else 1
-        by_people = sum(people) * groups
+        by_people = sum(square_of_sum(steps, exclusive=False) for steps in people.values()) * groups
         # Minkowski: the deviation of a sum is at most the sum of the deviations.
         return (math.sqrt(by_rows) + math.sqrt(by_people)) ** 2
 
@@ -206,6 +217,8 @@ class _Reader:
                 return self._variance(name, statistic)
             case CountOf(of=of):
                 return self.count(name, conditions_of(of, self.question.rows))
+            case CountPeopleIf(condition=condition):
+                return self.count(name, frozenset(leaves(Function.AND, condition)))
         return self.count(name)
 
     def count(self, name: str, conditions: frozenset[Expression] = frozenset()) -> RowInfluence:
@@ -325,8 +338,11 @@ class _Reader:
         return max(0.0, min(counted, default=math.inf))
 
 
-def square_of_sum(parts: Sequence[tuple[float, RowInfluence]]) -> float:
+def square_of_sum(parts: Sequence[tuple[float, RowInfluence]], *, exclusive: bool = True) -> float:
     """Bound Σ(Σ w g)² over rows from the weights and influences of several statistics.
+
+    `exclusive`: conditions that no row meets together have no product. People do: one of their
+    rows may meet the first, another the second.
 
     >>> from discreet.answer.population import RowInfluence, square_of_sum
     >>> from discreet.query.algebra.expression import Field
@@ -340,18 +356,20 @@ def square_of_sum(parts: Sequence[tuple[float, RowInfluence]]) -> float:
         square += weight**2 * influence.square
         for other_weight, other in parts[:place]:
             product = 2 * weight * other_weight
-            square += max(product * end for end in _sum_of_products(influence, other))
+            products = _sum_of_products(influence, other, exclusive)
+            square += max(product * end for end in products)
     # Ends that cannot all be true at once may give less than 0.
     return max(0.0, square)
 
 
-def _sum_of_products(one: RowInfluence, other: RowInfluence) -> Ends:
-    """Bound Σ gh over rows."""
+def _sum_of_products(one: RowInfluence, other: RowInfluence, exclusive: bool) -> Ends:
+    """Bound Σ gh over rows, or over people."""
     if one.indicator and one.conditions <= other.conditions:
         return other.total
     if other.indicator and other.conditions <= one.conditions:
         return one.total
-    if any(_exclude(x, y) for x in one.conditions for y in other.conditions):
+    apart = any(_exclude(x, y) for x in one.conditions for y in other.conditions)
+    if exclusive and apart:
         return 0.0, 0.0
     most = math.sqrt(one.square * other.square)
     return -most, most

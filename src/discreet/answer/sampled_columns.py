@@ -14,7 +14,7 @@ from ..data.unit import People
 from ..errors import InvalidArgument
 from ..privacy.measures import REPLACE
 from ..query.algebra.expression import Expression, Field, fields_of, windows_of
-from ..query.algebra.statistic import Count, CountPeople, Statistic, Sum
+from ..query.algebra.statistic import Count, CountPeople, Overall, Statistic, Sum
 from ..query.algebra.tree import Question, Relation, Scan, Select
 from ..query.bounds.relation_facts import columns_of, neighbours_of, unit_of
 from ..query.domains.domain_of import domain_of
@@ -64,6 +64,11 @@ COUNT, SUM or AVG and + − × / of them, or take of="data" for the noise alone
         read = fields_of(expression) & statistics.keys()
         if not read:
             continue
+        if any(isinstance(statistics[one], Overall) for one in read):
+            raise _refusal(
+                f"{name} reads a sub-query with rows of its own; write a share of the same rows "
+                "as COUNT(*) FILTER (WHERE …) / COUNT(*)"
+            )
         known = all(isinstance(statistics[one], SAMPLED) for one in read)
         if not known or not has_derivatives(expression):
             raise _refusal(

@@ -102,7 +102,8 @@ def read_keys(
 def chosen_keys(by: By, keys: Keys, public_values: PublicValues | None) -> tuple[Keys, Nest | None]:
     """Read a list of combinations of keys as the values of each, and as the cells to count.
 
-    A public table lists the combinations that its columns of the keys' names hold.
+    Combinations of one key are tuples too: ("f",) joins a list, as RIGHT JOIN does, where "f"
+    names a value of the key. A public table lists the combinations that its columns of the keys' names hold.
 
     >>> from discreet.query.python.keys import chosen_keys
     >>> chosen_keys(["sex", "old"], [("f", True), ("m", True)], None)[0]
@@ -111,7 +112,7 @@ def chosen_keys(by: By, keys: Keys, public_values: PublicValues | None) -> tuple
     names = names_of(named_keys(by))
     if isinstance(keys, Schema):
         keys = _list_rows(keys, names, public_values)
-    if keys is None or isinstance(keys, Mapping | str | Schema) or len(names) < 2:
+    if keys is None or not names or isinstance(keys, Mapping | str | Schema):
         return keys, None
     rows = list(keys)
     # Anything but combinations is refused later, where values are read.

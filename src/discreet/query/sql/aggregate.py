@@ -262,7 +262,9 @@ def _declared(
     for argument in _argument_nodes(node, function.arity):
         if function.arity == 1 and isinstance(argument, exp.Distinct):
             raise refusal(
-                clause_of(node), "DISTINCT compares people with each other", "leave DISTINCT out"
+                clause_of(node),
+                "DISTINCT compares people with each other",
+                "leave DISTINCT out, or GROUP BY the values and count them",
             )
         arguments.append(_argument(argument, scope, condition))
     return function.make(*arguments, **function.values)

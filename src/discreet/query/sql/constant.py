@@ -16,6 +16,8 @@ from ..domains.type_of import ValueType
 
 # Longer numerals are beyond every grid, and a long exponent would need unbounded memory.
 NUMERAL = re.compile(r"[0-9]{0,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,2})?")
+_TRUTHS: dict[object, bool] = {1: True, 0: False, "true": True, "false": False}
+"""Truths as they are written beside a condition or a Boolean column."""
 
 
 def literal(node: exp.Literal) -> Constant:
@@ -50,10 +52,13 @@ def second_constant(text: str) -> Constant:
 
 
 def as_type(expression: Expression, type_: ValueType | None) -> Expression:
-    """Read a text literal as a date, time or number where one is meant.
+    """Read a literal as a date, time, number or truth where one is meant.
 
-    So joined >= '2024-01-31' compares days, and age > '30' numbers; other text stays text.
+    So joined >= '2024-01-31' compares days, age > '30' numbers, and married = 1 truths; other
+    literals stay what they are.
     """
+    if type_ == "truth":
+        return _truth_in_literal(expression)
     if isinstance(expression, Constant) and isinstance(expression.value, str):
         if type_ == "day":
             return day_constant(expression.value)
@@ -62,6 +67,17 @@ def as_type(expression: Expression, type_: ValueType | None) -> Expression:
         if type_ == "number":
             return _number_in_text(expression)
     return expression
+
+
+def _truth_in_literal(expression: Expression) -> Expression:
+    """Read 1, 0, 'true' and 'false' beside a truth as such, as stores do; others stay."""
+    if not isinstance(expression, Constant) or expression.time is not None:
+        return expression
+    written = expression.value
+    if isinstance(written, str):
+        return Constant(_TRUTHS.get(written.lower(), written))
+    # True equals 1 in Python, so a truth is looked up as itself.
+    return Constant(_TRUTHS.get(written, written))
 
 
 def _number_in_text(text: Constant) -> Constant:

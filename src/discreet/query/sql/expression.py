@@ -131,7 +131,8 @@ def _connect(function: Function, node: exp.Expr, names: Names) -> Expression:
 def read_alike(node: exp.Expr, parts: Sequence[exp.Expr], names: Names) -> list[Expression]:
     """Read the operands of a comparison as values of one type.
 
-    Text literals become dates, times or numbers beside such, and dates become times beside times.
+    Text literals become dates, times or numbers beside such, and dates become times beside times;
+    1, 0, 'true' and 'false' become truths beside truths.
     A name in double quotes that is no column is text, as in MySQL and BigQuery.
 
     Refuses: a comparison with NULL, which is never true.
@@ -152,6 +153,8 @@ def read_alike(node: exp.Expr, parts: Sequence[exp.Expr], names: Names) -> list[
         return times
     if "day" in types:
         return [as_type(expression, "day") for expression in expressions]
+    if "truth" in types:
+        return [as_type(expression, "truth") for expression in expressions]
     if "number" in types:
         numbers = [as_type(expression, "number") for expression in expressions]
         for number in numbers:

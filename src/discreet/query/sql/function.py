@@ -258,6 +258,8 @@ def _cast(node: exp.Expr, names: Names) -> Expression:
         case "second" if wanted is _TYPES.DATE:
             return fold_time(Function.DATE_OF, x)
     asked = f"CAST({quote_of(node.this) or 'x'} AS {to.sql(dialect='duckdb')})"
+    if type_ == "number" and wanted in _TEXT_TYPES:
+        raise refusal(asked, "stores write numbers differently as text", "leave CAST out")
     raise refusal(
         asked,
         "stores disagree on it, or it can fail",

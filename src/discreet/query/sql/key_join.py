@@ -256,15 +256,22 @@ def _join_keys(
     rows, fields = _with_fields(scope, [pairs[name] for name in columns])  # type: ignore[misc]
     further = _further_columns(scope, item, select, columns)
     if further and isinstance(item, PublicItem):
-        on = tuple(zip(map(Field, fields), columns, strict=True))
-        added = [pair for pair in public_columns(rows, item.table) if pair[1] in further]
-        rows = JoinPublic(rows, item.table, on, tuple(added))
+        rows = _join_table(rows, item.table, fields, columns)
+        added = [pair for pair in rows.columns if pair[1] in further]
         fields = (*fields, *names_of(added))
         columns += [column for _, column in added]
     chosen = ChosenKeys(item.alias, tuple(columns), fields, item, outer, len(further))
     keys = tuple(zip(columns, map(Field, fields), strict=True))
     sources = (*scope.sources, FromItem(item.alias, keys))
     return Scope(rows, sources, scope.merged | merged, chosen)
+
+
+def _join_table(
+    rows: Relation, table: Schema, fields: Sequence[str], matched: Sequence[str]
+) -> JoinPublic:
+    """Join a public table whose key is matched: each row meets at most one of its rows."""
+    on = tuple(zip(map(Field, fields), matched, strict=True))
+    return JoinPublic(rows, table, on, public_columns(rows, table))
 
 
 def _further_columns(
@@ -324,9 +331,19 @@ def _with_fields(scope: Scope, matched: Sequence[Expression]) -> tuple[Relation,
 def with_chosen(
     question: Question, chosen: ChosenKeys, public_values: PublicValues | None
 ) -> Question:
-    """Return the question for the chosen keys alone."""
+    """Return the question for the chosen keys alone.
+
+    Of a public table some of its columns may be the keys: then each combination of their values
+    is a group of all its rows that have it.
+    """
     expressions = [key.expression for key in question.keys]
-    grouped = all(Field(name) in expressions for name in chosen.fields)
+    shown = []
+    for name, field in zip(chosen.names, chosen.fields, strict=True):
+        if Field(field) in expressions:
+            shown.append((name, field))
+    whole = len(shown) == len(chosen.names)
+    # The rows of a list that is written out are matched by all its columns, or not at all.
+    grouped = whole or (shown and isinstance(chosen.item, PublicItem))
     # Sets and running totals sum over keys, and a list need not have all combinations.
     if not grouped or question.sets is not None or question.running:
         prefix = f"{chosen.alias}." if chosen.alias else ""
@@ -336,8 +353,12 @@ def with_chosen(
             "a list of keys is what an answer is grouped by",
             f"write GROUP BY {named}",
         )
-    rows = _list_cells(question, chosen, public_values)
-    positions = [expressions.index(Field(name)) for name in chosen.fields]
+    if isinstance(chosen.item, PublicItem) and not whole and not chosen.further:
+        # Who matches a key that is not shown must still match it.
+        joined = _join_table(question.rows, chosen.item.table, chosen.fields, chosen.names)
+        question = replace(question, rows=joined)
+    rows = _list_cells(question, chosen, names_of(shown), public_values)
+    positions = [expressions.index(Field(field)) for _, field in shown]
     keys = list(question.keys)
     # Each key keeps the values that occur in its column of the list, in their first order.
     for position, column in zip(positions, zip(*rows, strict=True), strict=True):
@@ -348,16 +369,19 @@ def with_chosen(
 
 
 def _list_cells(
-    question: Question, chosen: ChosenKeys, public_values: PublicValues | None
+    question: Question,
+    chosen: ChosenKeys,
+    shown: Sequence[str],
+    public_values: PublicValues | None,
 ) -> list[Values]:
-    """List the chosen combinations of keys.
+    """List the chosen combinations of the shown columns.
 
     Refuses: an empty list, one beyond `MAX_LEAVES`, and one that repeats a combination.
     """
     if isinstance(chosen.item, KeyItem) and chosen.item.rows is not None:
         rows = _typed_rows(question, chosen, chosen.item)
     else:
-        rows = _stored_rows(chosen, public_values)
+        rows = _stored_rows(chosen, shown, public_values)
     # Equal numbers must be equal keys: a whole Fraction is stored as an int.
     cells = [tuple(map(simplest, row)) for row in rows]
     if not cells or len(cells) > MAX_LEAVES or len(set(cells)) < len(cells):
@@ -369,25 +393,31 @@ def _list_cells(
     return cells
 
 
-def _stored_rows(chosen: ChosenKeys, public_values: PublicValues | None) -> list[Values]:
-    """Read the rows of a list that is in a public table."""
+def _stored_rows(
+    chosen: ChosenKeys, shown: Sequence[str], public_values: PublicValues | None
+) -> list[Values]:
+    """Read the shown columns of a list that is in a public table, each combination once."""
     table = chosen.item.table
     if public_values is None or table is None:
         raise refusal(
             "RIGHT JOIN", "which keys the public table holds is not known here", "ask a curator"
         )
-    values = list(public_values(table.name, *chosen.names))
     matched = chosen.names[: len(chosen.names) - chosen.further]
+    further = [name for name in shown if name not in matched]
     # Stores leave out rows with NULL, and their keys would be missing from the answer.
-    if chosen.further and len(values) < len(list(public_values(table.name, *matched))):
-        named = ", ".join(chosen.names[len(matched) :])
-        raise refusal(
-            f"RIGHT JOIN {table.name}",
-            f"{named} is NULL for some of its keys",
-            f"group by {', '.join(matched)} alone",
-        )
-    # Of one column a store returns bare values.
-    return [row if isinstance(row, tuple) else (row,) for row in values]
+    if further:
+        complete = list(public_values(table.name, *matched, *further))
+        if len(complete) < len(list(public_values(table.name, *matched))):
+            raise refusal(
+                f"RIGHT JOIN {table.name}",
+                f"{', '.join(further)} is NULL for some of its keys",
+                f"group by {', '.join(matched)} alone, or write JOIN instead of RIGHT JOIN",
+            )
+    rows = []
+    for row in public_values(table.name, *shown):
+        # Of one column a store returns bare values.
+        rows.append(row if isinstance(row, tuple) else (row,))
+    return rows
 
 
 def _typed_rows(question: Question, chosen: ChosenKeys, item: KeyItem) -> list[Values]:

@@ -36,7 +36,7 @@ def parse(
     discreet.errors.UnsupportedQuery: SELECT *: it shows rows of people; ask for aggregates, as COUNT(*) or AVG(age)
 
     Refuses: every clause and function that is not on the allow-list, by name, with
-        `UnsupportedQuery`; docs/questions.md has the list.
+        `UnsupportedQuery`; docs/reference/question-language.md has the list.
     """
     # Importing sqlglot takes longer than all other imports together, so it waits until here.
     from .question import read_sql

@@ -18,7 +18,8 @@ from sqlglot import exp
 from ...data.columns.column import Category, Column, Date, Integer, Text
 from ...data.schema import Schema
 from ...frozen import frozen
-from ..algebra.expression import Expression, Field, fields_of
+from ..algebra.chain import leaves
+from ..algebra.expression import Expression, Field, Function, call_of, fields_of
 from ..algebra.refusal import refusal
 from ..algebra.tree import Scan, Where, own_fields
 from ..bounds.keys import PublicValues, read_public_value
@@ -28,7 +29,7 @@ from ..domains.calendar import EPOCH
 from ..meaning.evaluate import meaning_of
 from .expression import read
 from .scope import FromItem, Scope, lookup, row_names
-from .syntax import only
+from .syntax import clause_of, only
 from .times import settle_units
 
 MAX_LISTED = 1_000
@@ -111,11 +112,18 @@ def _condition(query: exp.Select, table: Schema, alias: str) -> Expression | Non
     only(clause, "this")
     rows = Scan(table)
     scope = Scope(rows, (FromItem(alias, own_fields(columns_of(rows))),))
+    for column in clause.find_all(exp.Column):
+        if column.table and column.table.casefold() != alias.casefold():
+            raise refusal(clause_of(column), "the sub-query depends on the row outside", _JOIN)
     settle_units(query, lambda name: bool(lookup(scope, name, None)))
     condition = read(clause.this, row_names(scope))
     kept = Where(rows, condition)
+    parts = leaves(Function.AND, condition)
     for name in sorted(fields_of(condition)):
-        if not always_present(Field(name), kept):
+        truth = Field(name)
+        # A truth that is itself a condition holds, or its NOT does, only where it is a value.
+        alone = truth in parts or call_of(Function.NOT, truth) in parts
+        if not alone and not always_present(truth, kept):
             raise refusal(
                 f"{_CLAUSE[:-1]} WHERE …)",
                 f"it may hold where {name} is NULL, and lists have no NULL",

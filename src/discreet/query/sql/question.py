@@ -184,6 +184,8 @@ def _read_question(
         values = public_keys(expression, scope.rows, public_values=public_values)
         keys.append(Key(name, expression, values))
     question = _grouped_question(node, scope, grouping, tuple(keys), tables)
+    if node.args.get("distinct") is not None:
+        _check_rows_differ(question)
     if scope.chosen is not None:
         question = with_chosen(question, scope.chosen, public_values)
     # Checked last, on the finished tree, whatever the readers above let through.
@@ -193,21 +195,32 @@ def _read_question(
 def _distinct_as_group(node: exp.Select) -> exp.Select:
     """Read SELECT DISTINCT k as SELECT k … GROUP BY k.
 
-    Refuses: DISTINCT ON, and DISTINCT beside aggregates or GROUP BY, whose rows differ anyway.
+    Refuses: DISTINCT ON.
     """
     distinct = node.args.get("distinct")
     if distinct is None:
         return node
     only(distinct)
+    # Beside aggregates it is about the rows of the answer (`_check_rows_differ`).
     if node.args.get("group") is not None or any(map(with_aggregate, node.expressions)):
-        raise refusal(
-            "SELECT DISTINCT", "the rows of an answer differ by their keys", "leave DISTINCT out"
-        )
+        return node
     keys = [item.unalias().copy() for item in node.expressions]
     grouped = node.copy()
     grouped.set("distinct", None)
     grouped.set("group", exp.Group(expressions=keys))
     return grouped
+
+
+def _check_rows_differ(question: Question) -> None:
+    """Refuse DISTINCT of an answer whose rows may be equal; where all keys are shown none are."""
+    shown = [expression for _, expression in question.finish.columns]
+    keys_shown = all(Field(key.name) in shown for key in question.keys)
+    if question.sets is not None or not keys_shown:
+        raise refusal(
+            "SELECT DISTINCT",
+            "noisy rows of an answer differ by their keys, which are not all shown",
+            "leave DISTINCT out, or show the keys",
+        )
 
 
 def _keys_of_union(node: exp.Union) -> exp.Expr:

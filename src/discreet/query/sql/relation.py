@@ -115,7 +115,8 @@ def _size(rows: Relation) -> int:
 
 
 def _select(node: exp.Select, tables: Catalogue) -> RowView:
-    only(node, "expressions", "from_", "joins", "where", "group", "having", "with_")
+    # Without LIMIT the order of a sub-query's rows means nothing, so it is left out.
+    only(node, "expressions", "from_", "joins", "where", "group", "having", "with_", "order")
     scope = read_where(node, read_from(node, tables), tables)
     if scope.chosen is not None:
         raise refusal(

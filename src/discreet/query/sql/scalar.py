@@ -14,8 +14,8 @@ from sqlglot import exp
 
 from ..algebra.refusal import refusal
 from .relation import Catalogue, read_from, read_where, with_views
-from .scope import Scope
-from .syntax import clause_of, identifier, only, with_aggregate
+from .scope import Scope, refuse_outer_names
+from .syntax import clause_of, only, with_aggregate
 
 _EXAMPLE = "write COUNT(*) / (SELECT COUNT(*) FROM visits)"
 
@@ -32,7 +32,14 @@ def read_scalar(node: exp.Subquery, outer: Scope, tables: Catalogue) -> tuple[ex
                 "(SELECT …)", f"it has {clause.upper()}, and is one number of all rows", _EXAMPLE
             )
     only(select, "expressions", "from_", "joins", "where", "with_")
-    _refuse_outer_names(select, outer)
+    # It would be another sub-query for each row.
+    refuse_outer_names(
+        select,
+        select,
+        outer,
+        "group the SELECT by it and write SUM(COUNT(*)) OVER (PARTITION BY …), or join a "
+        "sub-query that groups by the person",
+    )
     inner_tables = with_views(select, with_views(node, tables))
     scope = read_where(select, read_from(select, inner_tables), inner_tables)
     item = select.expressions[0].unalias()
@@ -41,23 +48,3 @@ def read_scalar(node: exp.Subquery, outer: Scope, tables: Catalogue) -> tuple[ex
             clause_of(item), "a sub-query among results is an aggregate of all its rows", _EXAMPLE
         )
     return item, scope
-
-
-def _refuse_outer_names(select: exp.Select, outer: Scope) -> None:
-    """Refuse a column of the SELECT around: the sub-query would be another one for each row."""
-    inside = set()
-    for item in select.find_all(exp.Table, exp.Subquery):
-        inside.add(item.alias_or_name.casefold())
-    outside = {source.alias.casefold() for source in outer.sources}
-    for column in select.find_all(exp.Column):
-        table = column.args.get("table")
-        if table is None:
-            continue
-        name = identifier(table).casefold()
-        if name in outside and name not in inside:
-            raise refusal(
-                clause_of(column),
-                "the sub-query depends on the row outside",
-                "group the SELECT by it and write SUM(COUNT(*)) OVER (PARTITION BY …), or join a "
-                "sub-query that groups by the person",
-            )

@@ -27,7 +27,7 @@ from ..bounds.relation_facts import columns_of, unit_of
 from ..domains.type_of import type_of_domain
 from ..python.people import NO_COLUMNS
 from .expression import Names
-from .syntax import identifier
+from .syntax import clause_of, identifier
 
 
 @frozen
@@ -170,6 +170,21 @@ def _refuse_unknown(scope: Scope, name: str, alias: str | None) -> NoReturn:
     if set(name) & set("‘’“”´"):
         parts.append("text stands in straight quotes, as 'N'")
     raise SchemaMismatch("; ".join(filter(None, parts)))
+
+
+def refuse_outer_names(part: exp.Expr, query: exp.Select, outer: Scope, instead: str) -> None:
+    """Refuse a column of the SELECT around a sub-query, in a part that is of its own rows."""
+    inside = set()
+    for item in query.find_all(exp.Table, exp.Subquery):
+        inside.add(item.alias_or_name.casefold())
+    outside = {source.alias.casefold() for source in outer.sources}
+    for column in part.find_all(exp.Column):
+        table = column.args.get("table")
+        if table is None:
+            continue
+        name = identifier(table).casefold()
+        if name in outside and name not in inside:
+            raise refusal(clause_of(column), "the sub-query depends on the row outside", instead)
 
 
 def is_person(node: exp.Expr, scope: Scope) -> bool:

@@ -21,10 +21,10 @@ from ..algebra.refusal import refusal
 from ..algebra.statistic import FUNCTIONS
 from .lexical.quote import quote_of, shorten
 
-DETAILS = "docs/questions.md lists what can be asked"
+DETAILS = "docs/reference/question-language.md lists what can be asked"
 _ROWS = (
-    "use FLOOR, CASE, LOWER, SUBSTRING, DATE_TRUNC or the like, listed in docs/questions.md, "
-    "or a prepared column"
+    "use FLOOR, CASE, LOWER, SUBSTRING, DATE_TRUNC or the like, listed in "
+    "docs/reference/question-language.md, or a prepared column"
 )
 
 # Clauses as users write them, by the names of the grammar's parts.
@@ -68,6 +68,7 @@ _LEFT_OUT = {
     "spec": "running totals go from the first row to the current one, so leave the frame out",
     "laterals": "join a public table, or private ones on the person",
     "on": "GROUP BY those columns, and ask for aggregates of the others",
+    "limit": "in a sub-query it would pick rows of people; choose them by WHERE",
 }
 
 # Alternatives that several refusals share.
@@ -147,6 +148,7 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.RowNumber: ("ROW_NUMBER", "use ORDER BY … LIMIT on the result"),
     exp.Subquery: ("a sub-query in an expression", _SCALAR),
     exp.Select: ("a sub-query in an expression", _SCALAR),
+    exp.Lateral: ("LATERAL", "join a sub-query that groups by the person"),
     exp.Exists: ("EXISTS", "in WHERE, joined by AND, it takes private tables of the same person"),
     exp.Star: ("*", "name the columns"),
     exp.ILike: (

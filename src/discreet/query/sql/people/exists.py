@@ -16,7 +16,7 @@ from sqlglot import exp
 from ...algebra.refusal import refusal
 from ...algebra.tree import Relation, Where
 from ..expression import read
-from ..scope import PersonId, RowView, Scope, is_person, row_names
+from ..scope import PersonId, RowView, Scope, is_person, refuse_outer_names, row_names
 from ..syntax import clause_of, conjuncts, only
 from .join import person_pair, with_people
 
@@ -91,6 +91,13 @@ def _existing(query: exp.Expr, scope: Scope, source: ReadFrom) -> Relation:
         raise _other_people()
     if not others:
         return inner.rows
+    for part in others:
+        refuse_outer_names(
+            part,
+            query,
+            scope,
+            "join the tables on the person in a sub-query that groups by the person",
+        )
     return Where(inner.rows, read(_all_of(others), row_names(inner)))
 
 
