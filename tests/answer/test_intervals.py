@@ -275,6 +275,19 @@ def test_a_word_where_intervals_are_wider_than_planned():
     assert "wider" not in str(run_plan(plan_question(asked, PureDP(1), size=10), store))
 
 
+def test_sampling_error_is_not_held_against_the_plan():
+    """Errors are planned for the noise; intervals of the population are wider, and that is no news."""
+    asked = question(relation(), {"m": Mean(X)}, [("region", REGIONS[:2])])
+    store = Remembered([{"x": i % 60, "y": 1, "region": "NS"[i % 2]} for i in range(2000)])
+    plan = plan_question(asked, PureDP(100), size=1000)
+    answer = run_plan(plan, store).about("population")
+    low, high = answer.interval(of="population")[0]["m"]
+    assert (high - low) / 2 > 1.5 * plan.statistic_errors()["m"]
+    assert "wider" not in answer.details()
+    crowd = Remembered([{"x": i % 60, "y": 1, "region": "S"} for i in range(1000)])
+    assert "m wider than planned" in run_plan(plan, crowd).about("population").details()
+
+
 def test_columns_are_python_values():
     schema = Schema("t", Rows(), {"d": Date("2024-01-01", "2024-01-03"), "x": Integer(0, 4)})
     sql = "SELECT d, x / 2 AS half, COUNT(*) AS n FROM t GROUP BY d, x / 2"

@@ -12,6 +12,8 @@ from discreet.arithmetic.canonical import hash_json
 from discreet.curator import answer_key
 from discreet.curator import curator as curator_module
 from discreet.curator.answer_key import same_target
+from discreet.plan.asked import checked_question
+from discreet.plan.asked.checked_question import CheckedQuestion
 from discreet.privacy.events.json import measure_to_json
 
 COLUMNS = {
@@ -55,9 +57,34 @@ def by(keys):
 )
 def test_what_is_proved_to_be_the_same(schema, texts, same):
     parsed = {
-        str(at): dp.parse_sql(text, {"v": schema, "u": USERS}) for at, text in enumerate(texts)
+        str(at): CheckedQuestion(dp.parse_sql(text, {"v": schema, "u": USERS}))
+        for at, text in enumerate(texts)
     }
-    assert same_target(parsed, None) is same
+    assert same_target(parsed) is same
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "SELECT a, b, COUNT(*) AS n FROM v GROUP BY CUBE (a, b)",
+        dp.Table(ROWS).hierarchy({"half": dp.col("n") // 5, "n": "n"}),
+    ],
+)
+def test_marks_of_a_question_are_worked_out_once(asked, monkeypatch):
+    """Post-processing, plan and the proof about earlier answers share them."""
+    seen = []
+    marked_question = checked_question.marked_question
+
+    def counted(question, public_values):
+        seen.append(question)
+        return marked_question(question, public_values)
+
+    monkeypatch.setattr(checked_question, "marked_question", counted)
+    store = dp.Memory({"v": [{"a": "x", "b": "p", "t": "t", "n": 1}]})
+    curator = dp.Curator(store, [ROWS], dp.open_ledger(":memory:", dp.PureDP(9)))
+    ask = curator.sql if isinstance(asked, str) else curator.ask
+    ask(asked, spend=dp.PureDP(1), whole=True)
+    assert len(seen) == 1
 
 
 def test_a_colleague_is_not_given_what_another_release_stored(tmp_path):

@@ -7,7 +7,8 @@ Everything is plain data. A schema is what its TOML file says, as dictionaries:
 A unit is None where a row is its own unit; a public table has "public": True. An expression is a
 tuple whose first entry says what it is, as ("column", "shop") or (">=", ("column", "x"), ("value", 3)).
 A relation is one too: ("table", "visits"), ("where", relation, condition) and so on. A question has
-"from", "keys", "statistics" and, for GROUPING SETS, "sets".
+"from", "keys", "statistics" and, for GROUPING SETS, "sets". A hierarchy that is listed has "places":
+its levels, as positions of keys from the widest on, and the rows of its values.
 
 `targets` returns the exact number that each cell of a question stands for, before any noise.
 """
@@ -97,6 +98,8 @@ def value_of(expression, row):
             return row[parts[0]]
         case "value":
             return parts[0]
+        case "level":
+            return None if row["place"] is None else row["place"][parts[0]]
         case "is null":
             return value_of(parts[0], row) is None
         case "and" | "or":
@@ -380,11 +383,33 @@ def targets(question, schemas, tables):
     """
     every = tuple(range(len(question["keys"])))
     pairs = rows_of(question["from"], schemas, tables)
+    if question.get("places"):
+        question, pairs = by_places(question, pairs)
     made = {}
     for places in question.get("sets") or [every]:
         keys = [question["keys"][place] for place in places]
         made[tuple(places)] = table_of(question, keys, pairs, schemas)
     return made
+
+
+def by_places(question, pairs):
+    """M6: a row has the levels of its listed place, or none of them, also where one is asked alone.
+
+    The narrowest level says which place a row has, if it tells them apart; else all levels do.
+    """
+    levels, places = question["places"]
+    keys = list(question["keys"])
+    expressions = [keys[at]["expression"] for at in levels]
+    narrowest = [place[-1] for place in places]
+    apart = len(set(narrowest)) == len(places)
+    placed = []
+    for owner, row in pairs:
+        own = key_of(expressions, row)
+        found = [place for place in places if (place[-1] == own[-1] if apart else place == own)]
+        placed.append((owner, row | {"place": found[0] if found else None}))
+    for depth, at in enumerate(levels):
+        keys[at] = keys[at] | {"expression": ("level", depth)}
+    return question | {"keys": keys}, placed
 
 
 def table_of(question, keys, pairs, schemas):

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.arithmetic.rounding import shown
+from discreet.plan import solve_tradeoff
 from discreet.plan.plan import Plan
+from discreet.plan.text.plan import range_text
 from discreet.statistics.shared_totals import SumWay
 
 COLUMNS = {
@@ -104,10 +107,18 @@ class TestSizes:
 
 
 class TestShown:
-    def test_the_range_stands_beside_the_error_with_what_it_supposes(self):
+    def test_the_range_stands_for_the_error_and_says_what_it_supposes(self):
+        """The table has the range alone; one number stands only beside the data that it is for."""
         plan = planned("SELECT key, AVG(x) AS it FROM t GROUP BY key")
         text, row = str(plan), plan.to_dict()["rows"][0]
-        assert "(0.0" in text.splitlines()[1] and row["range"] == plan.error_ranges()["it"]
+        shown_range = f"± {range_text(plan.error_ranges()['it'])}"
+        assert text.splitlines()[1].split("  ")[-1].strip() == shown_range
+        assert row["range"] == plan.error_ranges()["it"]
+        assert f"it ± {shown(row['error'])} for any data of " in text
+        found = solve_tradeoff(plan.question, spend=ONE, queries=2)
+        assert f"each with it ± {range_text(found.plan.error_ranges()['it'])} " in str(found)
+        asked = solve_tradeoff(plan.question, error=3, queries=2)
+        assert f"each with it ± {asked.errors['it']:.6g} " in str(asked)
         assert (
             "it from the best to the worst of these data, with 5,000 to 50 values per key" in text
         )

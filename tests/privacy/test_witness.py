@@ -32,7 +32,7 @@ EXP = ExponentialSelection(1)
         (DiscreteGaussianNoise(4, 5, 3), DiscreteGaussianNoise(4, 4)),
         (DiscreteGaussianNoise(4, 5, 3, 1), DiscreteGaussianNoise(4, 1)),
         (DiscreteGaussianNoise(4, 5), DiscreteGaussianNoise(4, 5)),
-        (GaussianNoise(4, 5, 1, 3), GaussianNoise(4, 5, 1)),
+        (GaussianNoise(4, 5, 1, 3), GaussianNoise(4, 4, 1)),
         (GaussianNoise(4, 5, 0, 3), GaussianNoise(4, 5, 0, 3)),
         (Sampled(LAP, "0.5"), Sampled(LAP, "0.5")),
         (Sampled(EXP, "0.5"), Sampled(Sequence([Repeated(Promise(PureDP("0.5")), 1)]), "0.5")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from itertools import product
 
+import pyarrow as pa
 import pytest
 
 import discreet as dp
@@ -154,7 +155,7 @@ def test_keys_beside_a_complete_hierarchy_have_marks_of_their_own():
     assert [None in key.values for key in marked.keys] == [True, False, False]
 
 
-def test_listed_days_and_seconds_are_compared_as_numbers():
+def test_listed_days_and_seconds_are_compared_as_times():
     columns = {
         "day": dp.Date("2024-01-01", "2024-01-09", default="2024-01-01"),
         "at": dp.Timestamp(
@@ -162,13 +163,23 @@ def test_listed_days_and_seconds_are_compared_as_numbers():
         ),
         "sex": PEOPLE.columns["sex"],
     }
-    table = dp.Table(dp.Schema("t", dp.Rows(), columns))
-    days = table.marginals(["day", "sex"], keys={"day": [date(2024, 1, 1), date(2024, 1, 2)]})
-    [day, _] = marked_question(days, None).keys
-    assert day.values[-1] is None and "UNIX_DATE" in repr(day.expression)
-    hours = {"at": [datetime(2024, 1, 1), datetime(2024, 1, 1, 5)]}
-    [at, _] = marked_question(table.marginals(["at", "sex"], keys=hours), None).keys
-    assert at.values[-1] is None and "UNIX_SECONDS" in repr(at.expression)
+    schema = dp.Schema("t", dp.Rows(), columns)
+    listed = {
+        "day": [date(2024, 1, 1), date(2024, 1, 2)],
+        "at": [datetime(2024, 1, 1), datetime(2024, 1, 1, 5)],
+    }
+    stored = []
+    for hour in range(8):
+        at = datetime(2024, 1, 1, hour)
+        stored.append({"day": date(2024, 1, 1 + hour % 3), "at": at, "sex": "f"})
+    frame = pa.Table.from_pylist(stored)
+    for store in (dp.Memory({"t": stored}), dp.DuckDB({"t": frame})):
+        curator = dp.Curator(store, [schema], dp.open_ledger(":memory:", dp.PureDP(10**7)))
+        for name, expected in (("day", [3, 3]), ("at", [1, 1])):
+            asked = curator.table("t").marginals([name, "sex"], keys={name: listed[name]})
+            answer = curator.ask(asked, spend=dp.PureDP(10**6))
+            assert answer.table(name).column("count") == expected
+            assert answer.table().column("count") == [8]
 
 
 LOOSE = dp.Schema(

@@ -71,7 +71,7 @@ def measurements(answer: Answer) -> dict[str, object]:
         return found | _of_plan(plan, cells)
     # Sets that count different rows: each table by itself, with noise of its own.
     for _, table in plan.tables:
-        held = [plan.question.keys.index(key) for key in table.question.keys]
+        held = plan.key_places(table)
         own: list[Cell] = []
         for key, row in _of_sets(plan, table, cells):
             own.append((tuple(key[place] for place in held), row))
@@ -83,7 +83,7 @@ def measurements(answer: Answer) -> dict[str, object]:
 
 def _of_sets(plan: Plan, table: Plan, cells: Sequence[Cell]) -> list[Cell]:
     """Return the cells of one of several tables: the keys that are not summed over tell the set."""
-    held = [plan.question.keys.index(key) for key in table.question.keys]
+    held = plan.key_places(table)
     sets = set()
     for places in table.question.sets or ():
         sets.add(tuple(held[place] for place in places))

@@ -99,9 +99,7 @@ def _run_tables(plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | No
     rows: dict[KeyValues, dict[str, NoisyValue]] = {}
     for _, table in plan.tables:
         # Estimates are by the keys of this table alone; a key that it lacks is summed over, None.
-        held = []
-        for key in table.question.keys:
-            held.append(question.keys.index(key))
+        held = plan.key_places(table)
         made = _estimated(table, engine, moves, bits=bits)
         for cell, row in zip(set_cells(table.question), made, strict=True):
             known = dict(zip(held, cell, strict=True))

@@ -45,6 +45,7 @@ from ..errors import InvalidArgument
 from ..frozen import field, frozen
 from ..ledger.stores.store import SECOND_FORMAT
 from ..mechanisms.reading.budget import read_budget
+from ..plan.asked.checked_question import CheckedQuestion
 from ..plan.asked.terms import Terms, read_errors
 from ..plan.plan import Plan
 from ..plan.text.plan import share_text
@@ -61,8 +62,7 @@ from ..query.algebra.tree import (
     relations_of,
 )
 from ..query.bounds.fanout import find_cut, find_cuts
-from ..query.bounds.keys import PublicValues
-from ..query.bounds.missing_keys import absent_keys, marked_question
+from ..query.bounds.missing_keys import absent_keys
 from ..query.bounds.relation_facts import tables_of, unit_of
 from ..query.text.measured_part import MeasuredPart, measured_part, prints_name
 from ..query.text.question import describe, fingerprint
@@ -204,7 +204,7 @@ def key_name(prints: Mapping[str, str], said: Json) -> str:
     return SECOND_FORMAT + hash_json(text)
 
 
-def same_target(questions: Questions, public_values: PublicValues | None) -> bool:
+def same_target(questions: Mapping[str, CheckedQuestion]) -> bool:
     """Return whether meaning 1 counted the same rows with the same weights, whatever the data are.
 
         unit     questions           the same if
@@ -217,11 +217,12 @@ def same_target(questions: Questions, public_values: PublicValues | None) -> boo
 
     Law: tests/curator/test_former_answers.py
     """
-    for question in questions.values():
+    for checked in questions.values():
+        question = checked.question
         has_people = isinstance(unit_of(question.rows), People)
         if not has_people and len(questions) == 1:
-            return marked_question(question, public_values) == question
-        if absent_keys(question, public_values):
+            return checked.marked == question
+        if absent_keys(question, checked.public_values):
             return False
         truncates = any(map(_truncates, relations_of(question)))
         if has_people and (not _has_one_cap(question) or truncates):

@@ -16,7 +16,6 @@ from ..errors import BudgetExceeded
 from ..frozen import frozen
 from ..ledger import Ledger
 from ..ledger.charge_order import ChargeOrder
-from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
 from ..privacy.events import Promise
@@ -46,7 +45,7 @@ class Priced:
 
 def order_of(
     plans: Mapping[str, Plan],
-    terms: Terms,
+    request: CheckedRequest,
     key: AnswerKey,
     context: CuratorContext,
     measured: AnswerKey | None = None,
@@ -54,13 +53,14 @@ def order_of(
     who: str,
     why: str = "",
 ) -> Priced:
-    """Return the order that charges a ledger for plans. Nothing is charged.
+    """Return the order that charges a ledger for plans of a request. Nothing is charged.
 
     `key` is that of the questions, `measured` that under which their answers are stored, if it is another.
 
     Refuses: plans that release nothing, and events that the ledger cannot price.
     """
     ledger = context.ledger
+    terms = request.terms
     questions = questions_of(plans)
     event = event_of(plans)
     part = part_of_all(questions, ledger.terms.parts)
@@ -72,14 +72,12 @@ def order_of(
     texts = texts_of(questions)
     # An answer of an earlier meaning is given again only if it counted what is counted now.
     former = ""
-    same_alone = same_target(questions, context.public_values)
+    same_alone = same_target(request.checked)
     if same_alone:
         former = key.former
     elif len(questions) > 1:
         # Release 0.1.0 planned every question by itself.
-        same_alone = all(
-            same_target({"": one}, context.public_values) for one in questions.values()
-        )
+        same_alone = all(same_target({"": one}) for one in request.checked.values())
     fits = None
     if same_alone:
         fits = fits_terms(plans, terms, price)

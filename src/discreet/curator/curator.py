@@ -400,7 +400,7 @@ class Curator:
             # An answer of an earlier meaning counts only if it is proved to be the same. The proof is
             # worked out where this asker has such an answer, so its time tells nothing of others.
             paid = find(key.former)
-            if paid is None or not same_target(request.questions, context.public_values):
+            if paid is None or not same_target(request.checked):
                 return None
         # Refused as for a new question, although nothing is written here.
         read_text(why, "why")
@@ -418,7 +418,7 @@ class Curator:
         context = self.context
         terms = request.terms
         measured = measurement_of(context, request, key, plans, self.who)
-        priced = order_of(plans, terms, key, context, measured.key, who=self.who, why=why)
+        priced = order_of(plans, request, key, context, measured.key, who=self.who, why=why)
         if terms.reuse == "only":
             require_answer(self.ledger, priced)
         # Before the charge: they do not depend on the data, and nothing may fail after it.

@@ -44,7 +44,7 @@ def explain_plan(
     plan = plans[""]
     key = key_of(request.questions, terms)
     measured = measurement_of(context, request, key, plans, who)
-    priced = order_of(plans, terms, key, context, measured.key, who=who)
+    priced = order_of(plans, request, key, context, measured.key, who=who)
     event = priced.order.event
     part = priced.order.part
     known = ledger.find(priced.order)

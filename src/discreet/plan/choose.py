@@ -60,7 +60,7 @@ from ..query.bounds.contribution_bounds import row_share
 from ..query.bounds.fanout import person_group_rows
 from ..query.bounds.grouping_sets import MAX_FINEST_CELLS, is_wide
 from ..query.bounds.keys import PublicValues
-from ..query.bounds.missing_keys import absent_keys, marked_question, table_parts
+from ..query.bounds.missing_keys import absent_keys, table_parts
 from ..statistics.recipe import PlannedRelease
 from ..statistics.releases.total import NoisyRelease
 from ..statistics.shared_totals import SumWay
@@ -96,17 +96,18 @@ With errors to be met: whether the noise is geometric.
 _PURE_FILTERS = ("pure", "approximate")
 
 
-def choose(question: Question, asked: QuestionOptions) -> Plan:
+def choose(checked: CheckedQuestion, asked: QuestionOptions) -> Plan:
     """Make every possible plan and take the best, by the table above.
 
     Refuses: a question without any possible plan, with the reason that rules out geometric noise.
 
     Law: tests/plan/test_shares.py::TestChoice
     """
+    question = checked.question
     keys = public_tuples(question)
     is_workload = question.sets is not None or question.running
     if is_workload and keys is not None:
-        return plan_sets(question, asked, keys)
+        return plan_sets(checked, asked, keys)
     plans = _one_counting_rule(_possible_plans(question, asked, keys))
     ranked = rank(plans, asked)
     best = _explained(first_admitted(ranked, asked), ranked, asked.under)
@@ -411,7 +412,7 @@ def plan_checked(checked: CheckedQuestion, terms: Terms, *, under: Filter | None
     if is_planned_public(checked.question, terms):
         return plan_public(checked.question, terms)
     asked = check_terms(checked, terms, under=under)
-    plan = choose(checked.question, asked)
+    plan = choose(checked, asked)
     if asked.spend is not None:
         return plan
     # Plans were compared by the amount that the filter takes; the price is told in its budget's.
@@ -438,7 +439,7 @@ def _check_post_processing(checked: CheckedQuestion, terms: Terms) -> None:
     question = checked.question
     if question.sets is None:
         return
-    marked = marked_question(question, checked.public_values)
+    marked = checked.marked
     counted = [marked]
     if marked is None:
         counted = [part.question for part in table_parts(question, checked.public_values)]

@@ -172,6 +172,14 @@ class Plan:
             predicted[name] = tuple(self.releases[place].error(beta) for place in places)
         return predicted
 
+    def key_places(self, table: Plan) -> list[int]:
+        """Return the positions of the keys of one of `tables` among those of the question.
+
+        By name: where places are listed, the levels of a table are expressions of its own.
+        """
+        names = [key.name for key in self.question.keys]
+        return [names.index(key.name) for key in table.question.keys]
+
     def statistic_errors(self, beta: Number | None = None) -> dict[str, float]:
         """Predict the error of each statistic in a key of `size` rows, with probability 1 − β.
 

@@ -25,7 +25,7 @@ from ..query.algebra.tree import Nest, Question
 from ..query.bounds.contribution_bounds import row_share
 from ..query.bounds.fanout import person_group_rows
 from ..query.bounds.grouping_sets import cover_of, is_wide, table_cells, table_question
-from ..query.bounds.missing_keys import TablePart, absent_keys, marked_question, table_parts
+from ..query.bounds.missing_keys import TablePart, absent_keys, table_parts
 from ..query.bounds.nested import leaf_question
 from ..query.bounds.relation_facts import neighbours_of
 from ..query.bounds.sensitivity import corner_of
@@ -34,6 +34,7 @@ from ..statistics.recipe import PlannedRelease, Recipe
 from ..statistics.releases.set_totals import CellsNeed, CountedTable, SetsRelease
 from ..statistics.releases.total import TotalNeed
 from .asked import QuestionOptions
+from .asked.checked_question import CheckedQuestion
 from .budget_allocation import Divisible, routes_under, split
 from .layout import Layout, layout_of
 from .plan import Keys, Plan, first_admitted, priced, public_tuples, rank
@@ -97,7 +98,7 @@ def change_of(need: TotalNeed | CellsNeed) -> workloads.StrategyNorms:
     return workloads.StrategyNorms(size, neighbours_of(need.tally.rows), signed=signed)
 
 
-def plan_sets(question: Question, asked: QuestionOptions, keys: Keys) -> Plan:
+def plan_sets(checked: CheckedQuestion, asked: QuestionOptions, keys: Keys) -> Plan:
     """Return the best plan of a question with sets or running totals, of all ways to spend.
 
     With a spend: the least weighted sum of logarithms of errors. With an error: the least price, as
@@ -107,7 +108,8 @@ def plan_sets(question: Question, asked: QuestionOptions, keys: Keys) -> Plan:
     """
     plans: list[Plan] = []
     refused: Exception | None = None
-    marked = marked_question(question, asked.public_values)
+    question = checked.question
+    marked = checked.marked
     for way in _ways(asked):
         try:
             if marked is None:

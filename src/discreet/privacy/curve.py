@@ -70,6 +70,7 @@ class Lower:
     Guarantee: no accountant that knows only these events can soundly say less.
 
     Law: tests/privacy/test_curve.py::TestLowerBoundsOfCutTails
+    Law: tests/privacy/test_fine_lattices.py
     """
 
     of: Curve

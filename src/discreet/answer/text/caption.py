@@ -178,17 +178,21 @@ def _unbounded(seen: DisplayFacts) -> Iterator[str]:
 
 
 def _beyond_plan(seen: DisplayFacts) -> Iterator[str]:
-    """Yield a note on intervals wider than predicted, if somebody vouched for the number of rows."""
+    """Yield a note on more noise than predicted, if somebody vouched for the number of rows."""
     answer = seen.answer
     plan = answer.plan
     if not isinstance(plan, Plan) or answer.candidates or plan.size_from == "assumed":
         return
     errors = plan.statistic_errors()
+    # Errors are planned for the noise alone, so sampling error is no part of what they are held to.
+    intervals = seen.intervals
+    if answer.target != "data":
+        intervals = answer.interval(float(answer.level))
     wide = []
     for name in plan.supposing:
         # Half as much again as predicted: less is within the usual variation.
         limit = 1.5 * errors[name]
-        if any(_half(row.get(name)) > limit for row in seen.intervals):
+        if any(_half(row.get(name)) > limit for row in intervals):
             wide.append(name)
     if wide:
         yield f"{', '.join(wide)} wider than planned, which supposed {plan.supposed}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ...frozen import frozen
+from ...frozen import field, frozen
 from ...query.algebra.tree import Question
 from ...query.bounds.check import require_sound
 from ...query.bounds.keys import PublicValues
+from ...query.bounds.missing_keys import marked_question
 
 
 @frozen
@@ -19,6 +20,18 @@ class CheckedQuestion:
 
     Under "replace" its number of rows is then public.
     """
+    _marked: list[Question | None] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def marked(self) -> Question | None:
+        """The question by which all sets of keys are sums of one table (`marked_question`).
+
+        It is worked out once: a hierarchy may list 200,000 places.
+        """
+        if not self._marked:
+            # Two threads may both work it out; they find the same.
+            self._marked.append(marked_question(self.question, self.public_values))
+        return self._marked[0]
 
 
 def check_question(

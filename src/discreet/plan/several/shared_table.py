@@ -20,7 +20,6 @@ from ...query.algebra.expression import Call, Constant, Expression, Field, Funct
 from ...query.algebra.statistic import Count, CountOf, Statistic, Sum
 from ...query.algebra.tree import Finish, Key, Question, Relation, Where, unused_name
 from ...query.bounds.grouping_sets import is_wide
-from ...query.bounds.missing_keys import marked_question
 from ...query.bounds.relation_facts import unit_of
 from ...statistics.releases.set_totals import SetsRelease
 from ..asked.checked_question import CheckedQuestion, check_question
@@ -83,7 +82,7 @@ def _join(members: Sequence[CheckedQuestion], more: CheckedQuestion) -> CheckedQ
         # Too many cells, or bins that overlap: each question stays by itself.
         return None
     # A row without a key of one of them counts in the others, which one table must be able to hold.
-    marked = marked_question(joined.question, joined.public_values)
+    marked = joined.marked
     if marked is None or is_wide(marked):
         return None
     if any(_crosses_nest(one.question, joined.question) for one in every):

@@ -30,6 +30,7 @@ from ..asked.terms import TermOptions, Terms, read_terms
 from ..budget_allocation import Divisible, routes, times
 from ..choose import plan_checked
 from ..plan import Plan
+from ..text.plan import range_text
 
 # Beyond this number of queries a question counts as free of charge.
 _MAX_QUERIES = 2**60
@@ -53,10 +54,16 @@ class Tradeoff:
         return str(self)
 
     def __str__(self) -> str:
-        errors = ", ".join(f"{name} ± {error:.6g}" for name, error in self.errors.items())
+        # An error that was asked for is met for the data that the plan supposes. One that was found
+        # is told as the range in which other data put it.
+        ranges = self.plan.error_ranges() if self.found == "error" else {}
+        told = []
+        for name, error in self.errors.items():
+            number = range_text(ranges[name]) if name in ranges else f"{error:.6g}"
+            told.append(f"{name} ± {number}")
         summary = (
             f"{self.queries:,} such questions within {self.spend}, "
-            f"each with {errors} (found: {self.found})"
+            f"each with {', '.join(told)} (found: {self.found})"
         )
         return f"{summary}\n{self.plan}"
 

@@ -134,7 +134,9 @@ class PlanLine:
         share = "" if self.share is None else f"{float(100 * self.share):.3g} %"
         error = "" if self.error is None else f"± {shown(self.error)}{self.unit}"
         if self.range is not None:
-            error += f" ({range_text(self.range)})"
+            # Data decide where in the range it lies: the footer has the one number of the data that
+            # it supposes.
+            error = f"± {range_text(self.range)}"
         relative = "" if self.relative is None else f"{shown(100 * self.relative, 3)} %"
         return (
             self.statistic,
@@ -291,7 +293,7 @@ def _footer(plan: Plan) -> str:
 
 
 def _range_clauses(plan: Plan) -> list[str]:
-    """Return what the ranges in brackets suppose: the data, and from how many rows to how few."""
+    """Return what the ranges suppose: the data, and from how many rows to how few."""
     names: dict[tuple[int, int], list[str]] = {}
     for name in plan.error_ranges():
         names.setdefault(plan.size_range(name), []).append(name)
@@ -300,7 +302,7 @@ def _range_clauses(plan: Plan) -> list[str]:
         told = f"{', '.join(of)} from the best to the worst of these data"
         if few < many:
             told += f", with {many:,} to {few:,} values per key"
-        clauses.append(f"in brackets, in the unit of the column: {told}")
+        clauses.append(f"ranges, in the unit of the column: {told}")
     return clauses
 
 
@@ -338,8 +340,14 @@ def join_errors(plan: Plan) -> str:
 def _supposed(plan: Plan) -> str:
     """Return the data that the predicted errors suppose, by statistics."""
     names: dict[str, list[str]] = {}
-    for (name, _), recipe in zip(plan.uses, plan.recipes, strict=True):
-        names.setdefault(recipe.noise_model.supposes, []).append(name)
+    errors = plan.statistic_errors()
+    ranges = plan.error_ranges()
+    for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
+        told = name
+        if name in ranges:
+            unit = _error_unit(plan.releases[places[0]])
+            told = f"{name} ± {shown(errors[name])}{unit}"
+        names.setdefault(recipe.noise_model.supposes, []).append(told)
     rows = rows_text(plan)
     texts = {
         ANY_DATA: "any data",

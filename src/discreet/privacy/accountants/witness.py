@@ -7,6 +7,7 @@ mechanism, so its cost is no lower bound.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from ..events import (
@@ -74,7 +75,9 @@ def witness(event: Event) -> Event:
             squared_steps = largest_move(event) ** 2
             return DiscreteGaussianNoise(event.variance, squared_steps, neighbours=relation)
         case GaussianNoise() if event.step and event.dimension > 1:
-            square = event.squared_sensitivity
+            # One coordinate moves by whole steps, rounded down: a shorter move costs less.
+            steps = math.isqrt(math.floor(event.squared_sensitivity / event.step**2))
+            square = (steps * event.step) ** 2
             return GaussianNoise(event.variance, square, event.step, neighbours=relation)
         case Sampled():
             inner = witnesses(flatten(event.event))

@@ -23,6 +23,9 @@ class Atoms:
     at the loss −∞. `spare` bounds the part of `top` that tails add which were cut off: it is no part
     of the pair, and no part of a lower bound. `certain` is `top` rounded up, `q` the Q-masses.
 
+    Where the masses of many losses were split between a few (`split`), the curve lies above the
+    event's. Lower bounds then read `below`: losses and P-masses of a post-processing of the event.
+
     Guarantee: `delta` rounds up, `lower_delta` rounds down and leaves out `spare`.
 
     Law: tests/privacy/test_pair.py::TestAtoms
@@ -42,6 +45,8 @@ class Atoms:
     slack: float = 0.0
     error: float = 64 * EPS
     spare: float = 0.0
+    split: float = 0.0
+    below: tuple[Array, Array] | None = None
     certain: float = field(init=False)
     q: Array = field(init=False)
 
@@ -66,23 +71,23 @@ class Atoms:
         if self.limit is not None and epsilon >= self.limit:
             # No finite loss is above the limit, so that only the mass at infinity is left.
             return self.certain
-        raw = self._curve(epsilon - 2 * self.slack)
+        raw = self._curve(epsilon - 2 * self.slack, self.losses, self.p)
         # The sum errs by n units; the slack raises the curve of the event.
         rounding = 1 + len(self.p) * EPS
         raised = math.exp(self.slack) * raw * rounding
         return min(1.0, up(raised))
 
     def lower_delta(self, epsilon: float) -> float:
-        """Return H(ε) of the pair, rounded down."""
-        rounding = 1 - len(self.p) * EPS
-        lowered = self._curve(epsilon) * rounding
+        """Return H(ε) of the pair before masses were split, rounded down."""
+        losses, p = (self.losses, self.p) if self.below is None else self.below
+        rounding = 1 - len(p) * EPS
+        lowered = self._curve(epsilon, losses, p) * rounding
         return down(max(0.0, lowered - self.spare))
 
-    def _curve(self, epsilon: float) -> float:
-        first = int(np.searchsorted(self.losses, epsilon, side="right"))
-        losses = self.losses[first:]
-        gains = -np.expm1(epsilon - losses)
-        above = self.p[first:] * gains
+    def _curve(self, epsilon: float, losses: Array, p: Array) -> float:
+        first = int(np.searchsorted(losses, epsilon, side="right"))
+        gains = -np.expm1(epsilon - losses[first:])
+        above = p[first:] * gains
         return self.certain + float(above.sum())
 
     def span(self, tail: float) -> tuple[float, float]:

@@ -66,8 +66,10 @@ class LossPair(Protocol):
     | `top` | the P-mass where q = 0 |
     | `lattice` | the lattice of the losses, if they lie on one |
     | `slack` | a number a: the curve of the event is at most e^a H(ε − 2a); it adds up |
+    | `split` | the widest interval of losses whose masses were put on its ends; 0 if none was |
 
-    Guarantee: `delta` is never below the event's curve, `lower_delta` never above the pair's own.
+    Guarantee: `delta` is never below the event's curve, `lower_delta` never above that of the pair
+    before masses were split.
 
     Law: tests/privacy/test_pair.py::TestSymmetry
     """
@@ -88,6 +90,10 @@ class LossPair(Protocol):
     def slack(self) -> float:
         """A bound on how far the event's curve may lie above the pair's."""
 
+    @property
+    def split(self) -> float:
+        """The widest interval of losses whose masses were put on its ends; 0 if none was."""
+
     def cells(self, edges: Array) -> LossCells:
         """Return the masses of the loss between increasing edges."""
 
@@ -95,7 +101,7 @@ class LossPair(Protocol):
         """Return H(ε) of the event, rounded up; any real ε."""
 
     def lower_delta(self, epsilon: float) -> float:
-        """Return H(ε) of the pair, rounded down; any real ε."""
+        """Return H(ε) of the pair before masses were split, rounded down; any real ε."""
 
     def span(self, tail: float) -> tuple[float, float]:
         """Return an interval of losses with P-mass at most `tail` on either side of it.

@@ -48,6 +48,8 @@ MAX_SIZE = 2**22
 """Most points of a grid; refinements stop at a quarter of that."""
 _LEAST_TAIL = 1e-300
 """Smallest P-mass that a span may leave out."""
+_SPLIT_SHIFT = 2.0**-37
+"""Bound on the mean loss by which a pair may raise the masses that it splits (`lattice._blocks`)."""
 _LAST_BELOW_ONE = 1 - 2.0**-53
 """Largest float below 1: its logarithm of 1 − x is finite."""
 
@@ -419,6 +421,12 @@ class DirectionBounds:
             slacks.append(times * pair.slack)
             if grid.spread:
                 split += times
+            if pair.split:
+                # The masses of the event itself were split already, with a bounded range too: one
+                # more such release. A wider range dominates the narrower ones.
+                split += times
+                step = max(step, pair.split)
+                shifts.append(times * _SPLIT_SHIFT)
         log = sum(log_kept)
         # The mass at infinity of all grids together, rounded up; exactly 0 if there is none.
         top = up(-math.expm1(log)) if log < 0 else 0.0

@@ -39,6 +39,7 @@ class Gauss:
     limit: Fraction | None = None
     top: Fraction = Fraction(0)
     lattice: Lattice | None = None
+    split: float = 0.0
 
     def cells(self, edges: Array) -> LossCells:
         """Return differences of Φ, taken on the side where Φ is small: relatively exact."""

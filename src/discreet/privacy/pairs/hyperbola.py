@@ -22,7 +22,10 @@ class Hyperbola:
     The P-mass at `high` is `end`; the density is ½·root·e^{l/2}. The mirror of a P-mass m at loss
     l is the Q-mass m at loss −l, so P-mass m·e^−l lies at −l.
 
-    Guarantee: `delta` rounds up and `lower_delta` down.
+    The hull of a lattice has a density where the lattice has atoms, `split` apart. The curve of
+    the atoms is linear in e^ε between two of them, and touches that of the hull halfway.
+
+    Guarantee: `delta` rounds up and `lower_delta` down; that of a hull is the curve of its atoms.
 
     Law: tests/privacy/test_pair.py::TestHyperbola
     """
@@ -35,6 +38,7 @@ class Hyperbola:
     top: Fraction = Fraction(0)
     lattice: Lattice | None = None
     slack: float = 0.0
+    split: float = 0.0
 
     def cells(self, edges: Array) -> LossCells:
         """Integrate the density in closed form between edges and add the two atoms."""
@@ -81,8 +85,15 @@ class Hyperbola:
         return min(1.0, up(self._curve(below_high)))
 
     def lower_delta(self, epsilon: float) -> float:
-        """Return H(ε) rounded down."""
-        return down(self._curve(epsilon))
+        """Return H(ε) rounded down; of the atoms, where the pair is their hull."""
+        if not self.split or abs(epsilon) >= self.wide:
+            return down(self._curve(epsilon))
+        # The tangent in e^ε at the nearest point where both curves meet: `wide`, and every
+        # `split` below it. Its slope is the Q-mass of all larger losses.
+        meeting = round((self.wide - epsilon) / self.split)
+        at = self.wide - self.split * meeting
+        mass = self.end * math.exp(-self.split * (meeting + 1) / 2)
+        return down(self._curve(at) - mass * math.expm1(epsilon - at))
 
     def span(self, tail: float) -> tuple[float, float]:  # noqa: ARG002
         """Return the whole range of the loss: it is finite."""
@@ -140,7 +151,7 @@ def discrete_laplace_hull(rate: Fraction, steps: int) -> Hyperbola:
     wide = float_rate * (steps - 1)
     exponent = -(high + float_rate) / 2
     root = end * math.exp(exponent)
-    return Hyperbola(high, wide, end, root, limit)
+    return Hyperbola(high, wide, end, root, limit, split=2 * float_rate)
 
 
 def bounded_range(epsilon: Fraction) -> Hyperbola:

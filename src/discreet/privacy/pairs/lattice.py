@@ -243,8 +243,11 @@ def _pair(law: _Law, beyond: float, lattice: Lattice | None) -> Atoms:
 
     The mass beyond its range goes up: from below to the first atom, from above to infinity.
     """
+    split = 0.0
+    below = None
     if law.high - law.low >= 4 * MAX_LISTED_ATOMS:
-        losses, p = _blocks(law)
+        losses, p, below = _blocks(law)
+        split = up(float(np.diff(losses)[::2].max()))
         lattice = None
     else:
         y = np.arange(law.low, law.high + 1.0)
@@ -253,15 +256,16 @@ def _pair(law: _Law, beyond: float, lattice: Lattice | None) -> Atoms:
     p[0] += beyond
     # A lower bound takes off both tails, as neither is known to be there.
     spare = up(2 * beyond)
-    return Atoms(losses, p, fraction_up(beyond), None, lattice, 0.0, ERROR, spare)
+    top = fraction_up(beyond)
+    return Atoms(losses, p, top, None, lattice, 0.0, ERROR, spare, split, below)
 
 
-def _blocks(law: _Law) -> tuple[Array, Array]:
+def _blocks(law: _Law) -> tuple[Array, Array, tuple[Array, Array]]:
     """Merge runs of atoms: put the mass of a run on its two end losses so that P and Q are kept.
 
     A law between its ends is dominated by the ends (convexity). A run of B values is summed by the
     three-point rule that is exact for polynomials of degree 5. It errs by 1e-13, as B is a small
-    part of a deviation.
+    part of a deviation. For lower bounds each run is one output (a post-processing): one loss.
     """
     count = law.high - law.low
     half = max(1, count // MAX_LISTED_ATOMS // 2)
@@ -290,7 +294,10 @@ def _blocks(law: _Law) -> tuple[Array, Array]:
     upper = np.clip(upper, 0.0, 1.0)
     masses = np.stack((p * (1 - upper), p * upper), 1)
     losses = np.stack((low, high), 1)
-    return losses.ravel(), masses.ravel()
+    # ln P/Q of a run as one output, rounded down. It is never below the run's least loss, which
+    # stands for it where Q is below the least float.
+    merged = np.where(q > 0, low - log_ratio - 8 * ERROR, low)
+    return losses.ravel(), masses.ravel(), (np.clip(merged, low, high), p)
 
 
 def _power_sums(half: int) -> tuple[int, int]:

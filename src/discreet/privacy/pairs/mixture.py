@@ -78,6 +78,11 @@ class Mixture:
         """The inner slack: both laws are mixtures of laws within the same factors."""
         return self.inner.slack
 
+    @property
+    def split(self) -> float:
+        """The inner split: mixing with the other law brings likelihood ratios closer together."""
+        return self.inner.split
+
     def cells(self, edges: Array) -> LossCells:
         """Map the edges back to the inner loss and mix the masses."""
         if self.removes:

@@ -28,13 +28,14 @@ Law: tests/end_to_end/test_one_meaning.py::test_alone_in_a_release_and_in_groupi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from ...errors import UnsupportedQuery
 from ...frozen import frozen, replace
 from ..algebra.chain import chain
 from ..algebra.expression import Constant, Expression, Function, call_of, fields_of
+from ..algebra.refusal import refusal
 from ..algebra.tree import Key, KeySets, Nest, Question, Where
 from ..domains.domain import Day, Scalar, Second, Values
 from ..domains.domain_of import domain_of
@@ -55,6 +56,9 @@ from .relation_facts import columns_of
 
 Cause: TypeAlias = str | Key | Nest | frozenset[Expression]
 Causes: TypeAlias = frozenset[Cause]
+Constants: TypeAlias = list[Constant]
+MAX_PLACES_BY_GROUP = 1000
+"""Most listed places whose levels are written as conditions: a store's texts have a limit."""
 
 
 @frozen
@@ -140,15 +144,19 @@ def _null_if_unlisted(expression: Expression, values: Values, known: ColumnValue
     possible = _possible_values(expression, known)
     if possible is not None and possible.difference([None]) <= set(values):
         return expression
-    compared = expression
-    domain = domain_of(expression, columns_of(known.rows))
-    # The values of days and seconds are numbers, so they are compared as numbers.
-    if isinstance(domain, Day):
-        compared = call_of(Function.UNIX_DATE, expression)
-    elif isinstance(domain, Second):
-        compared = call_of(Function.UNIX_SECONDS, expression)
-    is_listed = call_of(Function.AMONG, compared, *map(Constant, values))
+    is_listed = call_of(Function.AMONG, expression, *_constants(expression, values, known))
     return call_of(Function.CASE, is_listed, expression, Constant(None))
+
+
+def _constants(expression: Expression, values: Iterable[Scalar], known: ColumnValues) -> Constants:
+    """Return values of a key as constants: days and seconds, which are whole numbers, as times."""
+    domain = domain_of(expression, columns_of(known.rows))
+    time = None
+    if isinstance(domain, Day):
+        time = "day"
+    elif isinstance(domain, Second):
+        time = "second"
+    return [Constant(value, time) for value in values]
 
 
 def table_parts(question: Question, public_values: PublicValues | None) -> tuple[TablePart, ...]:
@@ -158,20 +166,81 @@ def table_parts(question: Question, public_values: PublicValues | None) -> tuple
     the one part.
     """
     sets = _sets_of(question)
-    causes_of_keys, listed = _causes_of_keys(question, _known_values(question, public_values))
+    known = _known_values(question, public_values)
+    causes_of_keys, listed = _causes_of_keys(question, known)
     causes_of_sets = _causes_of_sets(question, causes_of_keys)
     positions_of_causes: dict[Causes, list[int]] = {}
     for position, causes in enumerate(causes_of_sets):
         positions_of_causes.setdefault(causes, []).append(position)
-    # Each set by groups of its own means what GROUP BY of that set alone does: no list nests it.
-    listed = listed and person_group_rows(question.rows) is None
     if len(positions_of_causes) == 1:
         return (TablePart(tuple(range(len(sets))), question),)
+    nest = question.nested
+    if nest is not None and listed and person_group_rows(question.rows) is not None:
+        # The groups of each set are its own. So levels are keys that a store can group by, each by
+        # itself, and not the narrowest level, which would be finer groups.
+        question = _with_keys_of_places(question, nest, known)
+        listed = False
     parts = []
     for positions in positions_of_causes.values():
         part = _only(question, pick(sets, positions), listed=listed)
         parts.append(TablePart(tuple(positions), part))
     return tuple(parts)
+
+
+def _with_keys_of_places(question: Question, nest: Nest, known: ColumnValues) -> Question:
+    """Return the question with the levels of a row's listed place as keys; NULL if it has no place.
+
+    A row is in a place if it has its narrowest value, where that tells the places apart, else all of
+    its values.
+
+    Refuses: more than 1,000 places (UnsupportedQuery).
+
+    Law: tests/end_to_end/test_nested_meaning.py::test_listed_hierarchies
+    """
+    if len(nest.rows) > MAX_PLACES_BY_GROUP:
+        raise refusal(
+            "hierarchy",
+            f"with max_rows_per_group at most {MAX_PLACES_BY_GROUP:,} places are listed",
+            'let the levels follow from one column, as col("tract") // 100 does, or list fewer',
+        )
+    levels = [question.keys[position].expression for position in nest.places]
+    constants = []
+    for level, values in zip(levels, zip(*nest.rows, strict=True), strict=True):
+        constants.append(_constants(level, values, known))
+    places = list(zip(*constants, strict=True))
+    # The wider levels decide too, where the narrowest does not tell places apart.
+    wider = range(len(levels) - 1) if leaf_question(question) is question else range(0)
+    keys = list(question.keys)
+    for depth, position in enumerate(nest.places):
+        places_of_value: dict[Constant, list[Sequence[Constant]]] = {}
+        for place in places:
+            places_of_value.setdefault(place[depth], []).append(place)
+        arms: list[Expression] = []
+        for value, own in places_of_value.items():
+            arms += [_is_in_places(levels, own, wider), value]
+        expression: Expression = call_of(Function.CASE, *arms, Constant(None))
+        if depth == len(levels) - 1 and not wider:
+            # Shorter: the narrowest level itself, where its value is listed.
+            listed = tuple(row[-1] for row in nest.rows)
+            expression = _null_if_unlisted(levels[-1], listed, known)
+        keys[position] = replace(keys[position], expression=expression)
+    return replace(question, keys=tuple(keys))
+
+
+def _is_in_places(
+    levels: Sequence[Expression], places: Iterable[Sequence[Constant]], wider: Sequence[int]
+) -> Expression:
+    """Return the condition that a row lies in one of some places, by the narrowest and wider levels."""
+    narrowest_values: dict[tuple[Constant, ...], Constants] = {}
+    for place in places:
+        narrowest_values.setdefault(pick(place, wider), []).append(place[-1])
+    conditions = []
+    for wider_values, listed in narrowest_values.items():
+        tests = [call_of(Function.AMONG, levels[-1], *listed)]
+        for depth, value in zip(wider, wider_values, strict=True):
+            tests.append(call_of(Function.EQUAL, levels[depth], value))
+        conditions.append(chain(Function.AND, tests))
+    return chain(Function.OR, conditions)
 
 
 def absent_keys(question: Question, public_values: PublicValues | None) -> tuple[str, ...]:
@@ -242,14 +311,8 @@ def _has_listed_value(expression: Expression, values: Values, known: ColumnValue
     possible = _possible_values(expression, known)
     if possible is not None and possible.difference([None]) <= set(values):
         return call_of(Function.NOT, is_null)
-    domain = domain_of(expression, columns_of(known.rows))
-    time = None
-    if isinstance(domain, Day):
-        time = "day"
-    elif isinstance(domain, Second):
-        time = "second"
-    constants = [Constant(value, time) for value in values if value is not None]
-    is_listed = call_of(Function.AMONG, expression, *constants)
+    present = [value for value in values if value is not None]
+    is_listed = call_of(Function.AMONG, expression, *_constants(expression, present, known))
     return call_of(Function.OR, is_listed, is_null) if None in values else is_listed
 
 

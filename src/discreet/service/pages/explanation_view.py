@@ -100,7 +100,7 @@ def plan_rows(plan: Plan) -> tuple[PlanRow, ...]:
         counts = ", ".join(dict.fromkeys(share_text(part.need.tally.share) for part in parts))
         error = error_words(errors[name], "rows" if chosen else "")
         if name in ranges:
-            error += f" ({range_text(ranges[name])})"
+            error = f"± {range_text(ranges[name])}"
         rows.append(PlanRow(name, error, " and ".join(mechanisms), counts))
     return tuple(rows)
 

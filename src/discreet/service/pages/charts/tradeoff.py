@@ -51,6 +51,8 @@ def tradeoff(curator: Curator, ask: Ask, unit: BudgetUnit) -> Html:
         circle(frame, dot, "dot", 6),
     ]
     words = f"The error of {name} falls as more is spent; the dot is this question."
+    if name in here.error_ranges():
+        words += " It is drawn for the data that the plan supposes; other data move all of it."
     return picture("Budget against error", words, parts)
 
 
