@@ -93,7 +93,7 @@ PLACES = {
     ),
     "a week above its days' grade": (
         ("week", "grade"),
-        [(date(2024, 1, 1), 1), (date(2024, 1, 1), 2), (date(2024, 1, 8), 3)],
+        [(date(2024, 1, 1), 1), (date(2024, 1, 1), 2), (date(2024, 1, 8), 2)],
     ),
 }
 

@@ -22,6 +22,8 @@ from discreet.privacy import (
     Sampled,
     compose,
 )
+from discreet.privacy.numerical.direction import DirectionBounds
+from discreet.privacy.pairs import lattice
 from discreet.privacy.pairs.hyperbola import discrete_laplace_hull
 from discreet.privacy.pairs.lattice import MAX_LISTED_ATOMS
 
@@ -110,3 +112,14 @@ def test_composed(times):
     exact = compose([GaussianNoise(2**22, 512**2)] * times)
     assert fine.lower.epsilon(1e-6) <= exact.epsilon(1e-6) * (1 + 1e-7)
     assert fine.lower.epsilon(1e-6) >= exact.epsilon(1e-6) * (1 - 2e-3)
+
+
+def test_composed_of_wide_runs(monkeypatch):
+    """Runs of 0.7 σ raise the price by 2 % and more; the lower bound takes that back."""
+    monkeypatch.setattr(lattice, "MAX_LISTED_ATOMS", 80)
+    pair = lattice.discrete_gauss(Fraction(100), 10)
+    assert pair.split > 0.6
+    exact = compose([GaussianNoise(100, 100)] * 4).epsilon(1e-3)
+    found = DirectionBounds(((pair, 4),)).epsilon(Fraction(1, 1000), 1e-3)
+    assert found.upper > 1.02 * exact
+    assert 0 < found.lower <= 1.001 * exact

@@ -211,18 +211,16 @@ def _with_keys_of_places(question: Question, nest: Nest, known: ColumnValues) ->
     # The wider levels decide too, where the narrowest does not tell places apart.
     wider = range(len(levels) - 1) if leaf_question(question) is question else range(0)
     keys = list(question.keys)
-    for depth, position in enumerate(nest.places):
+    # A narrowest level that tells places apart is a key as it is: its values are those listed.
+    written = nest.places if wider else nest.places[:-1]
+    for depth, position in enumerate(written):
         places_of_value: dict[Constant, list[Sequence[Constant]]] = {}
         for place in places:
             places_of_value.setdefault(place[depth], []).append(place)
         arms: list[Expression] = []
         for value, own in places_of_value.items():
             arms += [_is_in_places(levels, own, wider), value]
-        expression: Expression = call_of(Function.CASE, *arms, Constant(None))
-        if depth == len(levels) - 1 and not wider:
-            # Shorter: the narrowest level itself, where its value is listed.
-            listed = tuple(row[-1] for row in nest.rows)
-            expression = _null_if_unlisted(levels[-1], listed, known)
+        expression = call_of(Function.CASE, *arms, Constant(None))
         keys[position] = replace(keys[position], expression=expression)
     return replace(question, keys=tuple(keys))
 
