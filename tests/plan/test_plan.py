@@ -1,5 +1,6 @@
 """Plans: what is released keeps the promise, moves no more than declared, and is seen before anything runs."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -316,7 +317,9 @@ class TestText:
             "1",
         ]
         assert lines[2].startswith("median")
-        assert "rows" in lines[2]
+        # Its error is a range in the unit of the column; in rows it is told below.
+        assert "± 0 to " in lines[2]
+        assert re.search(r"median ± [0-9.]+ rows for ", lines[3])
         assert len(lines) == 4
         assert lines[-1].endswith("without looking at any data")
 
