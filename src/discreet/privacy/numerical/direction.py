@@ -422,11 +422,16 @@ class DirectionBounds:
             if grid.spread:
                 split += times
             if pair.split:
-                # The masses of the event itself were split already, with a bounded range too: one
-                # more such release. A wider range dominates the narrower ones.
-                split += times
-                step = max(step, pair.split)
-                shifts.append(times * _SPLIT_SHIFT)
+                # The masses of the event itself were split already, which raised each by at most
+                # `split`. `blur` has half of what losses are raised by.
+                raised = times * pair.split
+                if raised > grid.step / 16:
+                    # That is much, so it counts as a second small release of bounded range. A wider
+                    # range dominates the narrower ones.
+                    raised = 0.0
+                    split += times
+                    step = max(step, pair.split)
+                shifts.append(raised / 2 + times * _SPLIT_SHIFT)
         log = sum(log_kept)
         # The mass at infinity of all grids together, rounded up; exactly 0 if there is none.
         top = up(-math.expm1(log)) if log < 0 else 0.0
