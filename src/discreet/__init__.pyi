@@ -17,6 +17,7 @@ from .curator import Explanation as Explanation
 from .curator import Receipt as Receipt
 from .curator import Signer as Signer
 from .curator import verify_receipt as verify_receipt
+from .data import Blocks as Blocks
 from .data import Boolean as Boolean
 from .data import Category as Category
 from .data import Date as Date

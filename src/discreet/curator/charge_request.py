@@ -29,7 +29,7 @@ from .answer_key import (
     same_target,
     texts_of,
 )
-from .charged_part import part_of_all
+from .charged_blocks import charged_part, require_kept
 from .context import CuratorContext
 from .old_answers import fits_terms
 
@@ -57,13 +57,15 @@ def order_of(
 
     `key` is that of the questions, `measured` that under which their answers are stored, if it is another.
 
-    Refuses: plans that release nothing, and events that the ledger cannot price.
+    Refuses: plans that release nothing, events that the ledger cannot price, and times that are no
+    longer kept.
     """
     ledger = context.ledger
     terms = request.terms
     questions = questions_of(plans)
     event = event_of(plans)
-    part = part_of_all(questions, ledger.terms.parts)
+    require_kept(questions)
+    part = charged_part(questions, ledger.terms)
     price = ledger.price(event, part=part)
     shown = ledger.shown_price(event, terms.spend, part=part)
     if isinstance(event, Promise) and event.measure == PureDP(0):
@@ -135,7 +137,7 @@ def plan_to_fit(context: CuratorContext, request: CheckedRequest, who: str) -> d
     # Only an (ε, δ) filter that also adds up ε admits Gaussian noise where Laplace noise no longer fits.
     if not isinstance(spend, ApproxDP) or not opened.adds:
         return plans
-    part = part_of_all(request.questions, ledger.terms.parts)
+    part = charged_part(request.questions, ledger.terms)
     left = ledger.left(who, part)
     if ledger.admits(event_of(plans), who=who, part=part):
         return plans

@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 
+from ..data.columns.column import Date, Timestamp
 from ..data.schema import Schema
+from ..data.unit import People
 from ..engines.base import Engine, keeps_all_rows
+from ..engines.counted import count_rows_of
 from ..errors import InvalidArgument, SchemaMismatch
 from ..frozen import field, frozen, replace
 from ..ledger import Ledger
@@ -112,7 +115,7 @@ def read_context(
     """Check that an engine, schemas and a ledger fit together.
 
     Refuses: drafts, tables or columns that the store does not have, neighbours that differ among the
-    tables or from the ledger's, and a ledger whose parts are of no such table.
+    tables or from the ledger's, and a ledger whose parts or blocks are of no such table.
     """
     if not all(callable(getattr(engine, name, None)) for name in _ENGINE):
         raise InvalidArgument(
@@ -125,9 +128,12 @@ def read_context(
     for name, flag in (("share_questions", share_questions), ("siblings", siblings)):
         if not isinstance(flag, bool):
             raise InvalidArgument(f"{name} is True or False, got {type(flag).__name__}")
-    context = CuratorContext(engine, _schemas(schemas), ledger, share_questions, siblings)  # type: ignore[arg-type]
+    declared = _schemas(schemas)
+    counted = count_rows_of(engine, declared.values(), ledger.terms.blocks)  # type: ignore[arg-type]
+    context = CuratorContext(counted, declared, ledger, share_questions, siblings)  # type: ignore[arg-type]
     _check_neighbours(context)
     _check_parts(context)
+    _check_blocks(context)
     for schema in context.schemas.values():
         context.engine.check(schema)
     return context
@@ -181,3 +187,26 @@ def _check_parts(context: CuratorContext) -> None:
             f"the ledger has parts of {parts.table}, which is none of the private tables here"
         )
     schema.column(parts.column)
+
+
+def _check_blocks(context: CuratorContext) -> None:
+    """Refuse blocks of a table that is not private here, or of a column that is no time."""
+    blocks = context.ledger.terms.blocks
+    if blocks is None:
+        return
+    schema = context.schemas.get(blocks.table)
+    if schema is None or schema.public:
+        raise SchemaMismatch(
+            f"the ledger has blocks of {blocks.table}, which is none of the private tables here"
+        )
+    name, column = schema.column(blocks.column)
+    if not isinstance(column, Date | Timestamp):
+        raise SchemaMismatch(
+            f"the ledger has blocks of {blocks.table}.{name}, which is declared as {column.kind}; "
+            "declare it as a Date or a Timestamp"
+        )
+    if isinstance(schema.unit, People) and schema.unit.window is not None:
+        raise SchemaMismatch(
+            f"blocks promise the budget to a person for life, {schema.name} protects {schema.unit}; "
+            "leave the window out of the unit, or open the ledger without blocks"
+        )

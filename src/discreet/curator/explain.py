@@ -23,6 +23,7 @@ from ..query.bounds.relation_facts import tables_of
 from ..query.text.question import describe
 from .answer_key import AnswerKey, key_of
 from .charge_request import Priced, order_of
+from .charged_blocks import block_warnings
 from .context import CuratorContext
 from .explanation import Explanation, after
 from .old_answers import fits_terms
@@ -73,7 +74,7 @@ def explain_plan(
         part=part,
         texts=store_texts(measured.plans[""], context.engine),
         rest=remaining,
-        warnings=(*plan.warnings, *earlier, *_looked_at(plan)),
+        warnings=(*plan.warnings, *earlier, *_looked_at(plan), *block_warnings(part, ledger.terms)),
     )
 
 

@@ -57,8 +57,10 @@ def measurement_of(
 ) -> PaidMeasurement:
     """Return what is to be measured for a request: a wide table if it costs the same, else its plans."""
     asked = PaidMeasurement(key, plans)
-    # Parts are charged one by one: what is measured must not reach into another part.
-    if not context.siblings or request.several or context.ledger.terms.parts is not None:
+    ledger_terms = context.ledger.terms
+    # Parts and blocks are charged one by one: what is measured must not reach into another.
+    divided = ledger_terms.parts is not None or ledger_terms.blocks is not None
+    if not context.siblings or request.several or divided:
         return asked
     if request.terms.reuse is False:
         return asked

@@ -1,3 +1,4 @@
+from .blocks import Blocks as Blocks
 from .columns.column import Boolean as Boolean
 from .columns.column import Category as Category
 from .columns.column import Column as Column

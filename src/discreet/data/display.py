@@ -46,9 +46,10 @@ def heading(schema: Schema) -> str:
         return f"{schema.name}: public{unique}, version {schema.version}"
     mark = " (from the data, needs the steward's word)" if "unit" in schema.needs_word else ""
     size = "" if schema.size is None else f", {schema.size} units"
+    kept = "" if schema.keeps is None else f", keeps {schema.keeps} of {schema.keeps.column}"
     return (
         f"{schema.name}: private, the unit is {schema.unit}{mark}, "
-        f"{schema.neighbours} neighbours{size}, version {schema.version}"
+        f"{schema.neighbours} neighbours{size}{kept}, version {schema.version}"
     )
 
 

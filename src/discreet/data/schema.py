@@ -17,6 +17,7 @@ from ..show.nearest import did_you_mean
 from .columns.column import Column, Date, Timestamp
 from .display import schema_html, schema_text
 from .files.schema_json import READING, schema_from_dict, schema_to_dict
+from .retention import Retention, read_keeps
 from .unit import MAX_NAME_LENGTH, People, Unit, read_name
 
 TABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -34,6 +35,7 @@ class Schema:
     | `size` | a *public* number of units, used to show relative errors |
     | `version` | the steward's name for the state of the data: the same question on the same |
     | | version has the same answer |
+    | `keeps` | how long rows count: `("day", "24 months")`; older rows count nowhere |
     | `needs_word` | facts that a draft took from the data (`infer`), to be confirmed before use |
     | `looked_at` | how cells are read, as far as the steward looked at the data to declare it |
 
@@ -60,6 +62,7 @@ class Schema:
     version: str
     needs_word: tuple[str, ...]
     looked_at: tuple[str, ...]
+    keeps: Retention | None
 
     def __init__(
         self,
@@ -75,6 +78,7 @@ class Schema:
         version: str = "1",
         needs_word: Iterable[str] = (),
         looked_at: Iterable[str] = (),
+        keeps: tuple[str, str] | Retention | None = None,
     ) -> None:
         declared = _read_columns(columns, name)
         by_name = dict(declared)
@@ -91,6 +95,7 @@ class Schema:
             version=read_version(version),
             needs_word=_read_needs_word(needs_word, by_name),
             looked_at=_read_looked_at(looked_at, by_name),
+            keeps=_read_retention(keeps, by_name, public),
         )
 
     @classmethod
@@ -315,6 +320,12 @@ def _read_size(size: object, public: bool) -> int | None:
     if public:
         raise InvalidArgument("a public table states no size: anyone may count it")
     return whole(size, "size", least=1)
+
+
+def _read_retention(keeps: object, columns: dict[str, Column], public: bool) -> Retention | None:
+    if keeps is not None and public:
+        raise InvalidArgument("a public table keeps all its rows; leave keeps out")
+    return read_keeps(keeps, columns)
 
 
 def read_version(version: object) -> str:

@@ -8,6 +8,9 @@ An event may be admitted although the tail (the filter's own amounts) did not pa
 of ε, or as the single spend of the whole budget. It is recorded at its own price, not at the amount
 that was left. An allowance raised later then has only the tail that its promise leaves.
 
+In a ledger with blocks a row is not a part but an interval of blocks, and has only the amounts that
+were charged on exactly that interval. `block_sums` has the rule and its proof.
+
 Where the filter also adds up ε (`discreet.privacy.filters.basic_composition`), so does the account.
 Accounts of release 0.1.0 have no such sum: `life.upgrade` finds it in the entries, and until then
 the sum admits nothing.
@@ -19,8 +22,10 @@ import json
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from math import inf
 
 from ..arithmetic.canonical import canonical_json
+from ..data.blocks import OPEN, Interval
 from ..data.unit import window_start
 from ..errors import BudgetExceeded, DiscreetError, InvalidArgument, LedgerCorrupt
 from ..frozen import frozen, replace
@@ -31,6 +36,7 @@ from ..privacy.filters.filter import Filter
 from ..privacy.filters.refusal import exceeded
 from ..privacy.filters.rule import Amounts, FilterPrice
 from ..privacy.measures import REPLACE, Neighbours, read_neighbours
+from .block_sums import Reach, largest_sum
 from .clock import read_time, write_time
 from .terms import Window
 
@@ -108,6 +114,8 @@ class Account:
     near: Neighbours | None
     common: Used
     parts: tuple[tuple[str, Used], ...] = ()
+    reach: Reach | None = None
+    """Blocks that one person may count in; None in a ledger without blocks."""
 
     def at(self, time: str, window: Window | None) -> Account:
         """Return the account at a time: a new window has nothing spent; the relation stays."""
@@ -126,6 +134,8 @@ class Account:
     def under(self, filter: Filter, part: str | None) -> Filter:  # noqa: A002
         """Return the filter for a part, or for all the data: there the worst part counts."""
         fixed = self._fixed(filter)
+        if self.reach is not None:
+            return self._worst_person(self.reach, part).under(fixed)
         if part is not None:
             used = dict(self.parts).get(part, self.common)
             return used.under(fixed)
@@ -135,6 +145,8 @@ class Account:
     def each(self, filter: Filter, part: str | None) -> list[Filter]:  # noqa: A002
         """Return the filters that must all admit an event on a part, or on all the data."""
         fixed = self._fixed(filter)
+        if self.reach is not None:
+            return [self.under(filter, part)]
         # Under "replace" one decision is made for all parts, by the worst amounts of all.
         if fixed.neighbours == REPLACE:
             return [self.under(filter, None)]
@@ -151,6 +163,8 @@ class Account:
         fixed = self._fixed(filter)
         counted = event if part is None else count_for_part(event)
         rows = dict(self.rows())
+        if self.reach is not None:
+            return self._after_on_blocks(filter, counted, part)
         if part is None:
             touched = list(rows)
         else:
@@ -178,8 +192,38 @@ class Account:
         """Return the account with all of a filter spent, on every part."""
         no_sums = tuple(None for _ in self.common.added)
         full = Used(filter.capacity, filter.terms.delta, no_sums)
+        if self.reach is not None:
+            # Common amounts count for every person, so the rows of intervals need not change.
+            return replace(self, common=full)
         parts = tuple((name, full) for name, _ in self.parts)
         return replace(self, common=full, parts=parts)
+
+    def _worst_person(self, reach: Reach, part: str | None) -> Used:
+        """Return the largest amounts of any person who may count in an interval of blocks."""
+        within = OPEN if part is None else read_interval(part)
+        intervals = [(read_interval(name), used) for name, used in self.parts]
+        amounts = []
+        for place, common in enumerate(self.common.amounts):
+            charged = [(interval, used.amounts[place]) for interval, used in intervals]
+            amounts.append(common + largest_sum(charged, reach, within))
+        leaks = [(interval, used.leaked) for interval, used in intervals]
+        # Each amount by itself: its worst person may be another one, which is never too little.
+        leaked = self.common.leaked + largest_sum(leaks, reach, within)
+        return Used(tuple(amounts), leaked, self.common.added)
+
+    def _after_on_blocks(self, filter: Filter, event: Event, part: str | None) -> Account:  # noqa: A002
+        """Return the account after an event on an interval of blocks, or on all of them."""
+        before = self.under(filter, part)
+        price = before.cost(event)
+        # Raises BudgetExceeded: what the worst person whom the event may touch has left decides.
+        after = before.after(event)
+        if part is None:
+            common = self.common.plus(before, after, price, paid=True)
+            return replace(self, near=event.neighbours, common=common)
+        rows = dict(self.parts)
+        nothing = Used(tuple(Fraction() for _ in self.common.amounts), Fraction())
+        rows[part] = rows.get(part, nothing).plus(before, after, price, paid=True)
+        return replace(self, near=event.neighbours, parts=tuple(sorted(rows.items())))
 
     def rows(self) -> Iterator[tuple[str, Used]]:
         """List the amounts: the common ones under the empty name, then those of each part."""
@@ -190,9 +234,11 @@ class Account:
         """Write the account as canonical JSON, exactly."""
         rows = {name: _used_to_json(used) for name, used in self.rows()}
         common = rows.pop("")
-        return canonical_json(
-            {"since": self.since, "near": self.near, "common": common, "parts": rows}
-        )
+        facts = {"since": self.since, "near": self.near, "common": common, "parts": rows}
+        # Left out where there are no blocks: older accounts keep their texts and digests.
+        if self.reach is not None:
+            facts["reach"] = list(self.reach)
+        return canonical_json(facts)
 
     def without_sums(self) -> Account:
         """Return the account as release 0.1.0 kept it."""
@@ -296,11 +342,45 @@ def window_of(time: str, window: Window | None) -> str:
     return write_time(start)
 
 
-def fresh_account(filter: Filter, since: str) -> Account:  # noqa: A002
+def write_interval(interval: Interval) -> str:
+    """Write an interval of numbered blocks as the name of a row; an open end is empty.
+
+    >>> from math import inf
+    >>> from discreet.ledger.account import read_interval, write_interval
+    >>> write_interval((2974, inf)), read_interval("2974:")
+    ('2974:', (2974, inf))
+    """
+    first, last = interval
+    begin = "" if first == -inf else str(int(first))
+    end = "" if last == inf else str(int(last))
+    return f"{begin}:{end}"
+
+
+def read_interval(name: str) -> Interval:
+    """Read an interval from the name of a row."""
+    begin, end = name.split(":")
+    first = int(begin) if begin else -inf
+    last = int(end) if end else inf
+    return first, last
+
+
+def fresh_account(filter: Filter, since: str, reach: Reach | None = None) -> Account:  # noqa: A002
     """Return an account on which nothing was spent."""
     added: tuple[Sum, ...] = (filter.added,) if filter.adds else ()
+    if filter.adds and reach is not None:
+        # On blocks the tail alone decides: None makes the sum of ε admit nothing.
+        added = (None,)
     nothing = Used(filter.used, filter.leaked, added)
-    return Account(since, filter.neighbours, nothing)
+    return Account(since, filter.neighbours, nothing, reach=reach)
+
+
+def _read_reach(data: object) -> Reach | None:
+    match data:
+        case None:
+            return None
+        case ["stays" | "most" as how, int(blocks)]:
+            return how, blocks
+    raise InvalidArgument("the blocks of an account are a word and a number")
 
 
 @lru_cache(maxsize=1024)
@@ -322,12 +402,16 @@ def read_account(text: str) -> Account:
         parts = [(name, _used_from_json(row)) for name, row in data["parts"].items()]
         since = str(data["since"])
         common = _used_from_json(data["common"])
+        reach = _read_reach(data.get("reach"))
+        if reach is not None:
+            for name, _ in parts:
+                read_interval(name)
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError):
         raise LedgerCorrupt(
             "an account of this ledger cannot be read: it was torn or changed"
         ) from None
     # Names are unique in a JSON object, so amounts are never compared.
-    return Account(since, near, common, tuple(sorted(parts)))
+    return Account(since, near, common, tuple(sorted(parts)), reach)
 
 
 def _used_to_json(used: Used) -> list[object]:

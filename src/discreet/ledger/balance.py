@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import inf, isfinite
 
+from ..data.blocks import Interval
 from ..privacy.filters.filter import Filter
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import ApproxDP, GaussianDP, Measure
+from .account import read_interval, write_interval
 from .books import Books
 
 
@@ -32,6 +35,34 @@ def left_of(books: Books, part: str | None, *, own: bool) -> Measure:
     if own:
         budget = _narrow(budget, books.own_filter(part))
     return budget.left()
+
+
+def left_by_block(books: Books, last: int, *, own: bool) -> list[tuple[str, Measure]]:
+    """List what is left on the last blocks that were charged, and on all later ones.
+
+    Blocks in a row with the same budget left are one interval.
+    """
+    blocks = books.terms.blocks
+    if blocks is None:
+        return []
+    charged: list[int] = []
+    for name, _ in books.everyone.parts:
+        charged += [int(end) for end in read_interval(name) if isfinite(end)]
+    if not charged:
+        return [("all", left_of(books, None, own=own))]
+    newest = max(charged)
+    oldest = max(min(charged), newest - last + 1)
+    # A person in a later block may also count in a charged one, `stays` − 1 blocks before.
+    reached = newest + min((blocks.stays or 1) - 1, last)
+    shown: list[tuple[Interval, Measure]] = []
+    intervals: list[Interval] = [(number, number) for number in range(oldest, reached + 1)]
+    for interval in (*intervals, (reached + 1, inf)):
+        left = left_of(books, write_interval(interval), own=own)
+        if shown and shown[-1][1] == left:
+            (first, _), _ = shown.pop()
+            interval = (first, interval[1])  # noqa: PLW2901
+        shown.append((interval, left))
+    return [(blocks.label(interval) or "all", left) for interval, left in shown]
 
 
 def spent_of(filter: Filter) -> Measure:  # noqa: A002 the field's own term

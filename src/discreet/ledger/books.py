@@ -17,7 +17,7 @@ from ..frozen import frozen, replace
 from ..privacy.events import Event
 from ..privacy.events.json import Json, from_json
 from ..privacy.filters.filter import Filter
-from .account import Account, fresh_account, read_account
+from .account import Account, fresh_account, read_account, write_interval
 from .entry import Entry
 from .parts import label
 from .stores import store
@@ -119,10 +119,14 @@ class Books:
     def part(self, part: object) -> str | None:
         """Return the label of a part in the accounts; None is all the data.
 
+        In a ledger with blocks a part is an interval of whole blocks, as `Blocks.label` writes it.
+
         Refuses: parts that the terms do not list.
         """
         if part is None:
             return None
+        if self.terms.blocks is not None:
+            return write_interval(self.terms.blocks.read(part))
         if self.terms.parts is None:
             raise InvalidArgument(
                 f"this ledger has no parts, got part={part!r}; leave it out, or open one with parts="
@@ -134,7 +138,7 @@ class Books:
         now = self.at(entry.time)
         part = self.part(entry.part)
         allowance, limited = self.allowances.of(self.who, self.terms.filter)
-        suffix = "" if part is None else f" on part {entry.part!r}"
+        suffix = "" if part is None else f" on {self.terms.part_words(entry.part)}"
         everyone = now.everyone
         # The budget decides first, so a refusal names the budget when both would refuse.
         if shared:
@@ -198,7 +202,7 @@ def books_digest(texts: Mapping[str, str]) -> str:
 def open_books(terms: Charter, who: str) -> Books:
     """Return the books of a new ledger."""
     allowances = Allowances(terms.allowances or (), terms.allowances is None)
-    account = fresh_account(terms.filter, "")
+    account = fresh_account(terms.filter, "", terms.reach)
     return Books(terms, allowances, account, who, account)
 
 
@@ -208,7 +212,9 @@ def read_books(terms: str, allowances: str, everyone: str, who: str, own: str | 
     Refuses: texts that were torn or changed, and amounts of another measure, with LedgerCorrupt.
     """
     charter = read_charter(terms)
-    own_account = fresh_account(charter.filter, "") if own is None else read_account(own)
+    own_account = fresh_account(charter.filter, "", charter.reach)
+    if own is not None:
+        own_account = read_account(own)
     books = Books(charter, read_allowances(allowances), read_account(everyone), who, own_account)
     _check_measure(books.everyone, charter.filter)
     _check_measure(books.own, charter.filter)

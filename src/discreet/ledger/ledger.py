@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Self
 
 from ..arithmetic.canonical import digest
+from ..arithmetic.rational import whole
 from ..data.columns.keys import KeyValue
 from ..errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, NotAllowed
 from ..privacy.events import Event
@@ -21,7 +22,7 @@ from ..privacy.measures import Measure
 from ..privacy.shown_price import Price, price_charge
 from . import charge_order, failpoints, review
 from .account import count_for_part
-from .balance import left_of, remaining_of, spent_of
+from .balance import left_by_block, left_of, remaining_of, spent_of
 from .books import Books, allowance_terms
 from .charge_order import ChargeOrder, Settlement
 from .clock import stamp
@@ -272,6 +273,23 @@ class Ledger:
         """
         books, part_label = self._books_and_part(who, part)
         return left_of(books, part_label, own=who is not None)
+
+    def left_by_block(self, who: str | None = None, *, last: int = 53) -> list[tuple[str, Measure]]:
+        """List the budget left on the last blocks that were charged, and on all later ones.
+
+        Each is an interval of blocks with the same budget left: `2027-01-04/2027-01-31`. Nothing
+        is listed in a ledger without blocks.
+
+        >>> import discreet as dp
+        >>> weeks = dp.Blocks("visits", "day", "week", stays=2)
+        >>> ledger = dp.open_ledger(":memory:", dp.PureDP(1), blocks=weeks)
+        >>> laplace = dp.Laplace(scale=4, sensitivity=1)
+        >>> charge = ledger.charge(laplace.event, who="ann", part="2027-01-04/2027-01-10")
+        >>> ledger.left_by_block()
+        [('2027-01-04/2027-01-17', PureDP(0.75)), ('2027-01-18/..', PureDP(1))]
+        """
+        books, _ = self._books_and_part(who, None)
+        return left_by_block(books, whole(last, "last", least=1), own=who is not None)
 
     def room(self, who: str | None = None, part: KeyValue | None = None) -> RemainingBudget:
         """Return the largest pure ε, the largest μ and the δ for keys that fit the budget now.

@@ -19,6 +19,7 @@ from typing import TypedDict
 
 from ..arithmetic.rational import Number, positive, rational
 from ..connection import server_at
+from ..data.blocks import Blocks
 from ..errors import InvalidArgument, LedgerConflict
 from ..privacy.filters.options import FilterKind as Kind
 from ..privacy.measures import Measure, Neighbours
@@ -49,6 +50,7 @@ class _Wanted(TypedDict):
     allowances: Mapping[str, Measure] | None
     window: Window | None
     parts: Parts | None
+    blocks: Blocks | None
 
 
 def open_ledger(
@@ -62,6 +64,7 @@ def open_ledger(
     allowances: Mapping[str, Measure] | None = None,
     window: Window | None = None,
     parts: Parts | None = None,
+    blocks: Blocks | None = None,
     name: str = "main",
     wait: Number = WAIT,
 ) -> Ledger:
@@ -79,6 +82,8 @@ def open_ledger(
     | | spend up to the budget |
     | `window` | the budget begins anew each calendar day, week, month, quarter or year, in UTC |
     | `parts` | parts of a table that are charged in parallel |
+    | `blocks` | the budget is the promise to a person for life, who counts in at most so many |
+    | | days, weeks, months, quarters or years: `Blocks("visits", "day", "week", stays=26)` |
     | `name` | tells ledgers in one PostgreSQL database apart |
     | `wait` | seconds to wait while another process writes |
 
@@ -98,6 +103,7 @@ def open_ledger(
         allowances=allowances,
         window=window,
         parts=parts,
+        blocks=blocks,
     )
     store = open_store(where, read_who(name), float(positive(wait, "wait")))
     try:
@@ -194,6 +200,7 @@ def _compare(stored: Charter, budget: Measure | None, wanted: _Wanted) -> None:
         ("allowances", allowances, _first_allowances(stored)),
         ("window", wanted["window"], stored.window),
         ("parts", wanted["parts"], stored.parts),
+        ("blocks", wanted["blocks"], stored.blocks),
     ]
     for name, given, fixed in triples:
         if given is not None and given != fixed:

@@ -1,4 +1,4 @@
-"""Terms of a ledger: budget, allowances, window and parts, fixed for good when it is opened.
+"""Terms of a ledger: budget, allowances, window, parts or blocks, fixed for good at its opening.
 
 The terms are in the first entry of the chain. The filters are stored opened, with the amounts into
 which their budgets were converted. A later release with a tighter conversion then does not change
@@ -16,13 +16,15 @@ from typing import Literal, TypeAlias, get_args
 
 from ..arithmetic.canonical import canonical_json
 from ..arithmetic.rational import Number
+from ..data.blocks import Blocks
 from ..errors import DiscreetError, InvalidArgument, LedgerCorrupt
 from ..frozen import frozen
 from ..privacy.budget_text import budget_to_table
 from ..privacy.events.json import Json
 from ..privacy.filters.filter import Filter, open_filter
 from ..privacy.filters.options import FilterKind as Kind
-from ..privacy.measures import REPLACE, ApproxDP, Measure, Neighbours, PureDP
+from ..privacy.measures import REPLACE, ApproxDP, GaussianDP, Measure, Neighbours, PureDP
+from .block_sums import Reach
 from .entry import read_who
 from .parts import Parts
 
@@ -34,12 +36,28 @@ _FIELDS = {"filter", "allowances", "window", "parts"}
 
 @frozen
 class Charter:
-    """Terms fixed at creation: the opened filter, the first allowances, window and parts."""
+    """Terms fixed at creation: the opened filter, the first allowances, window, parts or blocks."""
 
     filter: Filter
     allowances: tuple[tuple[str, Filter], ...] | None = None
     window: Window | None = None
     parts: Parts | None = None
+    blocks: Blocks | None = None
+
+    @property
+    def reach(self) -> Reach | None:
+        """The blocks that one person may count in; None without blocks."""
+        if self.blocks is None:
+            return None
+        if self.blocks.stays is not None:
+            return "stays", self.blocks.stays
+        return "most", self.blocks.most or 1
+
+    def part_words(self, part: object) -> str:
+        """Return the words for a part in refusals and explanations."""
+        if self.blocks is None:
+            return f"part {part!r}"
+        return f"the {self.blocks.per}s {part}"
 
     @property
     def budget(self) -> Measure:
@@ -62,12 +80,16 @@ class Charter:
         if self.allowances is not None:
             allowances = {who: opened.to_json() for who, opened in self.allowances}
         parts = None if self.parts is None else self.parts.to_json()
-        return {
+        terms: Json = {
             "filter": self.filter.to_json(),
             "allowances": allowances,
             "window": self.window,
             "parts": parts,
         }
+        # Left out where there are none: older ledgers keep their text and its digest.
+        if self.blocks is not None:
+            terms["blocks"] = self.blocks.to_json()
+        return terms
 
     def text(self) -> str:
         """Write the terms as one text."""
@@ -84,10 +106,12 @@ def make_charter(
     allowances: Mapping[str, Measure] | None = None,
     window: Window | None = None,
     parts: Parts | None = None,
+    blocks: Blocks | None = None,
 ) -> Charter:
     """Make the terms of a new ledger.
 
-    Half of the δ of an ApproxDP budget is kept for events with a δ of their own, such as the
+    With blocks, (ε, δ) and Gaussian budgets are counted by `gdp` unless `kind` is given: amounts on
+    blocks must add up. Half of the δ of an ApproxDP budget is kept for events with a δ of their own, such as the
     selection of unknown keys, unless `kind` or `delta` is given. A ledger that keeps none could
     never answer such a question.
 
@@ -99,9 +123,16 @@ def make_charter(
     >>> make_charter(dp.ApproxDP(1, "1e-6")).filter.terms.delta
     Fraction(1, 2000000)
 
-    Refuses: everything that `open_filter` refuses, unknown windows, and parts that the filter
-    cannot count in parallel; InvalidArgument.
+    Refuses: everything that `open_filter` refuses, unknown windows, parts that the filter cannot
+    count in parallel, and blocks beside a window, beside parts or under `residue`; InvalidArgument.
     """
+    if blocks is not None:
+        _check_blocks(blocks, kind=kind, window=window, parts=parts)
+        if kind is None and _needs_tail(budget):
+            # Here, not below: half of δ is kept for unknown keys all the same.
+            if delta is None and isinstance(budget, ApproxDP):
+                delta = budget.delta / 2
+            kind = "gdp"
     if isinstance(budget, ApproxDP) and budget.delta and kind is None and delta is None:
         delta = budget.delta / 2
     opened = open_filter(budget, kind, delta=delta, orders=orders, neighbours=neighbours)
@@ -114,7 +145,37 @@ def make_charter(
     opened_allowances = None
     if allowances is not None:
         opened_allowances = _open_allowances(opened, allowances)
-    return Charter(opened, opened_allowances, window, parts)
+    return Charter(opened, opened_allowances, window, parts, blocks)
+
+
+def _needs_tail(budget: Measure) -> bool:
+    """Return whether a budget is counted by residue unless another kind is given."""
+    if isinstance(budget, ApproxDP):
+        return budget.delta > 0
+    return isinstance(budget, GaussianDP)
+
+
+def _check_blocks(blocks: object, *, kind: object, window: object, parts: object) -> None:
+    """Refuse terms that do not go together with blocks; `block_sums` has the proof that they need."""
+    if not isinstance(blocks, Blocks):
+        raise InvalidArgument(
+            f"blocks are given as Blocks(table, column, 'week', stays=26), got {type(blocks).__name__}"
+        )
+    if window is not None:
+        raise InvalidArgument(
+            f"blocks promise the budget for life, window={window!r} promises it anew each {window}; "
+            "open the ledger with one of them"
+        )
+    if parts is not None:
+        raise InvalidArgument(
+            "a ledger has parts or blocks, not both: an interval of blocks is a part already; "
+            "leave parts= out"
+        )
+    if kind == "residue":
+        raise InvalidArgument(
+            "a ledger with blocks cannot count by residue: its amounts depend on what came before "
+            "and do not add up over blocks; use kind='gdp', which blocks take unless told otherwise"
+        )
 
 
 def _open_allowances(opened: Filter, allowances: object) -> tuple[tuple[str, Filter], ...]:
@@ -214,9 +275,13 @@ def read_charter(text: str) -> Charter:
             pairs = [(who, Filter.from_json(filter_json)) for who, filter_json in stored.items()]
             allowances = tuple(sorted(pairs))
         parts = None if data["parts"] is None else Parts.from_json(data["parts"])
-        terms = Charter(Filter.from_json(data["filter"]), allowances, data["window"], parts)
+        blocks = None
+        if "blocks" in data:
+            blocks = Blocks.from_json(data["blocks"])
+        opened = Filter.from_json(data["filter"])
+        terms = Charter(opened, allowances, data["window"], parts, blocks)
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError) as problem:
         raise LedgerCorrupt(f"the terms of this ledger cannot be read: {problem}") from None
-    if data.keys() != _FIELDS or terms.window not in (None, *get_args(Window)):
+    if data.keys() - {"blocks"} != _FIELDS or terms.window not in (None, *get_args(Window)):
         raise LedgerCorrupt("the terms of this ledger have an unknown window or an unknown field")
     return terms

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from ..arithmetic.rational import positive, whole
 from ..connection import is_server
+from ..data.blocks import Blocks
 from ..errors import InvalidArgument
 from ..frozen import field, frozen, replace
 from ..json_shape import check_known
@@ -110,7 +111,7 @@ _SERVICE = (
     "proxies",
     "documents",
 )
-_TERMS = ("budget", "kind", "delta", "neighbours", "allowances", "window")
+_TERMS = ("budget", "kind", "delta", "neighbours", "allowances", "window", "blocks")
 _ENGINES = ("duckdb", "postgres", "spark")
 _DATASET = (
     "schema",
@@ -233,6 +234,8 @@ def _term(key: str, value: object, where: str) -> object:
         return parse_budget(value, f"{where}.budget")
     if key == "allowances":
         return _allowances(_table(value, f"{where}.allowances"), where)
+    if key == "blocks":
+        return _blocks(_table(value, f"{where}.blocks"), f"{where}.blocks")
     if key == "delta":
         # The ledger checks delta itself, with the refusal that says what a delta is.
         return value
@@ -244,6 +247,15 @@ def _allowances(facts: Mapping[str, object], where: str) -> dict[str, Measure]:
     for person, budget in facts.items():
         allowances[person] = parse_budget(budget, f"{where}.allowances.{person}")
     return allowances
+
+
+def _blocks(facts: Mapping[str, object], where: str) -> Blocks:
+    """Read blocks of time, such as { table = "visits", column = "day", per = "week", stays = 26 }."""
+    check_known(facts, ("table", "column", "per", "stays", "most"), where)
+    try:
+        return Blocks(**{"table": "", "column": "", "per": "", **facts})  # type: ignore[arg-type]
+    except InvalidArgument as refusal:
+        raise InvalidArgument(f"{where}: {refusal}") from None
 
 
 def _source(facts: Mapping[str, object], where: str, folder: Path) -> DataSource:

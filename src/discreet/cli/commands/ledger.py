@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -13,6 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from ...connection import is_server
+from ...data.blocks import Blocks
 from ...errors import InvalidArgument
 from ...ledger import (
     Ledger,
@@ -27,6 +29,7 @@ from ...ledger import (
 from ...privacy.budget_text import budget_to_table, parse_budget
 from ...privacy.filters.options import FilterKind
 from ...privacy.measures import Neighbours
+from ...show.table import text_table
 from ...wire.reply import entry_to_json
 from ..budget import budget_of_flags, pairs
 from ..flags import DeltaFlag, EpsilonFlag, JsonFlag, MuFlag, RhoFlag
@@ -50,6 +53,9 @@ To = Annotated[
 Checkpoint = Annotated[
     str | None, typer.Option(help="NUMBER:HASH that was noted before; must be there.")
 ]
+
+
+_BLOCKS = re.compile(r"([^.=]+)\.([^=]+)=([a-z]+),(stays|most)=([0-9]{1,9})")
 
 
 @app.command()
@@ -77,6 +83,10 @@ def create(
     ] = None,
     parts: Annotated[
         str | None, typer.Option(help="Disjoint public parts: visits.month=2026-04,2026-05.")
+    ] = None,
+    blocks: Annotated[
+        str | None,
+        typer.Option(help="A promise for life, by blocks of time: visits.day=week,stays=26."),
     ] = None,
     name: Name = "main",
     as_json: JsonFlag = False,
@@ -108,6 +118,7 @@ def create(
             allowances=allowances or None,
             window=window,  # type: ignore[arg-type]
             parts=None if parts is None else _parts(parts),
+            blocks=None if blocks is None else _blocks(blocks),
             name=name,
         ) as ledger:
             _show(ledger, as_json=as_json)
@@ -121,18 +132,37 @@ def _parts(option: str) -> Parts:
     return Parts(table, column, [value.strip() for value in values.split(",")])
 
 
+def _blocks(option: str) -> Blocks:
+    match = _BLOCKS.fullmatch(option)
+    if match is None:
+        raise InvalidArgument(
+            f"--blocks is written TABLE.COLUMN=week,stays=26 or TABLE.COLUMN=month,most=6, got {option!r}"
+        )
+    table, column, per, limit, count = match.groups()
+    limits = {limit: int(count)}
+    return Blocks(table, column, per, **limits)  # type: ignore[arg-type]
+
+
 def _show(ledger: Ledger, *, as_json: bool) -> None:
     promise = ledger.promise()
     kind = ledger.terms.kind
     spent = ledger.spent()
     left = ledger.left()
-    facts = {
+    facts: dict[str, object] = {
         "budget": budget_to_table(promise),
         "kind": kind,
         "spent": budget_to_table(spent),
         "left": budget_to_table(left),
     }
     text = f"budget  {promise}, counted as {kind}\nspent   {spent}\nleft    {left}"
+    if ledger.terms.blocks is not None:
+        left_by_block = ledger.left_by_block()
+        facts["blocks"] = ledger.terms.blocks.to_json()
+        facts["left_by_block"] = [
+            {"part": part, "left": budget_to_table(amount)} for part, amount in left_by_block
+        ]
+        rows = [(part, str(amount)) for part, amount in left_by_block]
+        text += f"\nblocks  {ledger.terms.blocks}\n\n{text_table([('block', 'left'), *rows])}"
     echo(text, facts, as_json=as_json)
 
 

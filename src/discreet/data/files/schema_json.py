@@ -53,7 +53,7 @@ COLUMN_SHAPES = {
     "boolean": Shape(Boolean, {}, NULLS),
     "text": Shape(Text, {"max_length": "50"}, (*NULLS, *SPELLED)),
 }
-TABLE = ("version", "neighbours", "public", "key", "max_rows", "size", "unit", "columns")
+TABLE = ("version", "neighbours", "public", "key", "max_rows", "size", "keeps", "unit", "columns")
 PEOPLE = {"id": '"user_id"', "max_rows": "10"}
 
 
@@ -127,6 +127,8 @@ def schema_to_dict(schema: Schema) -> dict[str, object]:
         facts["max_rows"] = dict(schema.max_rows)
     if schema.size is not None:
         facts["size"] = schema.size
+    if schema.keeps is not None:
+        facts["keeps"] = [schema.keeps.column, str(schema.keeps)]
     if schema.unit is not None:
         facts["unit"] = unit_to_dict(schema.unit) | _mark("unit", schema)
     columns: dict[str, object] = {}

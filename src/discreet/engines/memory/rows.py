@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TypeAlias
 
+from ...data.blocks import SECONDS_PER_DAY
 from ...data.columns.cell import to_python
 from ...data.columns.column import Column, Date, Timestamp
 from ...data.schema import Schema
@@ -41,6 +42,8 @@ class Owned:
 def owned_rows(relation: Relation, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     """Return the rows of a relation, each with its owner, of which these columns will be read."""
     match relation:
+        case tree.BlockScan():
+            return _scan_blocks(relation, tables)
         case tree.Scan(schema=schema):
             return _scan(schema, tables[schema.name])
         case tree.Where():
@@ -153,6 +156,24 @@ def _scan(schema: Schema, rows: Sequence[Mapping[str, object]]) -> list[Owned]:
         row = {name: read(cells[name]) for name, read in readers.items()}
         owned.append(Owned(owner, row))
     return owned
+
+
+def _scan_blocks(scan: tree.BlockScan, tables: StoredRows) -> list[Owned]:
+    """Return the rows of each person in the blocks of time that count: the first ones."""
+    blocks = scan.blocks
+    name, column = scan.schema.column(blocks.column)
+    steps_per_day = SECONDS_PER_DAY if isinstance(column, Timestamp) else 1
+    numbered: list[tuple[int, Owned]] = []
+    people: dict[Hashable, set[int]] = defaultdict(set)
+    for owned in _scan(scan.schema, tables[scan.schema.name]):
+        time = owned.row[name]
+        # Rows without a time are in no block, and count nowhere.
+        if time is not None:
+            number = blocks.number(int(time) // steps_per_day)
+            numbered.append((number, owned))
+            people[owned.owner].add(number)
+    last = {owner: blocks.last_counted(numbers) for owner, numbers in people.items()}
+    return [owned for number, owned in numbered if number <= last[owned.owner]]
 
 
 def names_of(rows: Iterable[Mapping[str, object]]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from ...data.schema import Schema
 from ...frozen import frozen, replace
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function, fields_of
 from ...query.algebra.tally import Free, GroupRowShare, RowShare, Tally
-from ...query.algebra.tree import Relation, Scan, Where
+from ...query.algebra.tree import BlockScan, Relation, Scan, Where
 from ...query.bounds.relation_facts import tables_of
 from ...query.domains.domain import MAX_STEPS, Domain, Texts, Values, Whole
 from ...query.domains.domain_of import domain_of
@@ -206,6 +206,9 @@ def _stored_count(tally: Tally, writer: Writer) -> _StoredCount:
     It exists for a whole table, and is right for every key.
     """
     if not isinstance(tally.rows, Scan) or not isinstance(tally.share, RowShare) or tally.people:
+        return _StoredCount()
+    if isinstance(tally.rows, BlockScan):
+        # Not all rows of a person count, so their stored number says nothing.
         return _StoredCount()
     table = writer.table(tally.rows.schema.name)
     # The stored share is right only for the bound by which it was computed.

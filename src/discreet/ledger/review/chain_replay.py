@@ -118,7 +118,7 @@ class ChainReplay:
             raise LedgerCorrupt(_EMPTY)
         own = self.owners.get(who)
         if own is None:
-            own = fresh_account(self.terms.filter, "")
+            own = fresh_account(self.terms.filter, "", self.terms.reach)
         return Books(self.terms, self.allowances, self.everyone, who, own)
 
     def _check_chain(self, entry: Entry, number: int, line: str) -> None:

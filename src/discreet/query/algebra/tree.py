@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Literal, TypeAlias, TypeVar
 
+from ...data.blocks import Blocks
 from ...data.schema import Schema
 from ...data.unit import read_name
 from ...errors import InvalidArgument, UnsupportedQuery
@@ -94,6 +95,17 @@ class Scan:
     """All rows of a private table, its columns read as the schema declares them."""
 
     schema: Schema
+
+
+@frozen
+class BlockScan(Scan):
+    """The rows of a private table in the blocks of time in which their person counts.
+
+    Only engines meet it: it takes the place of a Scan after planning, and has no fingerprint. Rows
+    without a time count nowhere.
+    """
+
+    blocks: Blocks
 
 
 @frozen

@@ -31,15 +31,17 @@ def get_left(state: State, call: ApiCall) -> Reply:
     if ledger.terms.filter.adds:
         # The largest single charges are defined for an (ε, δ) budget under a sum of prices.
         remaining = remaining_to_json(ledger.room(call.person.name))
-    return Reply(
-        {
-            "left": budget_to_table(own),
-            "left_for_all": budget_to_table(everybody),
-            "budget": budget_to_table(ledger.promise()),
-            "text": str(own),
-            "room": remaining,
-        }
-    )
+    facts: dict[str, object] = {
+        "left": budget_to_table(own),
+        "left_for_all": budget_to_table(everybody),
+        "budget": budget_to_table(ledger.promise()),
+        "text": str(own),
+        "room": remaining,
+    }
+    if ledger.terms.blocks is not None:
+        blocks = ledger.left_by_block(call.person.name)
+        facts["blocks"] = [{"part": part, "left": budget_to_table(left)} for part, left in blocks]
+    return Reply(facts)
 
 
 def get_spent(state: State, call: ApiCall) -> Reply:

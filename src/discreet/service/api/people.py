@@ -34,15 +34,16 @@ def describe_dataset(state: State, call: ApiCall) -> Reply:
     state.datasets.check(call.person, call.dataset)
     terms = state.datasets.ledger(call.dataset).terms
     schemas = state.datasets.schemas(call.dataset)
-    return Reply(
-        {
-            "name": call.dataset,
-            "tables": [schema.to_dict() for schema in schemas],
-            "budget": budget_to_table(terms.budget),
-            "window": terms.window,
-            "filter": terms.filter.to_json(),
-        }
-    )
+    facts: dict[str, object] = {
+        "name": call.dataset,
+        "tables": [schema.to_dict() for schema in schemas],
+        "budget": budget_to_table(terms.budget),
+        "window": terms.window,
+        "filter": terms.filter.to_json(),
+    }
+    if terms.blocks is not None:
+        facts["blocks"] = terms.blocks.to_json()
+    return Reply(facts)
 
 
 def list_values(state: State, call: ApiCall) -> Reply:

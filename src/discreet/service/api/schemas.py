@@ -133,6 +133,11 @@ _REMAINING = Record.of(
     delta=_NUMBER,
     tail=_NUMBER,
 )
+_BLOCK_LEFT = Record.of(
+    "An interval of blocks, by its first and last day, and the budget left on it.",
+    part=_TEXT,
+    left=BUDGET_REFERENCE,
+)
 _RECORDS: dict[str, Record] = {
     "PersonRequest": NEWCOMER,
     "TokenRequest": RENEWAL,
@@ -147,20 +152,28 @@ _RECORDS: dict[str, Record] = {
     "NewPerson": Record((*_PERSON.fields, JsonField("token", _TEXT))),
     "Token": Record.of(name=_TEXT, token=_TEXT),
     "DataSets": Record.of(datasets=_NAMES),
-    "DataSet": Record.of(
-        name=_TEXT,
-        tables=listing(FACTS, "schemas"),
-        budget=BUDGET_REFERENCE,
-        window=nullable(_TEXT),
-        filter=FACTS,
+    "DataSet": Record(
+        (
+            JsonField("name", _TEXT),
+            JsonField("tables", listing(FACTS, "schemas")),
+            JsonField("budget", BUDGET_REFERENCE),
+            JsonField("window", nullable(_TEXT)),
+            JsonField("filter", FACTS),
+            # Only of a ledger with blocks.
+            JsonField("blocks", FACTS, required=False),
+        )
     ),
     "Values": Record.of(values=listing(anything("An exact value."), "values")),
-    "Left": Record.of(
-        left=BUDGET_REFERENCE,
-        left_for_all=BUDGET_REFERENCE,
-        budget=BUDGET_REFERENCE,
-        text=_TEXT,
-        room=nullable(refer("Room", _REMAINING.shape)),
+    "Left": Record(
+        (
+            JsonField("left", BUDGET_REFERENCE),
+            JsonField("left_for_all", BUDGET_REFERENCE),
+            JsonField("budget", BUDGET_REFERENCE),
+            JsonField("text", _TEXT),
+            JsonField("room", nullable(refer("Room", _REMAINING.shape))),
+            # Only of a ledger with blocks: what is left on each interval of blocks.
+            JsonField("blocks", listing(_BLOCK_LEFT.shape, "intervals"), required=False),
+        )
     ),
     "Room": _REMAINING,
     "Spent": Record.of(spent=BUDGET_REFERENCE, spent_by_all=BUDGET_REFERENCE, text=_TEXT),

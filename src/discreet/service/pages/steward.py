@@ -180,6 +180,7 @@ def _dataset_page(visit: PageRequest, dataset: str) -> Response:
         dataset=dataset,
         told=state.datasets.told(dataset),
         ledger=ledger,
+        left_by_block=ledger.left_by_block(),
         purse=purse,
         unit=unit,
         bar=left_bar(purse),

@@ -91,6 +91,8 @@ def frame_of(relation: Relation, needed: ColumnNames, writer: Writer) -> SqlFram
 
 def _frame(relation: Relation, needed: ColumnNames, writer: Writer) -> SqlFrame:
     match relation:
+        case tree.BlockScan():
+            return _scan_blocks(relation, needed, writer)
         case tree.Scan(schema=schema):
             return _scan(schema, needed, writer)
         case tree.Where():
@@ -173,6 +175,35 @@ def _scan(schema: Schema, needed: ColumnNames, writer: Writer) -> SqlFrame:
     columns = (*frame.owner, *frame.names.values())
     sql = _select(columns, cells, frame.sql, f"WHERE {time} IS NOT NULL")
     return replace(frame, sql=sql, owner=(*frame.owner, name))
+
+
+def _scan_blocks(scan: tree.BlockScan, needed: ColumnNames, writer: Writer) -> SqlFrame:
+    """Write the rows of each person in the blocks of time that count: the first ones.
+
+    Guarantee: which rows of a person count depends on the rows of that person alone.
+
+    Law: tests/engines/test_blocks.py::TestEveryEngineCountsTheSameBlocks
+    """
+    blocks = scan.blocks
+    column, _ = scan.schema.column(blocks.column)
+    frame = _scan(scan.schema, needed | {column}, writer)
+    time = frame.names[column]
+    number = window_sql(time, frame.domains[column], blocks.per, writer.dialect)
+    person = frame.owner[0]
+    rows = select_sql(["*", f"{number} AS b"], nested(frame.sql), f"WHERE {time} IS NOT NULL")
+    window = f"OVER (PARTITION BY {person}"
+    counted = f"a <= {blocks.most}"
+    rank = f"dense_rank() {window} ORDER BY b) AS a"
+    if blocks.stays is not None:
+        rank = f"min(b) {window}) AS a"
+        counted = f"b < a + {blocks.stays}"
+    if writer.dialect.guarded:
+        # As in `truncate_frame`: a row of nobody's, so that no window is over no rows.
+        rows = f"{rows} UNION ALL BY NAME SELECT NULL AS {person}"
+        counted = f"{counted} AND {person} IS NOT NULL"
+    ranked = select_sql(["*", rank], nested(rows))
+    cells = [*frame.owner, *frame.names.values()]
+    return replace(frame, sql=select_sql(cells, nested(ranked), f"WHERE {counted}"))
 
 
 def _cells(schema: Schema, wanted: ColumnNames, table: StoredTable, writer: Writer) -> SqlFrame:

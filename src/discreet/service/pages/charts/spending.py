@@ -50,10 +50,13 @@ def spent_over_time(ledger: Ledger) -> tuple[Point, ...]:
 
     The last point is what the books say; of a long ledger, earlier ones are moved up by what came before them.
     """
-    entries = [entry for entry in ledger.history(last=MOST) if entry.kind == "charge"]
+    terms = ledger.terms
+    # On blocks every charge is compared with all others, so fewer of them are drawn.
+    most = MOST if terms.blocks is None else MOST // 5
+    entries = [entry for entry in ledger.history(last=most) if entry.kind == "charge"]
     points = list(_add_up(entries, ledger))
     if points:
-        shift = float(amount(ledger.spent())) - points[-1].spent if not ledger.terms.parts else 0.0
+        shift = float(amount(ledger.spent())) - points[-1].spent if not terms.parts else 0.0
         points = (
             [Point(point.time, max(0.0, point.spent + shift)) for point in points]
             if shift > 0

@@ -1,0 +1,109 @@
+"""Engine that counts each person in so many blocks of time, and rows in the time that is kept.
+
+It stands between a curator and the store. It replaces every scan of a table in a tally, after
+planning: the plan sees the table, the store sees its counted rows. Fewer rows of a person count
+than the plan allows for, so its sensitivity holds.
+
+Guarantee: no tally reads a row of a person outside the blocks in which that person counts, nor a
+row of a table before its first kept day; which rows these are follows from the rows of that person
+and from the calendar.
+
+Law: tests/engines/test_blocks.py::TestEveryEngineCountsTheSameBlocks,
+tests/curator/test_blocks.py::TestNoWayAroundTheBlocks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from datetime import date
+
+from ..data.blocks import Blocks
+from ..data.retention import utc_today
+from ..data.schema import Schema
+from ..data.unit import People
+from ..frozen import frozen, replace
+from ..query.algebra.expression import Constant, Field, Function, call_of
+from ..query.algebra.tally import Tally, Totals
+from ..query.algebra.tree import BlockScan, JoinPeople, Relation, Scan, Union, Where
+from .base import Engine, PublicKeys, one_snapshot
+
+
+def count_rows_of(engine: Engine, schemas: Iterable[Schema], blocks: Blocks | None) -> Engine:
+    """Return an engine that counts within blocks and kept times; the engine itself without both."""
+    keeps = any(schema.keeps is not None for schema in schemas)
+    if blocks is None and not keeps:
+        return engine
+    return CountedEngine(engine, blocks)
+
+
+@frozen
+class CountedEngine:
+    """An engine whose tallies count the rows within blocks and kept times alone."""
+
+    engine: Engine
+    blocks: Blocks | None
+    today: Callable[[], date] = utc_today
+
+    @property
+    def rows_public(self) -> bool:
+        """Return False: some rows do not count, so the number of those that do is private."""
+        return False
+
+    def tally(self, tally: Tally) -> Totals:
+        """Return the exact totals of the counted rows."""
+        return self.engine.tally(self._counted(tally))
+
+    def explain(self, tally: Tally) -> str:
+        """Return the text that would be run, with the limit to the blocks."""
+        return self.engine.explain(self._counted(tally))
+
+    def check(self, schema: Schema) -> None:
+        """Refuse a schema whose table or columns are not in the store."""
+        self.engine.check(schema)
+
+    def public_values(self, table: Schema, *columns: str) -> PublicKeys:
+        """List the values of a public table."""
+        return self.engine.public_values(table, *columns)
+
+    def snapshot(self) -> AbstractContextManager[object]:
+        """Hold the data still, if the engine can."""
+        return one_snapshot(self.engine)
+
+    def _counted(self, tally: Tally) -> Tally:
+        return replace(tally, rows=replace_scans(tally.rows, self._scan))
+
+    def _scan(self, schema: Schema) -> Relation:
+        rows: Relation = Scan(schema)
+        blocks = self.blocks
+        # A row is in one block by itself; only people can have rows in several.
+        if blocks is not None and blocks.holds(schema.name) and isinstance(schema.unit, People):
+            rows = BlockScan(schema, blocks)
+        if schema.keeps is None:
+            return rows
+        # Above the blocks: a person's first block is the first one stored, kept or not.
+        unit = "second" if schema.keeps.seconds else "day"
+        first = Constant(schema.keeps.first_step(self.today()), unit)
+        return Where(rows, call_of(Function.AT_MOST, first, Field(schema.keeps.column)))
+
+
+def replace_scans(relation: Relation, scan: Callable[[Schema], Relation]) -> Relation:
+    """Return a relation with each scan of a private table replaced.
+
+    >>> import discreet as dp
+    >>> from discreet.engines.counted import replace_scans
+    >>> from discreet.query.algebra.tree import Scan, Union
+    >>> votes = Scan(dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()}))
+    >>> replace_scans(Union((votes, votes)), Scan) == Union((votes, votes))
+    True
+    """
+    match relation:
+        case Scan(schema=schema):
+            return scan(schema)
+        case JoinPeople(left=left, right=right):
+            changed_left = replace_scans(left, scan)
+            return replace(relation, left=changed_left, right=replace_scans(right, scan))
+        case Union(parts=parts):
+            return Union(tuple(replace_scans(part, scan) for part in parts))
+        case _:
+            return replace(relation, rows=replace_scans(relation.rows, scan))
