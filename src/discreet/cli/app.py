@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "schema": "schema",
     "prepare": "prepare",
+    "forget": "forget",
     "query": "question",
     "explain": "question",
     "plan": "question",

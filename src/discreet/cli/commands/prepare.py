@@ -54,6 +54,9 @@ def prepare(
     quote: Annotated[str, typer.Option(help="The quote of text files.")] = '"',
     encoding: Annotated[str, typer.Option(help="The encoding of text files.")] = "utf-8",
     memory: Annotated[str | None, typer.Option(help="The most memory to use, such as 2GB.")] = None,
+    forgotten: Annotated[
+        str | None, typer.Option(help="A list of `discreet forget`: these people are left out.")
+    ] = None,
 ) -> None:
     """Read files once, strictly, into a store that opens at once; report what became of their cells.
 
@@ -72,6 +75,10 @@ def prepare(
         tables = _tables(sources, schemas, table or [])
         server = server_table(out)
         if server is not None and not dry_run:
+            if forgotten is not None:
+                raise InvalidArgument(
+                    "--forgotten is for stores in files; on a server delete the rows before it prepares"
+                )
             address, server_schema = server
             _prepare_on_server(tables, schemas, address, server_schema)
             return
@@ -82,6 +89,7 @@ def prepare(
             "on_bad_record": cast("BadRecord", on_bad_record),
             "memory": memory,
             "progress": sys.stderr.isatty(),
+            "forgotten": forgotten,
         }
         declared = [one for one in schemas if one.name in tables]
         if dry_run:

@@ -13,6 +13,7 @@ from ...connection import require_path
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.compatibility import misfit
+from ...intake.forgotten import Forgotten
 from ...intake.report import StewardReport
 from ..base import require_columns
 from ..sql.dialect import StoredTable
@@ -259,6 +260,7 @@ def take_in(
     number: bool = True,
     count: bool = True,
     settled: Callable[[], object] = lambda: None,
+    forgotten: Forgotten | None = None,
 ) -> IngestedTable:
     """Ingest a source into a table.
 
@@ -266,7 +268,14 @@ def take_in(
     """
     try:
         taken = keep_table(
-            connection, schema, parts, target, number=number, count=count, settled=settled
+            connection,
+            schema,
+            parts,
+            target,
+            number=number,
+            count=count,
+            settled=settled,
+            forgotten=forgotten,
         )
     except (duckdb.InvalidInputException, duckdb.ConversionException):
         # The message of DuckDB may show a record, so it is dropped.

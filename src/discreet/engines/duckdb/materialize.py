@@ -15,6 +15,7 @@ from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import SchemaMismatch
 from ...frozen import frozen
+from ...intake.forgotten import Forgotten
 from ...query.algebra.tally import SHARE_FINENESS
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.select import select_sql
@@ -60,6 +61,7 @@ def keep_table(
     number: bool = True,
     count: bool = True,
     settled: Callable[[], object] = lambda: None,
+    forgotten: Forgotten | None = None,
 ) -> IngestedTable:
     """Read the parts of a table into `target`, a name in quotes.
 
@@ -68,6 +70,7 @@ def keep_table(
     | `number` | people get numbers, the same in all tables; else ids stay, for joins with other tables |
     | `count` | outcomes of cells are counted; else a report has to read the parts again |
     | `settled` | called when all cells have been read |
+    | `forgotten` | people whose rows are left out |
 
     Refuses: parts whose ids are stored as different types.
     """
@@ -96,6 +99,11 @@ def keep_table(
         ids = part_ids
         verb = f"INSERT INTO {staged} BY NAME"
     settled()
+    if forgotten is not None and ids:
+        # Before anything is counted: no report and no number of a person tells of these rows.
+        hashes = f"{forgotten.hash_sql(person)} IN (SELECT unnest(?))"
+        text = f"DELETE FROM {staged} WHERE {hashes}"  # noqa: S608 a key of hexadecimal digits
+        connection.execute(text, [sorted(forgotten.hashes)])
     seen: tuple[int, ...] = ()
     if count:
         seen = connection.execute(cell_sql.seen_sql(schema, staged)).fetchall()[0]

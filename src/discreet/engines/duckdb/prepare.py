@@ -22,6 +22,7 @@ from ...connection import require_path, server_table
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.csv_file import BadRecord, Csv
+from ...intake.forgotten import Forgotten, read_forgotten
 from ...intake.source_digest import digest_source
 from ..base import schemas_in
 from ..postgres.engine import Postgres
@@ -63,6 +64,7 @@ def prepare(
     memory: str | None = None,
     threads: int | None = None,
     progress: bool = False,
+    forgotten: str | Path | None = None,
 ) -> DuckDB:
     r"""Read tables once, as their schemas declare, into a store that opens at once.
 
@@ -70,7 +72,8 @@ def prepare(
     PostgreSQL, given by a `Postgres` or as "postgresql://db/company#hr.staff". Every cell is read
     by itself and its column's declaration; people's ids become numbers. The options for text files
     apply to every one; `Csv(…)` gives them for one source. The store is written beside `out` and
-    replaces it when it is complete. Then `dp.DuckDB(out)` opens it, and `report` tells the steward
+    replaces it when it is complete. `forgotten` is a list that `discreet forget` made: the rows of
+    these people are left out. Then `dp.DuckDB(out)` opens it, and `report` tells the steward
     how the cells were read.
 
     >>> import discreet as dp
@@ -102,6 +105,7 @@ def prepare(
     require_path(out)
     limits = read_limits(memory, threads)
     target = Path(out)
+    left_out = None if forgotten is None else read_forgotten(forgotten)
     given = {name: _add_options(source, text_options) for name, source in tables.items()}
     folder = _folder_beside(target)
     try:
@@ -114,7 +118,7 @@ def prepare(
             def tell(step: str) -> None:
                 bar.update(task, description=step, advance=1)
 
-            _write_store(opened, declared, folder, limits, tell)
+            _write_store(opened, declared, folder, limits, tell, forgotten=left_out)
         # One renaming: readers see the old store or the new one, never a part of it.
         os.replace(folder / "store", target)
     except OSError:
@@ -223,6 +227,8 @@ def _write_store(
     folder: Path,
     limits: StoreLimits,
     tell: Tell,
+    *,
+    forgotten: Forgotten | None,
 ) -> None:
     path = folder / "store"
     workspace = folder / "scratch"
@@ -233,7 +239,9 @@ def _write_store(
         connection.execute("SET preserve_insertion_order = false")
         tables = {}
         for name, schema in schemas.items():
-            tables[name] = _ingest(connection, workspace, tell, sources[name], schema)
+            tables[name] = _ingest(
+                connection, workspace, tell, sources[name], schema, forgotten=forgotten
+            )
         _drop_ids(connection)
         # Last of all: a file without it is no store, whatever stopped the writing before.
         write_mark(connection, Manifest(tables))
@@ -259,6 +267,8 @@ def _ingest(
     tell: Tell,
     given: TableSource,
     schema: Schema,
+    *,
+    forgotten: Forgotten | None,
 ) -> PreparedTable:
     name = schema.name
     tell(f"checking {name}")
@@ -279,6 +289,7 @@ def _ingest(
             parts,
             DUCKDB.quote(name),
             settled=partial(use_values, connection),
+            forgotten=forgotten,
         )
         ignore_values(connection, kept=False)
         tell(f"counting {name}")
@@ -294,7 +305,7 @@ def _ingest(
         taken.layout,
         stamps,
         report=report,
-        whole=action != "drop" and not may_be_view,
+        whole=action != "drop" and not may_be_view and forgotten is None,
     )
 
 
