@@ -55,10 +55,33 @@ def test_parts_and_kept_delta(run):
         assert (ledger.terms.kind, ledger.terms.parts.values) == ("zcdp", ("4", "5"))
 
 
+def test_blocks(run):
+    made = run(
+        "ledger", "create", "w.ledger", "--rho", "1/2", "--blocks", "visits.day=week,stays=26"
+    )
+    assert made.exit_code == 0, made.stderr
+    with dp.open_ledger("w.ledger") as ledger:
+        assert ledger.terms.blocks == dp.Blocks("visits", "day", "week", stays=26)
+        noise = dp.Gaussian(scale=10, sensitivity=1)
+        ledger.charge(noise.event, who="ana", part="2027-01-04/2027-01-10")
+    shown = run("ledger", "show", "w.ledger").stdout
+    assert "weeks of visits.day; a person counts in 26 in a row, from the first" in shown
+    assert "2027-07-05/.." in shown
+    facts = json.loads(run("ledger", "show", "w.ledger", "--json").stdout)
+    assert facts["left_by_block"][-1] == {"part": "2027-07-05/..", "left": {"rho": "1/2"}}
+    assert "2027-01-04/2027-01-10" in run("ledger", "history", "w.ledger").stdout
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         ((), "needs a budget"),
+        (("--epsilon", "1", "--blocks", "visits.day"), "TABLE.COLUMN=week,stays=26"),
+        (("--epsilon", "1", "--blocks", "visits.day=moon,stays=2"), "the period of blocks"),
+        (
+            ("--epsilon", "1", "--blocks", "visits.day=week,most=2", "--window", "year"),
+            "blocks promise the budget for life",
+        ),
         (("--epsilon", "1", "--kind", "best"), "kind"),
         (("--epsilon", "1", "--parts", "month"), "TABLE.COLUMN"),
         (("--epsilon", "1", "--allow", "ana"), "NAME=VALUE"),

@@ -194,3 +194,66 @@ class TestKeptTimes:
             asked.sql(f"{COUNT} WHERE day >= DATE '2027-05-30'", spend=dp.PureDP(1))
         assert ledger.left() == dp.PureDP(9)
         asked.sql(COUNT, spend=dp.PureDP(1))
+
+
+HOSTILE = [
+    # Somebody who stays for ever, without a day, beyond all ends, in every week.
+    *(
+        {"uid": 777, "day": f"2027-{m:02d}-{d:02d}", "ward": 9**9}
+        for m in (1, 2)
+        for d in range(1, 29)
+    ),
+    {"uid": 777, "day": None, "ward": None},
+    {"uid": 777, "day": "9999-12-31", "ward": "x"},
+    {"uid": 777, "day": "0001-01-01", "ward": -1},
+]
+ASKED = [
+    (WEEK, "1/2"),
+    (COUNT, "1/10"),
+    (f"{COUNT} WHERE day = DATE '2027-02-03'", "1/2"),
+    ("SELECT ward, COUNT(*) AS n FROM visits WHERE day >= DATE '2027-02-01' GROUP BY ward", "1/5"),
+    ("SELECT COUNT(DISTINCT uid) AS n FROM visits WHERE day < DATE '2027-01-11'", "1/4"),
+    (WEEK, "1/2"),
+    (f"{COUNT} WHERE day = DATE '2040-01-01'", "1"),
+    ("SELECT MAX(day) AS n FROM visits", "1/10"),
+    (f"{COUNT} WHERE day >= DATE '2050-01-01'", "1/10"),
+]
+
+
+class TestNeighbours:
+    """With and without one person, or with one who was deleted, only the numbers differ."""
+
+    def told(self, engine):
+        """List everything that is seen beside the released numbers."""
+        ledger = opened()
+        asked = dp.Curator(engine, [VISITS, USERS], ledger)
+        seen = []
+        for sql, epsilon in ASKED:
+            try:
+                explained = asked.explain(sql, spend=dp.PureDP(epsilon))
+                seen += [explained.part, explained.left, explained.fits, explained.texts]
+                answer = asked.sql(sql, spend=dp.PureDP(epsilon))
+                frame = answer.to_polars()
+                seen += [frame.shape, frame.dtypes, answer.receipt.part, answer.receipt.price]
+            except dp.DiscreetError as refusal:
+                seen.append((type(refusal).__name__, str(refusal)))
+        entries = [(entry.kind, entry.part, entry.event) for entry in ledger.history()]
+        return [*seen, entries, ledger.left_by_block(), ledger.verify().charges]
+
+    @pytest.mark.parametrize("store", ["memory", "duckdb"])
+    def test_one_person_more(self, store):
+        columns = pa.schema([("uid", pa.int64()), ("day", pa.string()), ("ward", pa.string())])
+
+        def engine(visits):
+            if store == "memory":
+                return dp.Memory({**ROWS, "visits": visits})
+            written = [{**row, "ward": str(row["ward"])} for row in visits]
+            users = pa.Table.from_pylist(ROWS["users"])
+            return dp.DuckDB({"visits": pa.Table.from_pylist(written, columns), "users": users})
+
+        without = self.told(engine(ROWS["visits"]))
+        assert self.told(engine([*ROWS["visits"], *HOSTILE])) == without
+        # Person 0 was deleted; and a table whose weeks are all empty.
+        assert self.told(engine([row for row in ROWS["visits"] if row["uid"]])) == without
+        assert self.told(engine([])) == without
+        assert any(isinstance(one, tuple) and one[0] == "BudgetExceeded" for one in without)

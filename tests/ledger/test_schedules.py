@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 import time
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -138,6 +139,24 @@ def test_two_askers_in_every_schedule_are_charged_once_and_told_the_same(world, 
 @crossed("dies", DEATHS)
 def test_so_it_is_if_one_of_them_dies_at_any_step(world, monkeypatch, dies):
     assert play_all(world, monkeypatch, dies=dies, points=TOUCHES) >= 10
+
+
+@pytest.mark.parametrize(
+    "dies", [None, "charge:after", *(pytest.param(one, marks=pytest.mark.slow) for one in DEATHS)]
+)
+def test_so_it_is_on_blocks(tmp_path_factory, monkeypatch, dies):
+    """A ledger with blocks: the charge of a week is one, whoever asks and whoever dies."""
+    monkeypatch.setattr(paying, "PATIENCE", 0.0)
+    weeks = dp.Blocks("visits", "day", "week", stays=2)
+    for made in _world("memory", tmp_path_factory, blocks=weeks):
+        orders = made.orders
+
+        def on_a_week(who, orders=orders, **more):
+            return [replace(one, part="2027-01-04/2027-01-10") for one in orders(who, **more)]
+
+        made.orders = on_a_week
+        assert play_all(made, monkeypatch, dies=dies, points=TOUCHES) >= 10
+        assert made.ledgers[-1].left(part="2027-01-18/2027-01-24") == PLENTY
 
 
 @crossed("dies", [None, "charge:after", "run:after", "finish:written"])
