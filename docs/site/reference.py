@@ -27,6 +27,7 @@ TITLES = {
     "mechanisms": ("Mechanisms", "explanation/additive.md", "mechanisms"),
     "local": ("The local model", "explanation/local.md", "+local"),
     "learn": ("Models", "explanation/learn.md", "+learn"),
+    "streams": ("Streams", "explanation/streams.md", "+streams"),
     "synthetic": ("Synthetic tables", "explanation/synthetic.md", "+synthetic"),
     "audit": ("The auditor", "explanation/audit.md", "+audit"),
     "events": ("Events", "explanation/privacy.md", "+privacy.events"),

@@ -6,6 +6,7 @@ from . import local as local
 from . import noise as noise
 from . import privacy as privacy
 from . import query as query
+from . import streams as streams
 from . import synthetic as synthetic
 from . import testing as testing
 from .answer import Answer as Answer
@@ -114,6 +115,8 @@ from .query import Table as Table
 from .query import col as col
 from .query import parse as _parse
 from .samples import example as example
+from .streams import Days as Days
+from .streams import Seal as Seal
 
 parse_sql = _parse
 __version__: str

@@ -30,6 +30,7 @@ EXIT = re.compile(r"\s+# exit ([0-9])$")
 def test_the_page_runs(page, least, made, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(DOCS.parent / "benchmarks")
     (tmp_path / "people.csv").write_bytes(Path(dp.example("pums.csv")).read_bytes())
+    (tmp_path / "visits.csv").write_text("day\n2026-01-01\n2026-01-02\n", encoding="utf-8")
     if page == "how-to/messy-files.md":
         write_messy_files(tmp_path)
     monkeypatch.chdir(tmp_path)

@@ -3,8 +3,7 @@
 question ─► plan ─► price ─► charge ─► run ─► finish ─► answer with a receipt
 └─ public: explain, plan, rehearse ─┘ └─ in this order, or nothing: `pay` ──┘
 
-Methods read their arguments, call one verb, and return its result. The effects are in `pay`, the plans
-in `plan.planner`, the noise in `answer.ask`.
+Methods read their arguments and call one verb. Effects: `pay`; plans: `plan.planner`; noise: `answer.ask`.
 """
 
 from __future__ import annotations
@@ -38,6 +37,7 @@ from .explanation import Explanation
 from .history import history_of
 from .pay import Locks, Paid, Work, find_paid, pay
 from .signing import Signer
+from .standing_reports import StandingReports
 from .stored_answer import Body, facts_of, read_answers, write_body
 from .wide_measurement import measurement_of
 
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 @frozen(init=False, repr=False)
-class Curator:
+class Curator(StandingReports):
     """Answer questions about private tables, within a ledger's budget.
 
     `schemas` declare the tables of `engine`; `who` asks, and is charged; `signer` signs the receipts.

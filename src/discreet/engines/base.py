@@ -18,7 +18,7 @@ from ..data.schema import Schema
 from ..data.unit import People
 from ..errors import Cancelled, EngineFailure, InvalidArgument, SchemaMismatch
 from ..query.algebra.tally import Tally, Totals
-from ..query.domains.domain import Scalar
+from ..query.domains.domain import Scalar, Values
 
 PublicKeys: TypeAlias = tuple[Scalar | tuple[Scalar, ...], ...]
 """Values of one public column, or tuples of several."""
@@ -66,6 +66,39 @@ class Engine(Protocol):
         They are in order; NULL is left out.
         """
         ...
+
+
+PeopleTotals: TypeAlias = dict[tuple[str, Values], tuple[int, ...]]
+"""Totals by person and key; a person is the text of the stored id."""
+
+
+@runtime_checkable
+class PeopleApart(Protocol):
+    """An engine that can tell people apart for a curator which keeps what each has used up.
+
+    Guarantee: the totals of all people of a key add up to those of `tally`.
+
+    Law: tests/engines/test_people_apart.py::test_the_totals_of_people_add_up
+    """
+
+    def tally_people(self, tally: Tally) -> PeopleTotals:
+        """Return the exact bounded totals of every person and key that occurs.
+
+        Refuses: a store that does not hold the ids themselves, with SchemaMismatch.
+        """
+        ...
+
+
+def id_text(value: object) -> str:
+    """Return a stored id as text: whole numbers alike in every type, and apart from text.
+
+    >>> from discreet.engines.base import id_text
+    >>> id_text(7), id_text(7.0), id_text("7")
+    ('number 7', 'number 7', 'str 7')
+    """
+    if isinstance(value, int | float) and value == int(value):
+        return f"number {int(value)}"
+    return f"{type(value).__name__} {value}"
 
 
 @runtime_checkable

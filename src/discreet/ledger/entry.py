@@ -31,7 +31,19 @@ from ..privacy.events.json import Json
 from .clock import read_time
 
 EntryKind: TypeAlias = Literal[
-    "open", "charge", "answer", "fail", "allow", "again", "close", "resume", "repair", "upgrade"
+    "open",
+    "charge",
+    "answer",
+    "fail",
+    "allow",
+    "again",
+    "close",
+    "resume",
+    "repair",
+    "upgrade",
+    "seal",
+    "period",
+    "stop",
 ]
 FORMAT = 1
 """Format of a line. Ledgers are kept for decades: any change of the format is a new number."""
@@ -49,10 +61,11 @@ class Entry:
     | field | meaning |
     |---|---|
     | `terms` | of an `open` and an `allow`; the target of a `close`, the source of a `resume`, |
-    | | the reason of a `repair`, the file version of an `upgrade` |
+    | | the reason of a `repair`, the file version of an `upgrade`, the period of a stream |
     | `event` | the event of a `charge` or an `again` |
-    | `refers` | the charge that an `answer` or a `fail` ends, or that an `again` repeats |
-    | `body_hash` | hash of the answer, or of the text of the question |
+    | `refers` | the charge that an `answer` or a `fail` ends, or that an `again` repeats, or |
+    | | the stream of a `seal`, a `period` or a `stop` |
+    | `body_hash` | hash of the answer, of the text of the question, or of a period |
     | `books` | digest of the accounts after this line |
 
     An `again` repeats the charge of another person who asked the same. Its event counts in the

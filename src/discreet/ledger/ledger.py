@@ -13,7 +13,7 @@ from typing import Self
 from ..arithmetic.canonical import digest
 from ..arithmetic.rational import whole
 from ..data.columns.keys import KeyValue
-from ..errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, NotAllowed
+from ..errors import BudgetExceeded, InvalidArgument, NotAllowed
 from ..privacy.events import Event
 from ..privacy.events.json import to_json
 from ..privacy.filters.filter import Filter
@@ -28,7 +28,15 @@ from .charge_order import ChargeOrder, Settlement
 from .clock import stamp
 from .entry import Entry, EntryKind, read_text, read_who
 from .life.upgrade import KnownSums, upgrade_store
-from .snapshot import books_at, closing_of, last_of, names_for, next_page, read_found
+from .snapshot import (
+    closing_of,
+    last_of,
+    names_for,
+    next_page,
+    read_found,
+    require_allowance,
+    written_entry,
+)
 from .stores.store import (
     ACCOUNT_TREE,
     NOTHING,
@@ -39,12 +47,13 @@ from .stores.store import (
     Snapshot,
     step_of,
 )
+from .streams import StreamBooks
 from .terms import Charter, allowance, read_allowance_name
 
 _NOBODY = "nobody"
 
 
-class Ledger:
+class Ledger(StreamBooks):
     """Promised budget and everything that was charged against it; made by `open_ledger`.
 
     >>> import discreet as dp
@@ -171,7 +180,7 @@ class Ledger:
         if not snapshot.found:
             return None
         try:
-            _require_allowance(snapshot, who)
+            require_allowance(snapshot, who)
         except NotAllowed:
             return None
         return charge_order.find_paid(who, key, snapshot, apart=apart)
@@ -201,7 +210,7 @@ class Ledger:
         except BudgetExceeded as refusal:
             raise charge_order.restate_refusal(order, refusal) from None
         if not settlements:
-            return Settlement(_written(page), fresh=True)
+            return Settlement(written_entry(page), fresh=True)
         settlement = settlements[0]
         if page is None:
             return settlement
@@ -363,7 +372,7 @@ class Ledger:
 
     def _find(self, order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:
         """Find the settlement of an order; refuse a person without an allowance first."""
-        _require_allowance(snapshot, read_who(order.who))
+        require_allowance(snapshot, read_who(order.who))
         return charge_order.find_settlement(order, snapshot, self.terms.window)
 
     def _books_and_part(self, who: str | None, part: KeyValue | None) -> tuple[Books, str | None]:
@@ -386,7 +395,7 @@ class Ledger:
             books = self._sums.books(snapshot, entry.who)
             return next_page(snapshot, books, last_of(snapshot), entry)
 
-        return _written(self._write(entry, NOTHING, decide))
+        return written_entry(self._write(entry, NOTHING, decide))
 
     def _write(self, entry: Entry, lookup: Lookup, decide: Decide) -> Page | None:
         """Let the store decide and write in one exclusive transaction.
@@ -436,7 +445,7 @@ class Ledger:
         page = self._write(entry, Lookup(charge.key), decide)
         if ends:
             return ends[0]
-        return _written(page)
+        return written_entry(page)
 
     def _found(self, key: str) -> Snapshot:
         """Read the lines of a key; the account tree says which answers an import left out."""
@@ -444,17 +453,3 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"<Ledger of {self.terms.budget}, counted as {self.terms.kind}>"
-
-
-def _require_allowance(snapshot: Snapshot, who: str) -> None:
-    """Refuse a person without an allowance, who sees no stored answers either."""
-    # Read as written: the sums that a ledger of 0.1.0 lacks do not matter for an allowance.
-    books = books_at(snapshot, who, last_of(snapshot))
-    books.allowances.of(who, books.terms.filter)
-
-
-def _written(page: Page | None) -> Entry:
-    """Return the entry of a page; a store that wrote nothing is not believed."""
-    if page is None or page.entry is None:
-        raise LedgerCorrupt("the store wrote nothing; nothing was spent")
-    return page.entry

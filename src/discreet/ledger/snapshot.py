@@ -140,3 +140,17 @@ def closing_of(number: int, entries: Sequence[EntryWithBody]) -> EntryWithBody |
         if entry.kind == "fail" and failure is None:
             failure = entry, body
     return failure
+
+
+def require_allowance(snapshot: Snapshot, who: str) -> None:
+    """Refuse a person without an allowance, who sees no stored answers either."""
+    # Read as written: the sums that a ledger of 0.1.0 lacks do not matter for an allowance.
+    books = books_at(snapshot, who, last_of(snapshot))
+    books.allowances.of(who, books.terms.filter)
+
+
+def written_entry(page: Page | None) -> Entry:
+    """Return the entry of a page; a store that wrote nothing is not believed."""
+    if page is None or page.entry is None:
+        raise LedgerCorrupt("the store wrote nothing; nothing was spent")
+    return page.entry

@@ -1,3 +1,4 @@
+from . import stream_noise as stream_noise
 from .choose import bound_of as bound_of
 from .choose import plan_strategy as plan_strategy
 from .estimate import covers as covers

@@ -281,7 +281,8 @@ def _best_counts(workload: Counts) -> Integers:
     return _whole(np.asarray(root))
 
 
-def _line_strategies(line: RunningTotals, *, laplace: bool) -> list[MatrixStrategy | SumsStrategy]:
+def line_strategies(line: RunningTotals, *, laplace: bool) -> list[MatrixStrategy | SumsStrategy]:
+    """Return the strategies of running totals to compare; the last one has the least error."""
     ones = np.ones(line.size, dtype=np.int64)
     no_sums = np.zeros((0, line.size), dtype=np.int64)
     histogram = _sums_strategy(line, "histogram", ones, no_sums)
@@ -306,7 +307,7 @@ def matrix_strategies(
     Law: tests/workloads/test_strategies.py::TestEstimates
     """
     if isinstance(workload, RunningTotals):
-        return _line_strategies(workload, laplace=laplace)
+        return line_strategies(workload, laplace=laplace)
     size = workload.matrix.shape[1]
     found = [_strategy(workload, "histogram", np.eye(size, dtype=np.int64))]
     if size > 1:

@@ -21,7 +21,7 @@ from ..sql.store import unread_columns
 from .dialect import DUCKDB
 from .findings import count_cells
 from .manifest import Manifest, read_mark
-from .materialize import IngestedTable, keep_table, kept_table
+from .materialize import IngestedTable, ids_table, keep_table, kept_table
 from .parts import alias_of, describe, in_path, names_of, open_parts, table_sql
 from .session import (
     StoreLimits,
@@ -227,7 +227,8 @@ class SourceCatalog:
         # With the types that were stored, by which `check` refuses them.
         for name, stored in unread.items():
             table.columns[name] = replace(table.columns[name], type=stored.type, unread=True)
-        return replace(table, own=True)
+        ids = ids_table(taken.layout) if table.nobody else ""
+        return replace(table, own=True, ids=ids)
 
     def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Read the sources again, and count."""

@@ -16,7 +16,7 @@ from ...errors import InvalidArgument
 from ...intake.report import StewardReport
 from ...query.algebra.tally import Tally, Totals
 from ...query.bounds.relation_facts import tables_of
-from ..base import PublicKeys, cancelled, failure, find_column, require_public
+from ..base import PeopleTotals, PublicKeys, cancelled, failure, find_column, require_public
 from ..progress import watch
 from ..sql.dialect import StoredTable
 from ..sql.store import SqlStore, TextCache, public_tables
@@ -83,6 +83,10 @@ class DuckDB:
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
         return self._over(_schemas(tally)).tally(tally)
+
+    def tally_people(self, tally: Tally) -> PeopleTotals:
+        """Return the exact bounded totals of every person and key that occurs."""
+        return self._over(_schemas(tally)).tally_people(tally)
 
     def explain(self, tally: Tally) -> str:
         """Return the SQL text of a tally, in lines.

@@ -131,6 +131,11 @@ def _widen(connection: duckdb.DuckDBPyConnection, table: str, column: str, other
         connection.execute(f"ALTER TABLE {table} ALTER {column} TYPE VARCHAR")
 
 
+def ids_table(layout: PreparedLayout) -> str:
+    """Return the name of the table with the id and the number of each person, in quotes."""
+    return DUCKDB.quote(f"\\ids {layout.ids}")
+
+
 def layout_of(schema: Schema, ids: str) -> PreparedLayout:
     """Lay out a table: the rows of each person are counted, unless the unit is within a window."""
     counted = isinstance(schema.unit, People) and schema.unit.window is None
@@ -177,7 +182,7 @@ def _number_people(
 
     A person has the same number in all tables with ids of one class.
     """
-    ids = DUCKDB.quote(f"\\ids {layout.ids}")
+    ids = ids_table(layout)
     person = DUCKDB.quote(cell_sql.PERSON)
     empty = select_sql([f"{person} AS id", "CAST(0 AS UINTEGER) AS n"], staged, "LIMIT 0")
     connection.execute(f"CREATE TABLE IF NOT EXISTS {ids} AS {empty}")

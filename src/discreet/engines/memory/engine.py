@@ -23,7 +23,7 @@ from ...query.algebra.tally import (
 from ...query.bounds.relation_facts import tables_of
 from ...query.domains.domain import Scalar
 from ...query.meaning.evaluate import meaning_of
-from ..base import PublicKeys, in_order, require_columns, require_public
+from ..base import PeopleTotals, PublicKeys, id_text, in_order, require_columns, require_public
 from ..column_pruning import fields_in
 from ..sql.keys import hold, value_of
 from ..tally_analysis import TallyFacts, TermFacts, understand
@@ -108,6 +108,21 @@ class Memory:
             sums = totals.setdefault(key, [0] * len(tally.terms))
             totals[key] = [total + value for total, value in zip(sums, values, strict=True)]
         return {key: tuple(sums) for key, sums in totals.items()}
+
+    def tally_people(self, tally: Tally) -> PeopleTotals:
+        """Return the exact bounded totals of every person and key that occurs."""
+        facts = understand(tally)
+        by_person: dict[Hashable, list[Contribution]] = defaultdict(list)
+        for entry in _entries(facts, self.tables):
+            by_person[entry.owner].append(entry)
+        totals: PeopleTotals = {}
+        for owner, entries in by_person.items():
+            person = id_text(owner)
+            for key, values in _bounded(facts, entries):
+                known = totals.get((person, key), (0,) * len(values))
+                sums = [old + new for old, new in zip(known, values, strict=True)]
+                totals[person, key] = tuple(sums)
+        return totals
 
     def explain(self, tally: Tally) -> str:
         """Describe the tally in words; there is no SQL."""

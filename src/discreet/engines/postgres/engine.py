@@ -21,7 +21,7 @@ from ...data.unit import People
 from ...errors import EngineFailure, InvalidArgument, SchemaMismatch
 from ...optional import load
 from ...query.algebra.tally import Tally, Totals
-from ..base import cancelled, failure, schemas_in
+from ..base import PeopleTotals, cancelled, failure, schemas_in
 from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.rows.prepared import MARK, mark_of, prepared_sql
@@ -116,6 +116,11 @@ class Postgres(SqlEngine):
         # The description of a table belongs to the same state of the data as its rows.
         with self.snapshot():
             return self._store.tally(tally)
+
+    def tally_people(self, tally: Tally) -> PeopleTotals:
+        """Return the exact bounded totals of every person and key that occurs."""
+        with self.snapshot():
+            return self._store.tally_people(tally)
 
     def check(self, schema: Schema) -> None:
         """Check that a schema fits its stored table.

@@ -12,7 +12,7 @@ from uuid import uuid4
 from ...data.schema import Schema
 from ...errors import DiscreetError, InvalidArgument, SchemaMismatch
 from ...query.algebra.tally import Tally, Totals
-from ..base import cancelled, failure, schemas_in
+from ..base import PeopleTotals, cancelled, failure, schemas_in
 from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.rows import prepared
@@ -89,6 +89,10 @@ class Spark(SqlEngine):
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
         return self._store.tally(tally)
+
+    def tally_people(self, tally: Tally) -> PeopleTotals:
+        """Return the exact bounded totals of every person and key that occurs."""
+        return self._store.tally_people(tally)
 
     def check(self, schema: Schema) -> None:
         """Check that a schema fits its stored table.

@@ -61,6 +61,7 @@ class StoredTable:
     | `share` | column with the person's share, if at most `share_rows` rows of a person count |
     | `nobody` | a number that no person has |
     | `read_by` | the schema by which a server prepared the table |
+    | `ids` | table with the id of each number of a person, if the store numbers people and has it |
     | `own` | this very store made the table, and nobody else can reach it |
     """
 
@@ -74,6 +75,7 @@ class StoredTable:
     nobody: str = ""
     read_by: Schema | None = None
     own: bool = False
+    ids: str = ""
 
     def types(self) -> dict[str, str]:
         """List the columns with their stored types."""

@@ -31,8 +31,10 @@ from ...query.algebra.tree import JoinPublic, Relation
 from ...query.bounds.relation_facts import tables_of
 from ...query.domains.domain import domain_of_column
 from ..base import (
+    PeopleTotals,
     PublicKeys,
     failure,
+    id_text,
     in_order,
     require_columns,
     require_matches,
@@ -46,7 +48,7 @@ from .keys import value_of
 from .reading.type_support import is_readable
 from .rows.person import id_sql
 from .rows.relation import SqlFrame, Writer, person_column, public_frame, stored_column
-from .select import group_by, in_lines, nested, none_null, select_sql
+from .select import group_by, in_lines, nested, none_null, numbered, select_sql
 
 _EMPTY_TYPES = ("null", "void")
 """Types of a column that holds nothing yet: one cell would give it another type."""
@@ -107,6 +109,24 @@ class SqlStore:
         for schema in public_tables(tally.rows):
             self._check_matches(schema)
         return read_totals(facts, self.fetch(sql))
+
+    def tally_people(self, tally: Tally) -> PeopleTotals:
+        """Return the exact bounded totals of every person and key that occurs.
+
+        Refuses: a prepared store, which has numbers of people and no ids (SchemaMismatch).
+        """
+        # Everything that `tally` refuses is refused here too.
+        facts, _ = self._write(tally)
+        writer = self._writer()
+        answer = self.fetch(people_sql(facts, writer))
+        totals: PeopleTotals = {}
+        by_person: dict[str, list[Sequence[object]]] = {}
+        for person, *row in answer:
+            by_person.setdefault(id_text(person), []).append(row)
+        for person, rows in by_person.items():
+            for key, sums in read_totals(facts, rows).items():
+                totals[person, key] = sums
+        return totals
 
     def explain(self, tally: Tally) -> str:
         """Return the SQL text of a tally, in lines."""
@@ -306,6 +326,31 @@ def tally_sql(facts: TallyFacts, writer: Writer) -> str:
     if tally.people:
         rows = once_per_person(rows)
     return bounded_sql(rows, tally.share, dialect)
+
+
+def people_sql(facts: TallyFacts, writer: Writer) -> str:
+    """Write the bounded totals of each person and key: the person's id, the keys, the totals."""
+    tables = [writer.table(schema.name) for schema in tables_of(facts.tally.rows)]
+    rows = entries_of(facts, writer)
+    _check_ids(facts, writer)
+    if any(table.nobody and not table.ids for table in tables):
+        raise SchemaMismatch(
+            "this prepared store has numbers of people and not their ids, so it cannot say who "
+            "came before; use the source itself, or declare the unit within a day"
+        )
+    # The owner comes first among the keys: each person has totals of their own.
+    apart = replace(rows, keys=(*rows.owner, *rows.keys))
+    dialect = replace(writer.dialect, heavy=False)
+    sql = bounded_sql(apart, facts.tally.share, dialect)
+    ids = tables[0].ids
+    if not ids:
+        return sql
+    owner = rows.owner[0]
+    if rows.deferred:
+        # Keys that are read after adding up get new names, and the owner is the first key.
+        owner = numbered("y", 1)[0]
+    source = f"({sql}) AS w JOIN {ids} AS i ON w.{owner} = i.n"
+    return select_sql(["i.id", f"w.* EXCLUDE ({owner})"], source)
 
 
 def read_totals(facts: TallyFacts, answer: Iterable[Sequence[object]]) -> Totals:

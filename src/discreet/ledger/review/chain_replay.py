@@ -26,6 +26,8 @@ from ..account_tree import build_tree, tree_numbers, update_tree
 from ..books import Allowances, Books, books_digest, open_books
 from ..entry import Entry, EntryKind, read_line, seal, write_line
 from ..stores.store import EVERYONE, account_name
+from ..stream_entries import NOTES, StreamReplay, replay_charge
+from ..stream_entries import PREFIX as STREAM
 from ..terms import Charter, read_charter
 from .repaired_books import CountedCharge, repair_books
 
@@ -59,6 +61,8 @@ class ChainReplay:
     """Texts of the account tree; None before a ledger of release 0.1.0 was upgraded."""
     made: list[CountedCharge] = field(default_factory=list)
     """The charges, if there are windows: a repair of the clock counts some of them anew."""
+    streams: dict[int, StreamReplay] = field(default_factory=dict)
+    """The streams, by the number of their charge."""
     missing_bodies: set[int] = field(default_factory=set)
     """Numbers of the entries whose bodies are not here."""
 
@@ -76,6 +80,7 @@ class ChainReplay:
         if bodies:
             self._check_body(entry, body)
         self._check_ends(entry)
+        self._check_stream(entry, body)
         books = self._open(entry) if number == 1 else self._price(entry)
         self.terms = books.terms
         self.allowances = books.allowances
@@ -258,11 +263,11 @@ class ChainReplay:
         if entry.kind == "charge":
             self.charges[entry.number] = (entry.who, entry.key)
             self.prices[entry.number] = _priced(entry)
-        if (entry.refers is not None) != (entry.kind in ("answer", "fail", "again")):
+        if (entry.refers is not None) != (entry.kind in ("answer", "fail", "again", *NOTES)):
             raise LedgerCorrupt(
                 f"entry {entry.number}, of kind {entry.kind!r}, refers to {entry.refers}"
             )
-        if entry.refers is None:
+        if entry.refers is None or entry.kind in NOTES:
             return
         if entry.kind == "again":
             self._check_again(entry, entry.refers)
@@ -280,6 +285,18 @@ class ChainReplay:
         if entry.refers in ended or entry.refers in self.answered:
             raise LedgerCorrupt(f"entry {entry.number} ends entry {entry.refers} once more")
         ended.add(entry.refers)
+
+    def _check_stream(self, entry: Entry, body: str | None) -> None:
+        """Follow the streams: each period sealed and published once, in order, none after a stop."""
+        if entry.kind == "charge" and entry.key.startswith(STREAM):
+            self.streams[entry.number] = replay_charge(entry, body)
+        if entry.kind not in NOTES or entry.refers is None:
+            return
+        stream = self.streams.get(entry.refers)
+        if stream is None or not stream.step(entry):
+            raise LedgerCorrupt(
+                f"entry {entry.number}, of kind {entry.kind!r}, does not follow in its stream"
+            )
 
     def _check_again(self, entry: Entry, number: int) -> None:
         """Check that another person was charged before for the same event, part and key."""

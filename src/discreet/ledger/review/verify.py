@@ -184,7 +184,8 @@ def verdict_of(replay: ChainReplay) -> Verdict:
     if replay.last is None:
         raise LedgerCorrupt("the chain is empty; a ledger has at least the entry that opened it")
     last = replay.last
-    pending = replay.charges.keys() - replay.answered - replay.failed
+    # A stream has no end of its own: its periods are its answers.
+    pending = replay.charges.keys() - replay.answered - replay.failed - replay.streams.keys()
     now = books.at(last.time).filter(None)
     return Verdict(
         entries=last.number,

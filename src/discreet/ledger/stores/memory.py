@@ -13,6 +13,7 @@ from ..entry import Entry, write_line
 from .store import (
     NOTHING,
     SECOND_FORMAT,
+    UNSEEN_BODIES,
     Decide,
     LineWithBody,
     Lookup,
@@ -52,8 +53,11 @@ class LedgerInMemory:
             if lookup.former:
                 by_former = self._index.get(Lookup(key=lookup.former), [])
             by_question = self._index.get(Lookup(question=lookup.question), [])
+            by_others: list[int] = []
+            for key in lookup.others:
+                by_others += self._index.get(Lookup(key=key), [])
             # A line may be found both ways; a dict keeps the order and drops the second.
-            positions = dict.fromkeys([*by_key, *by_former, *by_question])
+            positions = dict.fromkeys([*by_key, *by_former, *by_others, *by_question])
             found = [self._lines[position] for position in positions]
             last = self._lines[-1][0] if self._lines else ""
             return Snapshot(len(self._lines), clock.now(), last, texts, found)
@@ -100,7 +104,8 @@ class LedgerInMemory:
                 numbers.append(number)
         for number in reversed(numbers):
             line, body = self._lines[number - 1]
-            shown = None if '"kind":"answer"' in line else body
+            unseen = any(f'"kind":"{kind}"' in line for kind in UNSEEN_BODIES)
+            shown = None if unseen else body
             yield StoredLine(number, line, shown, None)
 
     def close(self) -> None:

@@ -36,6 +36,7 @@ from .postgres_connection import (
 )
 from .store import (
     NOTHING,
+    UNSEEN_BODIES,
     Decide,
     LinesInSql,
     LineWithBody,
@@ -81,9 +82,11 @@ _RANGE = """
 SELECT number, line, body, key FROM discreet_ledger.entry WHERE ledger = %s AND number BETWEEN %s AND %s ORDER BY number
 """
 _NEWEST = """
-SELECT number, line, CASE WHEN position('"kind":"answer"' in line) > 0 THEN NULL ELSE body END, NULL
+SELECT number, line, CASE WHEN {unseen} THEN NULL ELSE body END, NULL
 FROM discreet_ledger.entry WHERE ledger = %s AND {whose} AND number BETWEEN %s AND %s ORDER BY number DESC LIMIT %s
 """
+# Bodies of answers and of the periods of a stream are long, and no list of entries shows them.
+_UNSEEN = " OR ".join(f"""position('"kind":"{kind}"' in line) > 0""" for kind in UNSEEN_BODIES)
 _ADD = "INSERT INTO discreet_ledger.entry (ledger, number, line, body, key) VALUES (%s, %s, %s, %s, %s)"
 _PUT = """
 INSERT INTO discreet_ledger.state (ledger, name, text) VALUES (%s, %s, %s)
@@ -107,9 +110,9 @@ class LedgerInPostgres(LinesInSql):
     """
 
     RANGE = _RANGE
-    ALL_NEWEST = _NEWEST.format(whose="%s::text IS NULL")
+    ALL_NEWEST = _NEWEST.format(whose="%s::text IS NULL", unseen=_UNSEEN)
     # The index holds the first 200 characters of a name; a longer name is compared by those.
-    OWN_NEWEST = _NEWEST.format(whose=f"{_WHO} = left(%s, 200)")
+    OWN_NEWEST = _NEWEST.format(whose=f"{_WHO} = left(%s, 200)", unseen=_UNSEEN)
 
     def __init__(self, dsn: str, *, name: str, timeout: float) -> None:
         self._dsn = dsn
@@ -198,8 +201,9 @@ class LedgerInPostgres(LinesInSql):
             connection.execute(_TEXT, (self._name, names is None, wanted)),
             connection.execute(_KEY, (self._name, lookup.key)),
         ]
-        if lookup.former:
-            cursors.append(connection.execute(_KEY, (self._name, lookup.former)))
+        for key in (lookup.former, *lookup.others):
+            if key:
+                cursors.append(connection.execute(_KEY, (self._name, key)))
         if lookup.question:
             cursors.append(connection.execute(_QUESTION, (self._name, lookup.question)))
         return cursors

@@ -26,6 +26,7 @@ from . import sqlite_file
 from .sqlite_checks import check_end, check_objects, note_end, noted_end
 from .store import (
     NOTHING,
+    UNSEEN_BODIES,
     Decide,
     LinesInSql,
     LineWithBody,
@@ -40,9 +41,11 @@ _KEY = "SELECT line, body FROM entry WHERE key = ? AND key <> '' ORDER BY number
 _QUESTION = f"SELECT line, body FROM entry WHERE {sqlite_file.OLD_LINE} = ? ORDER BY number"  # noqa: S608 a constant
 _RANGE = "SELECT number, line, body, key FROM entry WHERE number BETWEEN ? AND ? ORDER BY number"
 _NEWEST = """
-SELECT number, line, CASE WHEN instr(line, '"kind":"answer"') > 0 THEN NULL ELSE body END, NULL
+SELECT number, line, CASE WHEN {unseen} THEN NULL ELSE body END, NULL
 FROM entry WHERE {whose} AND number BETWEEN ? AND ? ORDER BY number DESC LIMIT ?
 """
+# Bodies of answers and of the periods of a stream are long, and no list of entries shows them.
+_UNSEEN = " OR ".join(f"""instr(line, '"kind":"{kind}"') > 0""" for kind in UNSEEN_BODIES)
 _TEXT = "SELECT name, text FROM state WHERE name = ?"
 _PUT = "INSERT INTO state (name, text) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text"
 
@@ -65,8 +68,8 @@ class LedgerInSqlite(LinesInSql):
     """
 
     RANGE = _RANGE
-    ALL_NEWEST = _NEWEST.format(whose="? IS NULL")
-    OWN_NEWEST = _NEWEST.format(whose=f"{sqlite_file.WHO} = ?")
+    ALL_NEWEST = _NEWEST.format(whose="? IS NULL", unseen=_UNSEEN)
+    OWN_NEWEST = _NEWEST.format(whose=f"{sqlite_file.WHO} = ?", unseen=_UNSEEN)
 
     def __init__(self, path: str | os.PathLike[str], *, timeout: float, whole: bool = True) -> None:
         self.path = Path(path).absolute()
@@ -242,7 +245,7 @@ def _snapshot(
         for name in names:
             texts += connection.execute(_TEXT, (name,))
     found: list[LineWithBody] = []
-    for key in (lookup.key, lookup.former):
+    for key in (lookup.key, lookup.former, *lookup.others):
         if key:
             found += connection.execute(_KEY, (key,))
     if lookup.question:

@@ -24,6 +24,8 @@ ALLOWANCES = "allowances"
 EVERYONE = "everyone"
 # Root of the account tree, and prefix of its pages; ledgers of release 0.1.0 have none.
 ACCOUNT_TREE = "roll"
+UNSEEN_BODIES = ("answer", "seal", "period")
+"""Kinds of entries whose bodies no list of entries shows."""
 DRAFT = "draft"
 """Name of the text in a store to which a ledger is about to be moved."""
 SECOND_FORMAT = "2:"
@@ -65,12 +67,14 @@ def step_of(entry: Entry | None) -> str:
 class Lookup:
     """Lines that a decision needs: those of a key, and those of a question under an old key.
 
-    `former` is the key of the second format, if answers under it may be given.
+    `former` is the key of the second format, if answers under it may be given. `others` are further
+    keys, such as those of the periods of a stream.
     """
 
     key: str = ""
     question: str = ""
     former: str = ""
+    others: tuple[str, ...] = ()
 
 
 NOTHING = Lookup()

@@ -1,0 +1,194 @@
+"""`discreet stream`: standing reports, opened once, closed by cron, shown for free."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...curator.verbs.stream import StreamWords, find_stream
+from ...errors import InvalidArgument
+from ...plan.asked.terms import DEFAULT_LEVEL
+from ...streams.caps import Days
+from ...streams.report import StreamReport
+from ...streams.seal import Seal
+from ...streams.views import StreamTable
+from ..budget import pairs
+from ..flags import JsonFlag, LevelFlag, SourceArgument, WhyFlag
+from ..option_group import spread_flags
+from ..output import echo, read_text
+from ..question_options import LocationFlags, TermFlags, open_curator
+from ..refusal import refusals
+
+app = typer.Typer(
+    name="stream",
+    help="Standing reports: one charge, then every day its answer. Open one, close days, show sums.",
+    no_args_is_help=True,
+)
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name of the stream.")]
+SealFlag = Annotated[
+    Path, typer.Option("--seal", help="The key file of the stream; `open` makes a new one.")
+]
+
+
+@app.command("open")
+@spread_flags
+def open_(
+    source: SourceArgument,
+    sql: Annotated[str, typer.Argument(help="SELECT day, …, COUNT(*) or SUM(x) … GROUP BY day, …")],
+    *,
+    place: LocationFlags,
+    price: TermFlags,
+    name: Annotated[str, typer.Option("--name", help="The name of the stream, such as visits.")],
+    start: Annotated[str, typer.Option(help="Its first day, such as 2027-01-01.")],
+    periods: Annotated[int, typer.Option(help="Its number of days.")],
+    seal: SealFlag,
+    late: Annotated[int, typer.Option(help="Days after its end at which a day closes.")] = 0,
+    days: Annotated[int | None, typer.Option(help="Days on which one person counts.")] = None,
+    apart: Annotated[int, typer.Option(help="Days between two that count of a person.")] = 1,
+    rows: Annotated[int, typer.Option(help="Rows of a person that count on a day.")] = 1,
+    matters: Annotated[
+        list[str] | None,
+        typer.Option("--matters", help="Weight of a kind of sums: total=1. May be repeated."),
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Only show strategy and errors; nothing is spent.")
+    ] = False,
+    why: WhyFlag = "",
+    as_json: JsonFlag = False,
+) -> None:
+    """Open a standing report of a count or sum by day: one charge for all its days.
+
+    Example: discreet stream open visits.csv "SELECT day, COUNT(*) AS n FROM visits GROUP BY day" \
+    --schema visits.toml --ledger visits.ledger --rho 1/2 --name visits --start 2027-01-01 \
+    --periods 365 --seal visits.key
+    """
+    with refusals(as_json=as_json):
+        if price.spend is None:
+            raise InvalidArgument("say what to spend on all days: --rho, --mu, --epsilon")
+        words = StreamWords(start=start, periods=periods, late=late)
+        if days is not None:
+            words["per_person"] = Days(days, apart=apart, rows=rows)
+        if matters:
+            words["matters"] = pairs(matters, "--matters")
+        asked = read_text(sql, "the SQL")
+        with open_curator(source, place, price, spends=not plan, quiet=as_json) as curator:
+            shown = curator.plan_stream(asked, price.spend, **words)
+            if plan:
+                echo(shown, {"plan": str(shown), "errors": shown.errors}, as_json=as_json)
+                return
+            key = Seal.load(seal) if seal.exists() else Seal.create(seal)
+            report = curator.stream(asked, price.spend, name=name, seal=key, why=why, **words)
+            echo(f"{report!r}\n{shown}", _state(report), as_json=as_json)
+
+
+@app.command("close")
+@spread_flags
+def close(
+    source: SourceArgument,
+    name: NameArgument,
+    *,
+    place: LocationFlags,
+    seal: SealFlag,
+    as_json: JsonFlag = False,
+) -> None:
+    """Close every day that is due; made for cron: with nothing due it does nothing.
+
+    Example: discreet stream close visits.csv visits --schema visits.toml --ledger visits.ledger \
+    --seal visits.key
+    """
+    with (
+        refusals(as_json=as_json),
+        open_curator(source, place, TermFlags(), spends=True, quiet=as_json) as curator,
+    ):
+        report = find_stream(curator.context, name, Seal.load(seal))
+        table = report.close()
+        nothing = f"nothing is due; {report!r}"
+        echo(str(table) if len(table) else nothing, table.to_json(), as_json=as_json)
+
+
+@app.command("show")
+@spread_flags
+def show(
+    source: SourceArgument,
+    name: NameArgument,
+    *,
+    place: LocationFlags,
+    by: Annotated[str, typer.Option(help="day, week, month, quarter, year or total.")] = "day",
+    first: Annotated[
+        str | None, typer.Option("--from", help="First day of a range, with --to.")
+    ] = None,
+    last: Annotated[str | None, typer.Option("--to", help="Last day of the range.")] = None,
+    level: LevelFlag = DEFAULT_LEVEL,
+    joint: Annotated[
+        bool, typer.Option("--joint", help="Intervals that hold for all rows at once.")
+    ] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show what is published, by day, week, month, year or total, or of a range; free.
+
+    Example: discreet stream show visits.csv visits --schema visits.toml --ledger visits.ledger \
+    --by month
+    """
+    with (
+        refusals(as_json=as_json),
+        open_curator(source, place, TermFlags(), spends=True, quiet=as_json) as curator,
+    ):
+        report = find_stream(curator.context, name)
+        table = _view(report, by, first, last)
+        echo(table.to_text(level, joint=joint), table.to_json(level, joint=joint), as_json=as_json)
+
+
+@app.command("stop")
+@spread_flags
+def stop(
+    source: SourceArgument,
+    name: NameArgument,
+    *,
+    place: LocationFlags,
+    why: Annotated[str, typer.Option(help="Why; it is kept in the ledger.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Stop a stream for good; what was published stays, and nothing is paid back."""
+    with (
+        refusals(as_json=as_json),
+        open_curator(source, place, TermFlags(), spends=True, quiet=as_json) as curator,
+    ):
+        report = find_stream(curator.context, name)
+        report.stop(why=why)
+        echo(report, _state(report), as_json=as_json)
+
+
+@app.command("list")
+@spread_flags
+def list_(source: SourceArgument, *, place: LocationFlags, as_json: JsonFlag = False) -> None:
+    """List the streams of a ledger."""
+    with (
+        refusals(as_json=as_json),
+        open_curator(source, place, TermFlags(), spends=True, quiet=as_json) as curator,
+    ):
+        reports = curator.streams().values()
+        lines = "\n".join(map(repr, reports)) or "there is no stream in this ledger"
+        echo(lines, [_state(report) for report in reports], as_json=as_json)
+
+
+def _view(report: StreamReport, by: str, first: str | None, last: str | None) -> StreamTable:
+    if first is None and last is None:
+        return report.by(by)
+    if first is None or last is None:
+        raise InvalidArgument("a range has two ends: give --from and --to")
+    return report.between(first, last)
+
+
+def _state(report: StreamReport) -> dict[str, object]:
+    return {
+        "stream": report.name,
+        "entry": report.number,
+        "start": report.plan.start.isoformat(),
+        "periods": report.plan.periods,
+        "closed": report.closed,
+        "due": report.due,
+        "stopped": report.stopped,
+    }

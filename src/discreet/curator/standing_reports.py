@@ -1,0 +1,60 @@
+"""Standing reports of a curator: open a stream, plan one, list all of a ledger."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
+
+from ..privacy.measures import Measure
+from . import verbs
+from .context import CuratorContext
+from .pay import Locks
+from .signing import Signer
+
+if TYPE_CHECKING:
+    # Most questions need none of these: `verbs` loads them when they are used.
+    from ..streams.plan import StreamPlan
+    from ..streams.report import StreamReport
+    from ..streams.seal import Seal
+    from .verbs.stream import StreamWords
+
+
+class StandingReports:
+    """The part of a curator that opens streams; `Curator` is its one user.
+
+    Law: tests/streams/test_stream.py::TestAStream
+    """
+
+    __slots__ = ()
+
+    who: str
+    signer: Signer | None
+    context: CuratorContext
+    locks: Locks
+
+    def stream(
+        self,
+        sql: str,
+        spend: Measure,
+        *,
+        name: str,
+        seal: Seal | None = None,
+        why: str = "",
+        **words: Unpack[StreamWords],
+    ) -> StreamReport:
+        """Open a standing report of a count or sum by day: one charge, then every day its answer.
+
+        `start` and `periods` are its days, `late` the days after its end at which one closes.
+        `per_person` caps the days of a person, `matters` weighs day, week, month, year and total.
+        `seal` is the key file. The same call again returns the stream and costs nothing.
+
+        Refuses: a ledger with windows, keys that are not public, people without caps.
+        """
+        return verbs.stream.open_stream(self, sql, spend, name, words, seal=seal, why=why)
+
+    def plan_stream(self, sql: str, spend: Measure, **words: Unpack[StreamWords]) -> StreamPlan:
+        """Return the strategy, the noise and the errors of a stream, for free."""
+        return verbs.stream.plan_of(self.context, sql, spend, words)
+
+    def streams(self, seal: Seal | None = None) -> dict[str, StreamReport]:
+        """Return all streams of the ledger by name; `seal` lets them close."""
+        return verbs.stream.find_streams(self.context, seal)

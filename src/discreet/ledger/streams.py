@@ -1,0 +1,128 @@
+"""Streams of a ledger: charge the opening once, then store seals and periods, each once.
+
+Law: tests/ledger/test_stream_entries.py::TestFirstWriteWins
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+
+from ..arithmetic.canonical import digest
+from ..errors import BudgetExceeded, InvalidArgument
+from . import charge_order, stream_entries
+from .charge_order import ChargeOrder
+from .entry import Entry, EntryKind, read_line, read_text
+from .life.upgrade import KnownSums
+from .snapshot import last_of, next_page, read_found, require_allowance, written_entry
+from .stores.store import Decide, EntryWithBody, LedgerStore, Lookup, Page, Snapshot
+from .stream_entries import StreamLines
+
+
+class StreamBooks:
+    """The part of a ledger that keeps streams; `Ledger` is its one user.
+
+    Guarantee: a stream is charged once, and of each period one value is stored.
+    Law: tests/ledger/test_stream_entries.py::TestFirstWriteWins
+    """
+
+    _store: LedgerStore
+    _sums: KnownSums
+
+    @abstractmethod
+    def _write(self, entry: Entry, lookup: Lookup, decide: Decide) -> Page | None:
+        """Let the store decide and write in one exclusive transaction."""
+
+    @property
+    def identity(self) -> str:
+        """Hash of the first entry: it stays the same when the ledger is moved or imported."""
+        first = next(iter(self._store.lines(1, 1)))
+        return read_line(first.line).hash
+
+    def open_stream(self, name: str, order: ChargeOrder, body: str) -> StreamLines:
+        """Charge the opening of a stream once; return it as it is stored.
+
+        A stream of this name with the same terms is returned, and nothing is charged.
+
+        Refuses: the errors of `charge`, and a name that a stream of other terms has
+        (InvalidArgument).
+        """
+        key = stream_entries.stream_key(name)
+        entry = replace(charge_order.entry_of(order), key=key, body_hash=digest(body))
+        known: list[StreamLines] = []
+
+        def decide(snapshot: Snapshot) -> Page | None:
+            known.clear()
+            require_allowance(snapshot, entry.who)
+            stream = stream_entries.stream_of(read_found(snapshot.found))
+            if stream is not None:
+                known.append(stream)
+                return None
+            books = self._sums.books(snapshot, entry.who)
+            return next_page(snapshot, books, last_of(snapshot), entry, body)
+
+        try:
+            page = self._write(entry, Lookup(key), decide)
+        except BudgetExceeded as refusal:
+            raise charge_order.restate_refusal(order, refusal) from None
+        if not known:
+            return StreamLines(written_entry(page), body)
+        if not stream_entries.same_terms(known[0].body, body):
+            raise InvalidArgument(
+                f"there is a stream {name} with other terms; give this one another name"
+            )
+        return known[0]
+
+    def stream(self, name: str) -> StreamLines | None:
+        """Return the charge, the terms and the stop of a stream; None if there is none."""
+        key = stream_entries.stream_key(read_text(name, "name"))
+        snapshot = self._store.read((), Lookup(key))
+        return stream_entries.stream_of(read_found(snapshot.found))
+
+    def note(
+        self, stream: StreamLines, kind: EntryKind, period: int | None, body: str, *, why: str = ""
+    ) -> tuple[Entry, str]:
+        """Store a seal, a period or the stop of a stream; return what is stored: the first wins.
+
+        Refuses: notes of a stopped stream and notes out of order; nothing is written then.
+        """
+        entry = stream_entries.note_entry(stream.charge, kind, period)
+        hashed = replace(entry, body_hash=digest(body), why=read_text(why, "why"))
+        first: list[EntryWithBody] = []
+        number = stream_entries.NOISE if period is None else period
+        lookup = stream_entries.note_lookup(stream.name, number)
+
+        def decide(snapshot: Snapshot) -> Page | None:
+            first.clear()
+            known = stream_entries.check_note(hashed, read_found(snapshot.found))
+            if known is not None:
+                first.append(known)
+                return None
+            books = self._sums.books(snapshot, hashed.who)
+            return next_page(snapshot, books, last_of(snapshot), hashed, body)
+
+        page = self._write(hashed, lookup, decide)
+        if not first:
+            return written_entry(page), body
+        stored, text = first[0]
+        return stored, charge_order.check_body(stored, text)
+
+    def notes(self, stream: StreamLines, periods: range) -> list[tuple[Entry, str]]:
+        """Return the seals and periods of a stream that are stored, in order, each checked."""
+        keys = tuple(stream_entries.period_key(stream.name, period) for period in periods)
+        snapshot = self._store.read((), Lookup(others=keys))
+        entries = read_found(snapshot.found)
+        return [(entry, charge_order.check_body(entry, body)) for entry, body in entries]
+
+    def streams(self) -> list[str]:
+        """List the names of all streams, in the order of their opening."""
+        names = []
+        end = self._store.read(()).number
+        for stored in self._store.lines(1, end):
+            # Looked for in the text first: most lines are no streams, and reading one costs more.
+            if stream_entries.PREFIX not in stored.line:
+                continue
+            entry = read_line(stored.line)
+            if entry.kind == "charge" and entry.key.startswith(stream_entries.PREFIX):
+                names.append(entry.key.removeprefix(stream_entries.PREFIX))
+        return names

@@ -1,0 +1,101 @@
+"""Calendar of a stream: its days, and the weeks, months, quarters and years that they fall into.
+
+Days are calendar days of the time key as the schema reads it; timestamps are UTC. A week begins on
+Monday. The first and the last week, month or year may be cut by the ends of the stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from typing import Literal, TypeAlias, get_args
+
+from ..arithmetic.rational import Number, rational
+from ..data.unit import window_start
+from ..errors import InvalidArgument
+from ..workloads.toeplitz import Aim
+
+Kind: TypeAlias = Literal["day", "week", "month", "quarter", "year", "total"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+ALIKE: Mapping[str, Number] = {"day": 1, "week": 1, "month": 1, "year": 1, "total": 1}
+"""What matters by default: the mean variances of five kinds of sums, alike."""
+
+
+def read_day(value: object, what: str) -> date:
+    """Read a day from text as 2027-01-31, or a date.
+
+    >>> from discreet.streams.calendar import read_day
+    >>> read_day("2027-01-31", "start")
+    datetime.date(2027, 1, 31)
+    """
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            pass
+    elif isinstance(value, date) and not isinstance(value, datetime):
+        return value
+    raise InvalidArgument(f"{what} is a day such as 2027-01-31, got {value!r}")
+
+
+def read_kind(value: object) -> Kind:
+    """Read a kind of sums.
+
+    Refuses: other words (InvalidArgument).
+    """
+    for kind in KINDS:
+        if value == kind:
+            return kind
+    raise InvalidArgument(f"a stream is shown by one of {', '.join(KINDS)}; got {value!r}")
+
+
+def sums_of(kind: Kind, start: date, days: int) -> list[tuple[int, int]]:
+    """List the sums of a kind over the first days of a stream, as ranges of days.
+
+    A total is the sum of all days up to and with one.
+
+    >>> from datetime import date
+    >>> from discreet.streams.calendar import sums_of
+    >>> sums_of("month", date(2027, 1, 30), 32)
+    [(0, 2), (2, 30), (30, 32)]
+    """
+    if kind == "total":
+        return [(0, end) for end in range(1, days + 1)]
+    ranges: list[tuple[int, int]] = []
+    last = None
+    for day in range(days):
+        moment = start + timedelta(days=day)
+        first = window_start(datetime(moment.year, moment.month, moment.day), kind)
+        if first == last:
+            ranges[-1] = (ranges[-1][0], day + 1)
+        else:
+            ranges.append((day, day + 1))
+        last = first
+    return ranges
+
+
+def read_matters(matters: object) -> dict[Kind, float]:
+    """Read the weights of the kinds of sums; a kind that is not named has none.
+
+    Refuses: kinds that there are not, weights below 0, and no weight at all (InvalidArgument).
+    """
+    if not isinstance(matters, Mapping):
+        raise InvalidArgument('matters gives a weight for each kind: {"day": 1, "total": 1}')
+    weights: dict[Kind, float] = {}
+    for name, weight in matters.items():
+        exact = rational(weight, f"the weight of {name}")
+        if exact < 0:
+            raise InvalidArgument(f"the weight of {name} must not be below 0, got {weight}")
+        if exact:
+            weights[read_kind(name)] = float(exact)
+    if not weights:
+        raise InvalidArgument('matters needs a weight above 0, such as {"total": 1}')
+    return weights
+
+
+def aims_of(weights: Mapping[Kind, float], start: date, days: int) -> list[Aim]:
+    """Return the sums that matter, with their weights."""
+    aims = []
+    for kind, weight in weights.items():
+        aims.append(Aim(kind, tuple(sums_of(kind, start, days)), weight))
+    return aims

@@ -1,0 +1,108 @@
+"""Kill −9 at every step of opening and closing: one charge, one value for each day, never two.
+
+Each round forks a child that opens or closes a stream and is killed at one step; then a fresh process
+goes on. A thousand rounds in `make deep`, otherwise one for each step.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from itertools import cycle, islice
+
+import pytest
+
+import discreet as dp
+from discreet.ledger import failpoints as steps
+from streams.cases import BY_REGION, PEOPLE, START, curator, set_clock, visit
+from support.fork import fork
+from support.profile import DEEP
+
+OPENING = ["charge:before", "charge:written", "charge:after", "noise"]
+CLOSING = [
+    "used:before",
+    "seal:before", "seal:written", "seal:after",
+    "draw:after",
+    "period:before", "period:written", "period:after",
+    "remember:after",
+    "never",
+]  # fmt: skip
+ROUNDS = 1000 if DEEP else len(CLOSING)
+WORDS = {"start": START, "periods": 2000, "per_person": dp.Days(5), "matters": {"day": 1}}
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+def run(home, rows, spend):
+    """Open the stream and close what is due, as a fresh process does; return all days."""
+    seal = dp.Seal.load(home / "v.key")
+    with dp.open_ledger(home / "v.ledger") as ledger:
+        report = curator(rows, ledger, PEOPLE).stream(
+            BY_REGION, spend, name="v", seal=seal, **WORDS
+        )
+        report.close()
+        return report.by("day").to_json()["rows"]
+
+
+def in_a_child(home, rows, spend, deadly):
+    """Run in a child that dies at a step; return what came out of it."""
+    reading, writing = os.pipe()
+    child = fork()
+    if child == 0:
+        try:
+            os.close(reading)
+            steps.passed = lambda step: (
+                os.kill(os.getpid(), signal.SIGKILL) if step == deadly else None
+            )
+            os.write(writing, json.dumps(run(home, rows, spend)[-2:], default=str).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        shown = pipe.read()
+    os.waitpid(child, 0)
+    return shown.decode()
+
+
+@pytest.mark.slow
+def test_a_death_at_any_step_leaves_one_value_for_each_day(tmp_path, monkeypatch):
+    """Rows come late meanwhile: the sealed totals are those of the first that sealed."""
+    dp.open_ledger(tmp_path / "v.ledger", dp.ZCDP(1)).close()
+    dp.Seal.create(tmp_path / "v.key")
+    spend = dp.ZCDP("1/2")
+    set_clock(monkeypatch, 0)
+    run(tmp_path, [], spend)
+    given = {}
+    for place, deadly in enumerate(islice(cycle(CLOSING), ROUNDS)):
+        set_clock(monkeypatch, place + 1)
+        rows = [visit(place, who=f"p{number}") for number in range(place % 7)]
+        shown = in_a_child(tmp_path, rows, spend, deadly)
+        if shown:
+            given[place] = json.loads(shown)
+        late = [*rows, visit(place, who="late")]
+        final = json.loads(json.dumps(run(tmp_path, late, spend)[-2:], default=str))
+        assert given.setdefault(place, final) == final
+    with dp.open_ledger(tmp_path / "v.ledger") as ledger:
+        assert sum(entry.kind == "charge" for entry in ledger.history()) == 1
+        assert sum(entry.kind == "period" for entry in ledger.history()) == ROUNDS
+        ledger.verify()
+
+
+@pytest.mark.parametrize("spend", [dp.ZCDP("1/2"), dp.PureDP(1)])
+def test_a_death_at_the_opening_leaves_one_charge(spend, tmp_path, monkeypatch):
+    set_clock(monkeypatch, 1)
+    for place, deadly in enumerate([*OPENING, *CLOSING]):
+        home = tmp_path / str(place)
+        home.mkdir()
+        dp.open_ledger(home / "v.ledger", spend).close()
+        dp.Seal.create(home / "v.key")
+        monkeypatch.setitem(WORDS, "periods", 12)
+        shown = in_a_child(home, [visit(0)], spend, deadly)
+        final = json.loads(json.dumps(run(home, [visit(0)] * 3, spend)[-2:], default=str))
+        if shown:
+            assert json.loads(shown) == final
+        with dp.open_ledger(home / "v.ledger") as ledger:
+            kinds = [entry.kind for entry in ledger.history()]
+            assert kinds.count("charge") == 1 and kinds.count("period") == 1
+            ledger.verify()

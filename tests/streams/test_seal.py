@@ -1,0 +1,102 @@
+"""Key files: what is sealed opens with its own key and place alone; a file behind is refused."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import stat
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet as dp
+from discreet.streams.closing import pack_numbers, times_rows, unpack_numbers
+from streams.cases import PEOPLE, PLENTY, START, curator, set_clock, visit
+
+ALL = "SELECT day, COUNT(*) AS n FROM visits GROUP BY day"
+WORDS = {"start": START, "periods": 9, "matters": {"day": 1}}
+
+
+class TestSeal:
+    def test_a_key_opens_what_it_sealed_at_its_place(self, tmp_path):
+        seal = dp.Seal.create(tmp_path / "a.key")
+        other = dp.Seal.create(tmp_path / "b.key")
+        sealed = seal.encrypt(b"exact", "ledger/v/3")
+        assert dp.Seal.load(tmp_path / "a.key").decrypt(sealed, "ledger/v/3") == b"exact"
+        assert seal.encrypt(b"exact", "ledger/v/3") != sealed
+        for key, text, bound in [
+            (other, sealed, "ledger/v/3"),
+            (seal, sealed, "ledger/v/4"),
+            (seal, sealed[:-1] + b"x", "ledger/v/3"),
+            (seal, b"short", "ledger/v/3"),
+        ]:
+            with pytest.raises(dp.LedgerCorrupt, match="not sealed by"):
+                key.decrypt(text, bound)
+
+    def test_files(self, tmp_path):
+        seal = dp.Seal.create(tmp_path / "a.key")
+        assert stat.S_IMODE((tmp_path / "a.key").stat().st_mode) == 0o600
+        with pytest.raises(dp.InvalidArgument, match="there already"):
+            dp.Seal.create(tmp_path / "a.key")
+        (tmp_path / "text").write_text("a text of some length that is no database at all")
+        dp.open_ledger(tmp_path / "l", dp.PureDP(1)).close()
+        for name in ("text", "l", "missing"):
+            with pytest.raises(dp.InvalidArgument, match="no key of streams"):
+                dp.Seal.load(tmp_path / name)
+        assert repr(seal) == "<Seal a.key>"
+        with pytest.raises(dp.InvalidArgument, match="not pickled"):
+            pickle.dumps(seal)
+
+    def test_the_last_period_only_grows(self, tmp_path):
+        seal = dp.Seal.create(tmp_path / "a.key")
+        assert seal.last("v") == -1
+        seal.remember("v", 4)
+        seal.remember("v", 2)
+        assert seal.last("v") == 4 and seal.last("w") == -1
+
+    @given(st.lists(st.integers(-(2**126), 2**126)))
+    def test_numbers_have_one_length(self, numbers):
+        packed = pack_numbers(numbers)
+        assert len(packed) == 16 * len(numbers)
+        assert unpack_numbers(packed).tolist() == numbers
+
+    def test_products_never_overflow(self):
+        rows = [np.array([2**62, -(2**62)]), np.array([2**62, 5])]
+        factors = np.array([3, 4])
+        assert times_rows(factors, rows).tolist() == [7 * 2**62, -3 * 2**62 + 20]
+
+
+class TestOldCopies:
+    def report(self, home, rows, schema=PEOPLE, **words):
+        ledger = dp.open_ledger(home / "v.ledger", PLENTY)
+        seal = dp.Seal.load(home / "v.key")
+        asker = curator(rows, ledger, schema)
+        return asker.stream(
+            ALL, PLENTY, name="v", seal=seal, per_person=dp.Days(2), **WORDS, **words
+        )
+
+    def test_a_ledger_or_a_key_file_of_before_is_refused(self, tmp_path, monkeypatch):
+        dp.Seal.create(tmp_path / "v.key")
+        set_clock(monkeypatch, 1)
+        report = self.report(tmp_path, [visit(0)])
+        report.close()
+        report._ledger.backup(tmp_path / "old.ledger")
+        shutil.copy(tmp_path / "v.key", tmp_path / "old.key")
+        set_clock(monkeypatch, 2)
+        report.close()
+        report._ledger.close()
+        set_clock(monkeypatch, 3)
+        shutil.copy(tmp_path / "v.key", tmp_path / "new.key")
+        # The key file of before has forgotten who used day 1.
+        shutil.copy(tmp_path / "old.key", tmp_path / "v.key")
+        with pytest.raises(dp.LedgerCorrupt, match="older than its ledger"):
+            self.report(tmp_path, [visit(2)]).close()
+        # The ledger of before would publish day 1 a second time.
+        old = tmp_path / "old"
+        old.mkdir()
+        shutil.copy(tmp_path / "old.ledger", old / "v.ledger")
+        shutil.copy(tmp_path / "new.key", old / "v.key")
+        with pytest.raises(dp.LedgerCorrupt, match="restored from an older copy"):
+            self.report(old, [visit(2)]).close()
