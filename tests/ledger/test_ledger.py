@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.ledger import ledger as ledger_file
+from discreet.ledger import snapshot
 from discreet.privacy.events import (
     Batch,
     ExponentialSelection,
@@ -451,7 +451,7 @@ class TestOpeningAgain:
 
 def test_a_store_that_writes_nothing_is_not_believed():
     with pytest.raises(dp.LedgerCorrupt, match="wrote nothing"):
-        ledger_file._written(None)
+        snapshot.written_entry(None)
 
 
 class TestForeign:

@@ -28,8 +28,10 @@ CLOSING = [
     "remember:after",
     "never",
 ]  # fmt: skip
-ROUNDS = 1000 if DEEP else len(CLOSING)
-WORDS = {"start": START, "periods": 2000, "per_person": dp.Days(5), "matters": {"day": 1}}
+STREAMS = 10 if DEEP else 1
+ROUNDS = 100 if DEEP else len(CLOSING)
+"""Streams, and days of each: short ones, since a fresh process reads all days before."""
+WORDS = {"start": START, "periods": 120, "per_person": dp.Days(5), "matters": {"day": 1}}
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -66,11 +68,12 @@ def in_a_child(home, rows, spend, deadly):
 
 
 @pytest.mark.slow
-def test_a_death_at_any_step_leaves_one_value_for_each_day(tmp_path, monkeypatch):
+@pytest.mark.parametrize("number", range(STREAMS))
+def test_a_death_at_any_step_leaves_one_value_for_each_day(number, tmp_path, monkeypatch):
     """Rows come late meanwhile: the sealed totals are those of the first that sealed."""
-    dp.open_ledger(tmp_path / "v.ledger", dp.ZCDP(1)).close()
+    spend = [dp.ZCDP("1/2"), dp.PureDP(1)][number % 2]
+    dp.open_ledger(tmp_path / "v.ledger", spend).close()
     dp.Seal.create(tmp_path / "v.key")
-    spend = dp.ZCDP("1/2")
     set_clock(monkeypatch, 0)
     run(tmp_path, [], spend)
     given = {}
@@ -86,6 +89,32 @@ def test_a_death_at_any_step_leaves_one_value_for_each_day(tmp_path, monkeypatch
     with dp.open_ledger(tmp_path / "v.ledger") as ledger:
         assert sum(entry.kind == "charge" for entry in ledger.history()) == 1
         assert sum(entry.kind == "period" for entry in ledger.history()) == ROUNDS
+        ledger.verify()
+
+
+@pytest.mark.parametrize(
+    "step", [step for step in CLOSING if not step.endswith((":written", "never"))]
+)
+@pytest.mark.parametrize("spend", [dp.ZCDP("1/2"), dp.PureDP(1)])
+def test_a_second_closer_between_any_two_steps_gives_the_same(step, spend, tmp_path, monkeypatch):
+    """The second sees one row more. Both give the same days, and each day is counted once."""
+    dp.open_ledger(tmp_path / "v.ledger", spend).close()
+    dp.Seal.create(tmp_path / "v.key")
+    set_clock(monkeypatch, 2)
+    given = []
+
+    def passed(name):
+        if name == step and not given:
+            given.append(None)
+            given.append(run(tmp_path, [visit(0), visit(0, who="bob")], spend))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(steps, "passed", passed)
+        first = run(tmp_path, [visit(0)], spend)
+    assert given[1] == first == run(tmp_path, [], spend)
+    with dp.open_ledger(tmp_path / "v.ledger") as ledger:
+        kinds = [entry.kind for entry in ledger.history()]
+        assert kinds.count("charge") == 1 and kinds.count("period") == 2
         ledger.verify()
 
 

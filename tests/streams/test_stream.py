@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import shutil
 from datetime import date, timedelta
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -72,6 +74,20 @@ class TestAStream:
         sql = "SELECT day, SUM(minutes) AS m FROM visits GROUP BY day"
         report = curator(rows, ledger).stream(sql, PLENTY, name="m", seal=seal, **WORDS)
         assert column(report.close(), "m") == [5, 60, 0]
+
+    @pytest.mark.parametrize("day", ["DATE_TRUNC('day', seen)", "CAST(seen AS DATE)"])
+    def test_days_of_timestamps_are_days_of_utc(self, day, ledger, seal, monkeypatch):
+        set_clock(monkeypatch, 3)
+        schema = dp.Schema(
+            "visits",
+            dp.Rows(),
+            {"seen": dp.Timestamp("2020-01-01T00:00:00", "2060-12-31T23:59:59")},
+        )
+        times = ["2027-01-01T00:00:00", "2027-01-01T23:59:59", "2027-01-02T00:00:00", None]
+        rows = [{"seen": time} for time in times]
+        sql = f"SELECT {day} AS d, COUNT(*) AS n FROM visits GROUP BY 1"
+        report = curator(rows, ledger, schema).stream(sql, PLENTY, name="v", seal=seal, **WORDS)
+        assert column(report.close()) == [2, 1, 0]
 
     def test_pure_noise_is_sealed_at_the_opening(self, tmp_path, seal, monkeypatch):
         set_clock(monkeypatch, 0)
@@ -484,3 +500,29 @@ class TestMovedLedgers:
             pytest.raises(dp.LedgerCorrupt, match="without its answers"),
         ):
             curator([], old).streams(seal)
+
+
+class TestStoredStreams:
+    """Ledgers with streams, as 0.2.0 first wrote them, open and go on for ever."""
+
+    COLUMNS = {"day": VISITS.columns["day"], "region": VISITS.columns["region"]}
+    SCHEMA = dp.Schema("visits", dp.People("who", max_rows=3), COLUMNS)
+
+    @pytest.mark.parametrize(
+        ("name", "days"), [("measured", [8, 1, -1, 0, 7, 0]), ("sealed", [8, -1, -2, 0, 6, 0])]
+    )
+    def test_they_say_what_they_said_and_go_on(self, name, days, tmp_path):
+        from discreet.ledger import import_ledger
+
+        home = Path(__file__).parents[1] / "fixtures" / "streams_0_2_0"
+        shutil.copy(home / f"{name}.key", tmp_path / "v.key")
+        import_ledger(home / f"{name}.lines", tmp_path / "v.ledger")
+        with dp.open_ledger(tmp_path / "v.ledger") as ledger:
+            rows = [{"day": date(2026, 1, 4), "region": "N", "who": f"q{n}"} for n in range(100)]
+            report = curator(rows, ledger, self.SCHEMA).streams(dp.Seal.load(tmp_path / "v.key"))[
+                "visits"
+            ]
+            assert column(report.by("day")) == days
+            assert 50 < column(report.close())[0] < 150
+            assert report.closed == 6
+            ledger.verify()

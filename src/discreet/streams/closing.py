@@ -105,6 +105,8 @@ class Closer:
         self.bits = bits
         # The hash of the first line: a ledger that was moved is the same, a new one is not.
         self.stream = f"{ledger.identity}/{lines.name}"
+        # Sealed totals never change, so each is opened once in a run that closes many days.
+        self._plains: dict[int, bytes] = {}
 
     def draw_all(self) -> None:
         """Draw and seal the noise of a stream under pure ε; the first seal wins."""
@@ -157,7 +159,10 @@ class Closer:
         return stored
 
     def _plain(self, period: int, sealed: str) -> bytes:
-        return self.seal.decrypt(b64decode(sealed), f"{self.stream}/{period}")
+        if period not in self._plains:
+            bound_to = f"{self.stream}/{period}"
+            self._plains[period] = self.seal.decrypt(b64decode(sealed), bound_to)
+        return self._plains[period]
 
     def _read(
         self, engine: Engine, day: date, period: int, known: Mapping[int, Notes]
