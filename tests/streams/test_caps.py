@@ -111,3 +111,25 @@ class TestPeople:
         with pytest.raises(dp.SchemaMismatch, match="numbers of people"):
             dp.Curator(store, [PEOPLE], other).stream(ALL, PLENTY, name="v", seal=seal, **words)
         assert len(other.history()) == 1
+
+    def test_a_ledger_with_blocks_and_a_table_with_retention(self, close_day):
+        """Blocks and retention leave rows out before people are told apart."""
+        ledger = dp.open_ledger(
+            ":memory:", PLENTY, blocks=dp.Blocks("visits", "day", "week", stays=1)
+        )
+        caps = dp.Days(9)
+        rows = [visit(0), visit(1), visit(7), visit(7, who="bob")]
+        assert close_day(ledger, 7, rows, caps) == [1, 1, 0, 0, 0, 0, 0, 1]
+
+    def test_a_store_that_cannot_tell_people_apart(self, seal):
+        class Plain:
+            def __init__(self):
+                self.memory = dp.Memory({"visits": []})
+                for name in ("tally", "explain", "check", "public_values"):
+                    setattr(self, name, getattr(self.memory, name))
+
+        ledger = dp.open_ledger(":memory:", PLENTY)
+        asker = dp.Curator(Plain(), [PEOPLE], ledger)
+        with pytest.raises(dp.UnsupportedQuery, match="tell people apart"):
+            asker.stream(ALL, PLENTY, name="v", seal=seal, per_person=dp.Days(2), **WORDS)
+        assert len(ledger.history()) == 1

@@ -32,7 +32,7 @@ import numpy as np
 
 from ..arithmetic.canonical import canonical_json
 from ..engines.base import Engine, PeopleApart, failure, one_snapshot
-from ..errors import Cancelled, DiscreetError, LedgerCorrupt
+from ..errors import Cancelled, DiscreetError, LedgerCorrupt, UnsupportedQuery
 from ..frozen import replace
 from ..ledger import Entry, Ledger, failpoints
 from ..ledger.stream_entries import NOISE, StreamLines
@@ -280,7 +280,10 @@ def check_engine(engine: Engine, question: StreamQuestion) -> None:
         return
     nobody = replace(question.tally, rows=Where(question.tally.rows, Constant(False)))
     if not isinstance(engine, PeopleApart):
-        raise failure()
+        raise UnsupportedQuery(
+            "this store cannot tell people apart, whose days have to be counted; declare the unit "
+            "as a person within a day: dp.People(id, window=(day, 'day'))"
+        )
     engine.tally_people(nobody)
 
 
