@@ -1,6 +1,7 @@
 """Many tables at the price of one: errors and times of strategies beside published figures.
 
     python benchmarks/workloads.py                     everything: lines to 4,096 cells, marginals, hierarchies, counts, a CUBE,
+                                                       the cost of rows without a key,
                                                        pairs of three tables, all pairs of Adult through SQL
     python benchmarks/workloads.py --opendp PYTHON     … beside OpenDP's tree, run now by that Python (workloads_peers.py)
     python benchmarks/workloads.py --only lines,cube   … some of it
@@ -313,10 +314,29 @@ def together() -> None:
     say(f"\nfour tables of one release at ρ = 0.1, 95 % errors together / apart: {pairs}")
 
 
+def marks() -> None:
+    """Print the cost of the internal key value, "none of the public keys", in CUBEs of counts."""
+    say("\nCUBE of keys that a row may be without, beside keys that all rows have: RMSE of a cell")
+    for sizes in ((2,), (4, 4), (10,), (50,)):
+        for spend in (dp.PureDP(1), dp.ZCDP("1/8")):
+            plain, marked = _cube_error(sizes, spend, default=0), _cube_error(sizes, spend)
+            keys = " × ".join(map(str, sizes))
+            say(
+                f"{keys:6} {spend!s:10} {marked:6.3f} {plain:6.3f}, {100 * (marked / plain - 1):.2f} % more"
+            )
+
+
+def _cube_error(sizes: tuple[int, ...], spend: dp.Measure, **facts: object) -> float:
+    columns = {f"k{place}": dp.Integer(0, size - 1, **facts) for place, size in enumerate(sizes)}
+    asked = dp.Table(dp.Schema("t", dp.Rows(), columns)).marginals(list(columns))
+    [release] = dp.plan_question(asked, spend).releases
+    return release.plan.rmse
+
+
 def main() -> None:
     parts = {
         one.__name__: one
-        for one in (lines, tables, hierarchy, thresholds, cube, together, pairs, sql)
+        for one in (lines, tables, hierarchy, thresholds, cube, marks, together, pairs, sql)
     }
     only = (
         sys.argv[sys.argv.index("--only") + 1].split(",") if "--only" in sys.argv else list(parts)
