@@ -13,7 +13,7 @@ import pytest
 
 import discreet as dp
 from discreet.curator.verbs.stream import find_stream
-from discreet.ledger import clock
+from discreet.ledger import clock, failpoints
 from streams.cases import (
     ALL,
     BY_REGION,
@@ -411,6 +411,23 @@ class TestRefusals:
                 report.close()
         assert "ann" not in str(failed.value)
         assert column(report.close()) == [10, 10]
+
+    def test_a_sealed_day_needs_the_store_no_more(self, ledger, seal, monkeypatch):
+        """A death after the seal: rows may be gone meanwhile, and the day closes all the same."""
+        set_clock(monkeypatch, 1)
+        report = curator(ROWS, ledger).stream(ALL, PLENTY, name="v", seal=seal, **WORDS)
+
+        def die(step):
+            if step == "seal:after":
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(failpoints, "passed", die)
+            with pytest.raises(KeyboardInterrupt):
+                report.close()
+        with monkeypatch.context() as patched:
+            patched.setattr(dp.Memory, "tally", None)
+            assert column(report.close()) == [10]
 
 
 class TestNeighbours:

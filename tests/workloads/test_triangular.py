@@ -64,7 +64,7 @@ def rmse(line, aims, counted=ONE):
 class TestParticipation:
     """T3: Δ1, Δ2² and Δ∞ of k days at least b apart are those of the columns 0, b, 2b, …"""
 
-    @settings(max_examples=examples(10_000))
+    @settings(max_examples=examples(5_000))
     @given(columns, participations)
     def test_the_first_pattern_is_the_worst_and_is_attained(self, column, counted):
         line = Triangular("any", column)
@@ -251,6 +251,19 @@ class TestSealed:
         noise = np.array(drawn, dtype=np.int64).reshape(-1, 1)
         exact = (weights @ noise.astype(object)[:, 0] / 256 + Fraction(1, 2)) // 1
         assert line.rounded_noise(day, noise, 256) == [exact]
+
+    def test_many_keys_are_each_rounded_to_the_nearest(self):
+        line = sealed_line(9)
+        noise = np.random.default_rng(1).integers(-900, 900, (line.rows, 400))
+        sums, own = line._whole_weights(4)
+        found = line.rounded_noise(4, noise, 256)
+        for key in range(400):
+            exact = sum(
+                Fraction(int(w) * int(z), int(o))
+                for w, z, o in zip(own, noise[:9, key], line.own, strict=True)
+            )
+            exact += sum(int(w) * int(z) for w, z in zip(sums, noise[9:, key], strict=True))
+            assert found[key] == (exact / (256 * 2**20) + Fraction(1, 2)) // 1
 
     def test_halves_are_decided_exactly(self):
         line = SealedLine(np.array([2]), np.zeros((0, 1), dtype=np.int64))
