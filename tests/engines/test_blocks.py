@@ -129,6 +129,19 @@ class TestEveryEngineCountsTheSameBlocks:
         store = CountedEngine(load({"visits": Table(TYPES, [])}), CASES[1])
         assert store.tally(Tally(Scan(VISITS), (), (COUNT,), Free())) == {(): (0,)}
 
+    @pytest.mark.parametrize("blocks", CASES[:4], ids=str)
+    def test_in_a_prepared_store(self, tmp_path, blocks):
+        """A prepared store has each person's number of rows beside them: of blocks it is another."""
+        drawn = [row for row in rows(6) if row[1] is not None]
+        lines = ["who,day,at,ward", *(",".join(map(str, row)) for row in drawn if row[0])]
+        (tmp_path / "visits.csv").write_text("\n".join(lines) + "\n")
+        memory = in_memory({"visits": Table(TYPES, drawn)})
+        tally = Tally(Scan(VISITS), (Field("ward"),), (COUNT,), RowShare(4))
+        store = dp.prepare({"visits": tmp_path / "visits.csv"}, [VISITS], tmp_path / "visits.store")
+        with store:
+            wanted = CountedEngine(memory, blocks).tally(tally)
+            same_totals(CountedEngine(store, blocks).tally(tally), wanted)
+
     def test_rows_and_other_tables_are_left_alone(self):
         engine = in_memory({"visits": Table(TYPES, rows())})
         by_row = dp.Schema("visits", dp.Rows(), COLUMNS)

@@ -300,6 +300,20 @@ class TestTerms:
         assert dp.open_ledger(":memory:", dp.ApproxDP(1, 1e-6)).admits(whole, who="ann")
         assert not ledger.admits(whole, who="ann", part="2027-01-04/2027-01-10")
 
+    def test_delta_is_counted_by_block(self):
+        """The δ of events adds up over the blocks of a person, and is whole again in other weeks."""
+        ledger = dp.open_ledger(
+            ":memory:", dp.ApproxDP(1, "1e-6"), kind="approximate", blocks=WEEKS
+        )
+        half = Promise(dp.ApproxDP("1/100", "5e-7"))
+        for first in ("2027-01-04", "2027-01-11"):
+            ledger.charge(half, who="ann", part=WEEKS.around(first, first))
+        for first in ("2027-01-04", "2027-01-11"):
+            with pytest.raises(dp.BudgetExceeded):
+                ledger.charge(half, who="ann", part=WEEKS.around(first, first))
+        ledger.charge(half, who="ann", part="2027-01-18/2027-01-24")
+        assert ledger.left(part="2027-02-01/2027-02-07") == dp.ApproxDP(1, "1e-6")
+
     def test_allowances_have_blocks_too(self):
         ledger = dp.open_ledger(
             ":memory:", dp.PureDP(1), blocks=WEEKS, allowances={"ann": dp.PureDP("1/10")}

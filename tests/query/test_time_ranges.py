@@ -77,7 +77,9 @@ OPEN_CONDITIONS = [
     "day <> DATE '2027-01-05'",
     "day IS NOT NULL",
     "day >= DATE '2020-01-01' AND day <= DATE '2049-12-31'",
-    "date_trunc('week', day) < DATE '2027-01-05' OR FALSE",
+    # No week begins on a Tuesday: a week before this one and the week of this one both count.
+    "date_trunc('week', day) < DATE '2027-01-05'",
+    "date_trunc('week', day) = DATE '2027-01-05'",
 ]
 
 

@@ -12,6 +12,7 @@ be known only at the end. But on every path the person's blocks are within some 
 the person was charged is at most the sum above, which the ledger has kept within the budget at
 every step. So the budget is a bound on every path for amounts that add up whatever came before: ε,
 ρ, Rényi divergences, μ², and δ. It is no proof for `residue`, whose amounts depend on the order.
+`Admission.parallel` is this statement: on a path, a step without a row of the person is `elsewhere`.
 
 **Why sound, replace.** One person leaves and another comes, so T ∪ T' counts. Events on blocks are
 counted twice, as those of `parts`: with C on all blocks and P(T) on T, C + 2·P(T) ≤ B and
@@ -26,6 +27,7 @@ meets all the charges it met. So T is chosen from the ends, by the recurrence
 
 Law: tests/ledger/test_block_sums.py::TestTheLargestSumOfAnyPerson,
 tests/ledger/test_block_sums.py::TestADataSetThatReacts
+Proved: proofs/Admission.v::parallel
 """
 
 from __future__ import annotations

@@ -100,9 +100,9 @@ def time_ranges(relation: Relation, column_of: ColumnOf) -> list[TimeRange]:
         case PerPerson(rows=rows, keys=keys):
             # A condition on a key is one on the rows: those of other keys are in other groups.
             return [_renamed(each, keys) for each in time_ranges(rows, column_of)]
-        case JoinPublic(rows=rows, columns=added):
-            names = [name for name, _ in added]
-            return [_hidden(each, names) for each in time_ranges(rows, column_of)]
+        case JoinPublic(rows=rows):
+            # Public columns have other names than the private ones: `columns_of` refuses equal ones.
+            return time_ranges(rows, column_of)
         case JoinPeople(left=left, right=right):
             return time_ranges(left, column_of) + time_ranges(right, column_of)
         case Union(parts=parts):
@@ -128,13 +128,6 @@ def _renamed(each: TimeRange, columns: tuple[tuple[str, Expression], ...]) -> Ti
         if isinstance(expression, Field) and expression.name == each.name:
             return replace(each, name=name)
     return replace(each, name=None)
-
-
-def _hidden(each: TimeRange, added: list[str]) -> TimeRange:
-    """Return a range above a join: a public column of the same name hides the private one."""
-    if each.name in added:
-        return replace(each, name=None)
-    return each
 
 
 def _narrowed(each: TimeRange, test: Expression) -> TimeRange:
