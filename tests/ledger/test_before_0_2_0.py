@@ -47,6 +47,9 @@ PLANNED_OTHERWISE: dict[tuple[str, str], str] = {
     ("residue", "logistic"): "a part of the budget recalibrates its probabilities",
     ("residue", "classifier"): "a part of the budget recalibrates its probabilities",
     ("residue", "kmeans"): "it starts from a noisy grid",
+    ("residue", "pairs"): "shares of the budget go by cells, and the total has one of its own",
+    ("residue", "ones"): "shares of the budget go by cells, and the total has one of its own",
+    ("residue", "of rows"): "shares of the budget go by cells, and the total has one of its own",
     ("pure", "cases cube"): "rows without a key are measured too",
     ("pure", "cases sets"): "rows without a key are measured too",
     ("pure", "cases release"): "rows without a key are measured too",
@@ -282,8 +285,10 @@ class TestTheSameIsWritten:
                     take(curator, step),
                     step.planned and (kind, step.name) not in PLANNED_OTHERWISE,
                 )
-                history = ledger.history(last=1, kinds=("charge", "again"))
-                [entry] = history
+                history = ledger.history(last=3, kinds=("charge", "again"))
+                # The first steps of a synthetic table are kept behind its charge, at the price 0.
+                paid = [one for one in history if not one.why.endswith("paid for with it")]
+                entry = paid[-1]
                 then = old.entries[told[step.name]["charge"]]
                 same = [
                     "kind",

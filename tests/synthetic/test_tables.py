@@ -18,7 +18,6 @@ from discreet.synthetic import synthetic_from_json, synthetic_to_json
 from discreet.synthetic.measure import exact_tables, measure
 from discreet.synthetic.plan import choose_sets, plan_synthetic
 from discreet.synthetic.request import read_request
-from discreet.synthetic.synthesizer import measured_of
 from discreet.synthetic.synthetic import Synthetic
 from discreet.workloads.estimate import covers, sum_to
 from discreet.workloads.project import denoised, shrunk
@@ -31,7 +30,7 @@ SCHEMA = dp.Schema("people", dp.Rows(), COLUMNS, size=300)
 
 def made(rows, spend, schema=SCHEMA, **words):
     plan = plan_synthetic(read_request(Scan(schema), **words), spend)
-    return Synthetic(measured_of(plan, measure(plan, dp.Memory({schema.name: rows}))))
+    return Synthetic(measure(plan, dp.Memory({schema.name: rows})))
 
 
 class TestEveryRowIsInOneCellOfEveryColumn:
@@ -90,16 +89,17 @@ class TestThePlanner:
         facts = {f"c{place}": dp.Category(list(range(4 * place + 2))) for place in range(8)}
         request = read_request(Scan(dp.Schema("t", dp.Rows(), facts, size=20_000)))
         counts = [
-            sum(len(one) == 2 for one in choose_sets(request, square).sets)
+            sum(len(one) == 2 for one in choose_sets(request, square, 20_000).sets)
             for square in (1e-6, 2e-3, 1)
         ]
-        assert counts[0] == 0
-        assert 0 < counts[1] < 28
-        assert counts[2] == 28
+        assert counts == [0, 28, 28]
+        groups = [choose_sets(request, square, 20_000).cells[-1] for square in (2e-3, 1, 100)]
+        assert groups == sorted(groups)
+        assert groups[0] < groups[-1]
 
     def test_what_was_said_is_measured(self):
         request = read_request(Scan(SCHEMA), workload=[("sex", "works"), ("age",)])
-        found = choose_sets(request, 1e-12).sets
+        found = choose_sets(request, 1e-12, 300).sets
         assert [one for one in found if len(one) == 2] == [(6, 7)]
 
     def test_it_says_what_it_does_and_what_records_are_not_good_for(self):
@@ -114,7 +114,7 @@ class TestThePlanner:
 class TestTables:
     def test_they_are_whole_distributions(self):
         synth = made(people(100), dp.ApproxDP(5, "1e-6"))
-        tables = denoised(synth.measured.estimate())
+        tables = denoised(synth.measured.pair_estimate())
         totals = {key: table.sum() for key, table in tables.items()}
         assert all((table >= 0).all() for table in tables.values())
         assert max(totals.values()) == pytest.approx(min(totals.values()), rel=1e-6)
@@ -172,9 +172,7 @@ class TestTables:
         exact = exact_tables(plan.request, [(0, 1)], dp.Memory({"t": rows}))[0, 1]
         held = []
         for _ in range(10):
-            found = Synthetic(measured_of(plan, measure(plan, dp.Memory({"t": rows})))).table(
-                "a", "b"
-            )
+            found = Synthetic(measure(plan, dp.Memory({"t": rows}))).table("a", "b")
             low, high = found.interval(0.8)
             held.append(((low <= exact) & (exact <= high)).mean())
         assert abs(np.mean(held) - np.where(exact == 0, 0.9, 0.8).mean()) < 0.04

@@ -5,8 +5,8 @@
     synthetic_from_json    read it from a file; `synthetic_to_json` writes it
 
 Start at `request` (the tables asked), then `plan` (those worth measuring, and their noise),
-`measure` (the one step that reads data), and `synthetic` and `records`, which read only released
-numbers.
+`measure` (the one step that reads data), and `synthetic`, `records` and `quality`, which read only
+released numbers.
 """
 
 from ..lazy import lazy_names

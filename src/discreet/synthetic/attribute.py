@@ -59,6 +59,18 @@ class Attribute:
         return len(self._keys) + self.null
 
     @property
+    def ordered(self) -> bool:
+        """Whether neighbouring cells are near each other: bins, and numbers in rising order."""
+        if self.values is None:
+            return True
+        numbers: list[int | Fraction] = []
+        for value in self.values:
+            # True and False are listed values, no numbers.
+            if isinstance(value, int | Fraction) and not isinstance(value, bool):
+                numbers.append(value)
+        return len(numbers) == len(self.values) and numbers == sorted(numbers)
+
+    @property
     def _keys(self) -> tuple[Scalar, ...]:
         """The grouping key of each cell but that of NULL: its value, or the bin's first step."""
         if self.values is not None:
@@ -109,6 +121,23 @@ class Attribute:
     def places(self) -> Mapping[tuple[type, Scalar], int]:
         """Return the index of the cell of every key; 1 and True are different keys."""
         return {(type(key), key): place for place, key in enumerate(self._keys)}
+
+    def group_labels(self, groups: Integers) -> tuple[object, ...]:
+        """Return the name of each group of cells: its only cell, or the first and the last."""
+        cells = self.labels
+        labels: list[object] = []
+        for group in range(int(groups.max()) + 1):
+            own = [cells[place] for place in np.flatnonzero(groups == group).tolist()]
+            labels.append(own[0] if len(own) == 1 else self._group_text(own))
+        return tuple(labels)
+
+    def _group_text(self, labels: list[object]) -> str:
+        if not self.ordered:
+            return ", ".join(map(str, labels))
+        # Of two bins the ends are kept: "0 to 9" and "10 to 19" are "0 to 19".
+        first = str(labels[0]).split(" to ", 1)[0]
+        last = str(labels[-1]).rsplit(" to ", 1)[-1]
+        return f"{first} to {last}"
 
     def _bin_text(self, first: int, end: int) -> str:
         low = self._text(first)

@@ -34,12 +34,13 @@ class SynthesisWords(TypedDict, total=False):
     workload: WorkloadWords
     bins: Mapping[str, int] | None
     size: int | None
+    target: str | None
 
 
 MAX_COLUMNS = 44
 MAX_CELLS = 4_000_000
 SIZE_SUPPOSED = 10_000
-"""Rows assumed where neither call nor schema says; it only decides what is worth measuring."""
+"""Rows of the plan that is shown where neither call nor schema says how many there are."""
 
 
 @frozen
@@ -47,7 +48,9 @@ class SyntheticRequest:
     """Rows, the cells of their columns, and the sets of columns whose tables are asked.
 
     `given`: the sets were named by the caller and are all measured. Otherwise the planner chooses
-    among the pairs. `change` is the most that one unit moves a table.
+    among the pairs. `change` is the most that one unit moves a table. `size_known`: the call or the
+    schema says about how many rows there are. `kept` are the columns whose bins were asked for,
+    `target` is the column whose pairs come first.
     """
 
     rows: Relation
@@ -56,6 +59,9 @@ class SyntheticRequest:
     given: bool
     size: int
     change: StrategyNorms
+    size_known: bool = True
+    kept: frozenset[int] = frozenset()
+    target: int | None = None
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -82,30 +88,56 @@ def read_request(
     columns: Iterable[str] | None = None,
     workload: WorkloadWords = "pairs",
     bins: Mapping[str, int] | None = None,
+    *,
     size: int | None = None,
+    target: str | None = None,
 ) -> SyntheticRequest:
     """Read a request about rows.
 
-    Refuses: unknown columns, free text, tables too large to release, and people of whom several
-        rows would count.
+    Refuses: unknown columns, free text, tables too large to release, a target that is no column,
+        and people of whom several rows would count.
     Law: tests/synthetic/test_curator_synthesize.py::TestRefusedBeforeTheCharge
     """
     change = _change(rows)
     attributes = _attributes(rows, columns, dict(bins or {}))
-    sets = _sets(workload, [attribute.name for attribute in attributes])
+    names = [attribute.name for attribute in attributes]
+    sets = _sets(workload, names)
     _refuse_large(attributes, sets)
     given = not isinstance(workload, str)
-    return SyntheticRequest(rows, attributes, sets, given, _size(rows, size), change)
+    known = _size(rows, size)
+    kept = frozenset(names.index(name) for name in bins or {} if name in names)
+    return SyntheticRequest(
+        rows,
+        attributes,
+        sets,
+        given,
+        known or SIZE_SUPPOSED,
+        change,
+        known is not None,
+        kept,
+        _target(target, workload, names),
+    )
 
 
-def _size(rows: Relation, size: int | None) -> int:
+def _target(target: object, workload: object, names: list[str]) -> int | None:
+    """Return the place of the column whose relations matter most."""
+    if target is None:
+        return None
+    if target not in names:
+        raise InvalidArgument(f"target is one of the columns {', '.join(names)}; got {target!r}")
+    if workload != "pairs":
+        raise InvalidArgument(
+            'target= chooses among pairs, so that it needs workload="pairs"; leave one of them out'
+        )
+    return names.index(str(target))
+
+
+def _size(rows: Relation, size: int | None) -> int | None:
     """Return about how many rows there are, by the call, else by the schema of a single table."""
     if size is not None:
         return whole(size, "size", least=1)
     declared = [schema.size for schema in tables_of(rows)]
-    if len(declared) == 1 and declared[0] is not None:
-        return declared[0]
-    return SIZE_SUPPOSED
+    return declared[0] if len(declared) == 1 else None
 
 
 def _change(rows: Relation) -> StrategyNorms:

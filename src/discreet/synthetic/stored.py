@@ -10,11 +10,10 @@ import json
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from ..errors import InvalidArgument
 from .attribute import Attribute
-from .synthetic import Measured, Synthetic
+from .measured import Measured, ungrouped, whole_numbers
+from .synthetic import Synthetic
 
 VERSION = 1
 
@@ -27,7 +26,13 @@ def measured_to_json(measured: Measured) -> dict[str, object]:
         # The text of a float reads back to the same bits.
         block = {"of": list(part), "grid": grid, "variance": repr(variance)}
         blocks.append(block | {"noisy": noisy.tolist()})
-    columns = [_column_to_json(attribute) for attribute in measured.attributes]
+    columns = []
+    for attribute, groups in zip(measured.attributes, measured.groups, strict=True):
+        column = _column_to_json(attribute)
+        if int(groups.max()) + 1 < attribute.size:
+            # The group of each cell; tables of earlier releases have none.
+            column["groups"] = groups.tolist()
+        columns.append(column)
     return {"synthetic": VERSION, "columns": columns, "blocks": blocks}
 
 
@@ -40,22 +45,20 @@ def measured_from_json(data: Any) -> Measured:  # noqa: ANN401 any value of JSON
     try:
         # Version 1 is the only one; another raises KeyError.
         blocks = {VERSION: data["blocks"]}[data["synthetic"]]
+        attributes = tuple(_column_from_json(column) for column in data["columns"])
+        columns = zip(data["columns"], ungrouped(attributes), strict=True)
         return Measured(
-            tuple(_column_from_json(column) for column in data["columns"]),
+            attributes,
             tuple(tuple(block["of"]) for block in blocks),
             tuple(int(block["grid"]) for block in blocks),
             tuple(float(block["variance"]) for block in blocks),
-            tuple(_integers(block["noisy"]) for block in blocks),
+            tuple(whole_numbers(block["noisy"]) for block in blocks),
+            tuple(whole_numbers(column.get("groups", own)) for column, own in columns),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InvalidArgument(
             "this is no synthetic table of discreet, or one of a newer release"
         ) from None
-
-
-def _integers(values: list[int]) -> Any:  # noqa: ANN401 64 bits, or Python's own integers
-    is_wide = max(map(abs, values), default=0) >= 2**62
-    return np.array(values, dtype=object if is_wide else np.int64)
 
 
 def _column_to_json(attribute: Attribute) -> dict[str, object]:

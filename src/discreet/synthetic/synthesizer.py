@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Self
 from .. import engines
 from ..data.schema import Schema
 from ..data.unit import People
+from ..engines.base import keeps_all_rows
 from ..errors import InvalidArgument
 from ..ledger import Ledger
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Scan
-from ..workloads.strategy_noise import variances_of
 from .measure import measure
 from .plan import SyntheticPlan, plan_synthetic
 from .request import WorkloadWords, read_request
-from .synthetic import Measured, Synthetic
+from .synthetic import Synthetic
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -28,18 +28,11 @@ if TYPE_CHECKING:
 REQUIRED_LEDGER: Any = type("REQUIRED_LEDGER", (), {"__repr__": lambda _: "REQUIRED_LEDGER"})()
 
 
-def measured_of(plan: SyntheticPlan, noisy: tuple[Any, ...]) -> Measured:
-    """Return the released numbers, with all facts needed to read them without the plan."""
-    grids = tuple(one.grid for one in plan.measured)
-    variances = tuple(variances_of(plan.measured))
-    return Measured(plan.request.attributes, plan.sets, grids, variances, noisy)
-
-
 def warn_if_hopeless(plan: SyntheticPlan) -> None:
     """Warn, before the charge, of a spend for which noise would drown the tables."""
     if plan.hopeless:
         warnings.warn(
-            f"noise would drown tables of about {plan.request.size:,} rows "
+            f"noise would drown tables of about {plan.rows:,} rows "
             f"(expected total variation {plan.expected:.2f}); "
             "spend more, use fewer columns or wider bins, or say size= if there are more rows",
             stacklevel=4,
@@ -77,6 +70,7 @@ class Synthesizer:
         workload: WorkloadWords = "pairs",
         bins: Mapping[str, int] | None = None,
         size: int | None = None,
+        target: str | None = None,
     ) -> None:
         if not isinstance(schema, Schema):
             raise InvalidArgument(
@@ -89,7 +83,9 @@ class Synthesizer:
                 f"{schema.name} has people as units; "
                 "make records through a curator: curator.synthesize(…)"
             )
-        self.request = read_request(Scan(self.schema), columns, workload, bins, size)
+        self.request = read_request(
+            Scan(self.schema), columns, workload, bins, size=size, target=target
+        )
         self.synthetic_: Synthetic | None = None
 
     def plan(self, ledger: Ledger | None = None) -> SyntheticPlan:
@@ -97,8 +93,11 @@ class Synthesizer:
 
         `print` it.
         """
+        return self._plan(ledger, rows_public=False)
+
+    def _plan(self, ledger: Ledger | None, *, rows_public: bool) -> SyntheticPlan:
         terms = None if ledger is None else ledger.terms.filter
-        return plan_synthetic(self.request, self.spend, terms)
+        return plan_synthetic(self.request, self.spend, terms, rows_public=rows_public)
 
     def fit(
         self,
@@ -120,9 +119,9 @@ class Synthesizer:
                 "fit(frame, ledger=ledger), or curator.synthesize(…); "
                 "ledger=None makes records without one, and nothing is recorded"
             )
-        plan = self.plan(ledger)
         with _store(self.schema.name, frame) as engine:
             engine.check(self.schema)
+            plan = self._plan(ledger, rows_public=keeps_all_rows(engine))
             warn_if_hopeless(plan)
             entry = None
             # The charge comes before the tables: a crash in between loses budget, never privacy.
@@ -133,8 +132,8 @@ class Synthesizer:
             else:
                 reason = why or f"synthesize {self.schema.name}"
                 entry = ledger.charge(plan.event, who=who, why=reason)
-            noisy = measure(plan, engine)
-        self.synthetic_ = Synthetic(measured_of(plan, noisy), str(plan), entry)
+            measured = measure(plan, engine)
+        self.synthetic_ = Synthetic(measured, str(plan), entry)
         return self
 
     def sample(self, rows: int | None = None) -> pd.DataFrame:

@@ -1,14 +1,13 @@
 """Synthetic table: noisy integers that were paid for, and free post-processing of them.
 
-Measured           the released numbers
 Synthetic          tables with error bars, records, and their quality
 ReleasedTable      counts of the combinations of one or two columns, with confidence intervals
-SyntheticQuality   distance of records to the released tables
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -25,43 +24,25 @@ from ..show.number import Digits, number_text
 from ..show.table import text_table
 from ..workloads.budget_shares import Floats
 from ..workloads.estimate import ComponentEstimate
-from ..workloads.project import denoised, distance
-from ..workloads.residual import component_estimate
+from ..workloads.project import denoised, distance, single_tables
 from ..workloads.strategy_norms import Integers
 from ..workloads.tail import normal_reach
 from ..workloads.workload import KeySet
-from .attribute import Attribute
+from .expected import LOSS, PairNoise
+from .measured import Measured, group_sums
 from .plan import NOT_GOOD_FOR
-from .records import Pool, draw_pool, pairs_of, pick, table_of
+from .quality import PairQuality, SyntheticQuality, relation_of
+from .records import Pool, draw_pool, pairs_of, pick, spread, table_of
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
     import polars as pl
 
 MAX_ROWS = 10_000_000
-# Rows of a table, and pairs of a quality, that their texts show.
+# Rows of a table that its text shows.
 _SHOWN = 20
-_SHOWN_PAIRS = 10
-
-
-@frozen(eq=False)
-class Measured:
-    """The released numbers: noisy contrasts of each set of columns, times a whole grid."""
-
-    attributes: tuple[Attribute, ...]
-    sets: tuple[KeySet, ...]
-    grids: tuple[int, ...]
-    variances: tuple[float, ...]
-    noisy: tuple[Integers, ...]
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The number of cells of each column."""
-        return tuple(attribute.size for attribute in self.attributes)
-
-    def estimate(self) -> ComponentEstimate:
-        """Return the least-squares estimate of all tables."""
-        return component_estimate(self.sizes, self.sets, self.noisy, self.grids, self.variances)
+# A NULL that so many deviations of the noise could have made is none.
+_NULL_DEVIATIONS = 3.0
 
 
 @frozen(eq=False)
@@ -146,48 +127,19 @@ def _text(value: object) -> str:
     return f"{value:.1f}" if isinstance(value, float) else str(value)
 
 
-@frozen
-class PairQuality:
-    """Distance of weighted and of whole records to the released table of one pair.
+def _without_last(table: Floats, emptied: Sequence[bool]) -> Floats:
+    """Return a table whose last cell along some axes is empty, with the same sum.
 
-    `deviation` is that of the noise on a count; None if the pair was not measured.
+    It is returned as it is if no other cell has rows.
     """
-
-    columns: tuple[str, ...]
-    deviation: float | None
-    weighted: float
-    whole: float
-
-
-@frozen
-class SyntheticQuality:
-    """Total variation of records against released tables, for every pair of columns; `print` it.
-
-    It says nothing about the data: the distance of released tables to them is in their error bars.
-    """
-
-    pairs: tuple[PairQuality, ...]
-
-    @property
-    def weighted(self) -> float:
-        """The mean total variation of weighted records."""
-        return sum(pair.weighted for pair in self.pairs) / len(self.pairs)
-
-    @property
-    def whole(self) -> float:
-        """The mean total variation of whole records."""
-        return sum(pair.whole for pair in self.pairs) / len(self.pairs)
-
-    def __str__(self) -> str:
-        lines = [("table", "noise on a count", "weighted records", "whole records")]
-        worst_first = sorted(self.pairs, key=lambda pair: -pair.whole)
-        for pair in worst_first[:_SHOWN_PAIRS]:
-            noise = "not measured" if pair.deviation is None else f"{pair.deviation:.3g}"
-            name = " × ".join(pair.columns)
-            lines.append((name, noise, f"{pair.weighted:.4f}", f"{pair.whole:.4f}"))
-        lines.append(("mean of all", "", f"{self.weighted:.4f}", f"{self.whole:.4f}"))
-        title = "total variation of records against released tables, the largest first"
-        return f"{title}\n{text_table(lines)}"
+    held = table.copy()
+    for axis, is_empty in enumerate(emptied):
+        if is_empty:
+            np.moveaxis(held, axis, 0)[-1] = 0.0
+    others = float(held.sum())
+    if not others:
+        return table
+    return held * (float(table.sum()) / others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,12 +162,40 @@ class Synthetic:
         return self.measured.estimate()
 
     @cached_property
+    def _pair_estimate(self) -> ComponentEstimate:
+        return self.measured.pair_estimate()
+
+    @cached_property
+    def _singles(self) -> dict[KeySet, Floats]:
+        """Tables of single columns."""
+        return single_tables(self._estimate)
+
+    @cached_property
     def _tables(self) -> dict[KeySet, Floats]:
-        return denoised(self._estimate)
+        """Tables of columns and pairs in groups of cells."""
+        grouped: dict[KeySet, Floats] = {}
+        for place, own in enumerate(self.measured.groups):
+            grouped[place,] = group_sums(self._singles[place,], own)
+        return denoised(self._pair_estimate, grouped)
 
     @cached_property
     def _pool(self) -> Pool:
-        return draw_pool(self._tables, self.measured.sizes, self._total)
+        tables = {}
+        for keys, table in self._tables.items():
+            tables[keys] = _without_last(table, [place in self._no_nulls for place in keys])
+        return draw_pool(tables, self.measured.cells, self._total)
+
+    @cached_property
+    def _no_nulls(self) -> frozenset[int]:
+        """Columns of whose NULLs noise could have made all: records have none of them."""
+        found = set()
+        for place, attribute in enumerate(self.measured.attributes):
+            if not attribute.null or attribute.size == 1:
+                continue
+            nulls = float(self._estimate.table((place,)).values[-1])
+            if nulls < _NULL_DEVIATIONS * self._deviation((place,)):
+                found.add(place)
+        return frozenset(found)
 
     @property
     def _total(self) -> float:
@@ -257,20 +237,37 @@ class Synthetic:
         keys = tuple(sorted(places))
         # Columns of one cell are not measured: they tell nothing.
         live = tuple(place for place in keys if self.measured.sizes[place] > 1)
-        noisy = self._estimate.table(keys).values
-        values = self._tables[keys] if keys else noisy
+        # Cells of a pair are groups of those of its columns.
+        estimate = self._estimate_of(keys)
+        noisy = estimate.table(keys).values
+        values = noisy
+        if len(keys) == 1:
+            values = self._singles[keys]
+        elif keys:
+            values = self._tables[keys]
         # Tables have their columns in the order of the schema, the result in that of the names.
         axes = tuple(keys.index(place) for place in places)
         return ReleasedTable(
             names,
-            tuple(self.measured.attributes[place].labels for place in places),
+            tuple(self._labels(place, len(keys)) for place in places),
             values.transpose(axes),
             noisy.transpose(axes),
-            self._deviation(keys) if live in self._estimate.parts else None,
+            self._deviation(keys) if live in estimate.parts else None,
         )
 
+    def _labels(self, place: int, keys: int) -> tuple[object, ...]:
+        attribute = self.measured.attributes[place]
+        if keys == 1:
+            return attribute.labels
+        return attribute.group_labels(self.measured.groups[place])
+
     def _deviation(self, keys: KeySet) -> float:
-        return math.sqrt(self._estimate.variance(keys))
+        return math.sqrt(self._estimate_of(keys).variance(keys))
+
+    def _estimate_of(self, keys: KeySet) -> ComponentEstimate:
+        if len(keys) == 2:
+            return self._pair_estimate
+        return self._estimate
 
     def records(
         self, rows: int | None = None, *, weighted: bool = False, bits: Bits | None = None
@@ -292,12 +289,21 @@ class Synthetic:
             cells = pick(self._pool, min(count, MAX_ROWS), bits)
         made: dict[str, list[object]] = {}
         for place, attribute in enumerate(self.measured.attributes):
-            made[attribute.name] = attribute.draw(cells[:, place], bits)
+            made[attribute.name] = attribute.draw(self._cells(place, cells[:, place], bits), bits)
         if weighted:
             # A column of the data may have the same name.
             name = "weight_" if "weight" in self.columns else "weight"
             made[name] = self._pool.weights.tolist()
         return made
+
+    def _cells(self, place: int, groups: Integers, bits: Bits | None) -> Integers:
+        """Return the cell of each record from its group, as often as its column says."""
+        sizes = self.measured.sizes
+        if self.measured.cells[place] == sizes[place]:
+            return groups
+        table = np.zeros((self.measured.cells[place], sizes[place]))
+        table[self.measured.groups[place], np.arange(sizes[place])] = self._singles[place,]
+        return spread(table, groups, bits)
 
     def to_polars(self, rows: int | None = None, *, weighted: bool = False) -> pl.DataFrame:
         """Return records as a Polars data frame."""
@@ -308,19 +314,60 @@ class Synthetic:
         return load("pandas", "tables").DataFrame(self.records(rows, weighted=weighted))
 
     def quality(self) -> SyntheticQuality:
-        """Return the distance of records to the released tables; reads no data, costs nothing."""
-        sizes = self.measured.sizes
+        """Return the relations that were measured, and how far records are from them.
+
+        Reads no data, costs nothing.
+        """
+        sizes = self.measured.cells
         pool = self._pool
         whole_records = pick(pool, min(self.rows, MAX_ROWS))
+        noise = self._noise()
+        losses = self._losses(noise)
+        # A pair that was not measured is supposed to be like those that were.
+        unknown = LOSS
+        if losses:
+            unknown = sum(losses.values()) / len(losses)
         found = []
         for pair in pairs_of(len(sizes)):
             names = tuple(self.columns[place] for place in pair)
-            deviation = self._deviation(pair) if pair in self._estimate.parts else None
+            deviation = self._deviation(pair) if pair in self._pair_estimate.parts else None
             target = self._tables[pair]
             weighted = distance(table_of(pool.cells, pair, sizes, pool.weights), target)
             unweighted = distance(table_of(whole_records, pair, sizes), target)
-            found.append(PairQuality(names, deviation, weighted, unweighted))
-        return SyntheticQuality(tuple(found))
+            relation = 0.0
+            expected = noise.single(pair[0])
+            if len(pair) == 2:
+                relation = relation_of(target)
+                expected = noise.pair(pair, losses.get(pair, unknown))
+            one = PairQuality(names, deviation, weighted, unweighted, relation, expected)
+            found.append(one)
+        return SyntheticQuality(tuple(found), self.columns)
+
+    def _noise(self) -> PairNoise:
+        """Return the facts from which the error of records is expected."""
+        roots = []
+        for place in range(len(self.columns)):
+            shares = self._singles[place,] / self._total
+            roots.append(float(np.sqrt(shares).sum()))
+        return PairNoise(
+            self.measured.sizes,
+            self.measured.cells,
+            self._total,
+            self.measured.deviations(),
+            tuple(roots),
+        )
+
+    def _losses(self, noise: PairNoise) -> dict[KeySet, float]:
+        """Return how far each released pair is from the product of its columns."""
+        found: dict[KeySet, float] = {}
+        for pair in self._pair_estimate.parts:
+            if len(pair) == 2:
+                table = self._tables[pair]
+                independent = np.outer(table.sum(axis=1), table.sum(axis=0))
+                # A relation that noise could hide is not believed to be smaller than that.
+                hidden = min(LOSS, noise.left(pair))
+                found[pair] = max(distance(table, independent), hidden)
+        return found
 
     def _place(self, name: str) -> int:
         if name not in self.columns:

@@ -39,6 +39,9 @@ def synthesize(
         list[str] | None,
         typer.Option("--bins", help="Equal bins of a number: income=50. May be repeated."),
     ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="The column whose relations matter most: its pairs first.")
+    ] = None,
     rows: Annotated[
         int | None, typer.Option(help="How many records to make; about as many as there are.")
     ] = None,
@@ -64,6 +67,7 @@ def synthesize(
             bins=_bins(bins),
             # Text here: the library checks it like any other number.
             size=price.size,  # type: ignore[typeddict-item]
+            target=target,
         )
         if price.spend is None:
             raise InvalidArgument("say what to spend: --epsilon and --delta, --rho or --mu")
@@ -101,7 +105,12 @@ def _report(made: Synthetic, *, as_json: bool) -> None:
         "columns": list(made.columns),
         "rows": made.rows,
         "tables": tables,
-        "quality": {"weighted": quality.weighted, "whole": quality.whole},
+        "quality": {
+            "weighted": quality.weighted,
+            "whole": quality.whole,
+            "expected": quality.expected,
+            "not_measured": list(quality.not_measured),
+        },
         "not_good_for": NOT_GOOD_FOR,
     }
     echo(f"{made!r}\n{quality}\n{NOT_GOOD_FOR}", reply, as_json=as_json)

@@ -2,32 +2,38 @@
 
 Records are post-processing of the stored marginals, so they cost nothing.
 
-Guarantee: the charge is durable before a row is read; the same request is returned for free.
+Guarantee: the charge is durable before a row is read; the same request is returned for free. A run
+    that starts again after a crash goes on from the noisy numbers of its first steps.
 Refuses: before the charge, what the planner, the ledger or the engine would refuse.
 Law: tests/synthetic/test_curator_synthesize.py
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import cast
+
 from ...arithmetic.canonical import hash_json
 from ...errors import InvalidArgument
 from ...frozen import frozen
+from ...ledger.charge_order import ChargeOrder
 from ...mechanisms.reading.budget import read_budget
 from ...plan.planner import Planner
+from ...privacy.events import Promise
 from ...privacy.events.json import Json, measure_to_json
-from ...privacy.measures import Measure
+from ...privacy.measures import Measure, PureDP
 from ...query.algebra.tree import Question, Relation, Scan
 from ...query.bounds.relation_facts import tables_of
 from ...query.sql.parse import parse_rows
 from ...query.text.question import describe, fingerprint
-from ...synthetic.measure import measure
+from ...synthetic.measure import Keep, Numbers, measure
 from ...synthetic.plan import SyntheticPlan, plan_synthetic
 from ...synthetic.request import SynthesisWords, read_request
 from ...synthetic.stored import measured_from_json, measured_to_json
-from ...synthetic.synthesizer import measured_of, warn_if_hopeless
+from ...synthetic.synthesizer import warn_if_hopeless
 from ...synthetic.synthetic import Synthetic
 from ..explain import check_rows
-from ..pay import Work, pay
+from ..pay import Locks, Work, pay
 from ..stored_answer import Body, BodyFacts, Said, read_body, receipt_of, write_body
 from .learn import Learner, charge_order_of, count_of
 
@@ -47,7 +53,7 @@ def plan_synthesis_of(
     budget = read_budget(spend)
     request = read_request(_rows(planner, table), **words)
     said = planner.question(count_of(request.rows)).question
-    plan = plan_synthetic(request, budget, planner.filter)
+    plan = plan_synthetic(request, budget, planner.filter, rows_public=planner.rows_public)
     facts = _facts(said, plan, spend)
     return Synthesis(plan, facts)
 
@@ -65,8 +71,8 @@ def synthesize(asker: Learner, made: Synthesis, why: str) -> Synthetic:
     warn_if_hopeless(plan)
 
     def run() -> str:
-        noisy = measure(plan, context.engine, bits=context.bits)
-        measured = measured_of(plan, noisy)
+        keep = _keeper(asker, order)
+        measured = measure(plan, context.engine, bits=context.bits, keep=keep)
         return write_body(Body(price, {"": measured_to_json(measured)}, facts, shown=order.price))
 
     def check() -> None:
@@ -82,6 +88,32 @@ def synthesize(asker: Learner, made: Synthesis, why: str) -> Synthetic:
     plan_text = stored_facts.asked[""].plan
     measured = measured_from_json(body.answers[""])
     return Synthetic(measured).with_receipt(receipt, plan_text)
+
+
+def _keeper(asker: Learner, order: ChargeOrder) -> Keep:
+    """Return the function that keeps the first steps of a synthesis in the ledger.
+
+    What follows depends on them. A run that starts again after a crash must find the same numbers:
+    drawn anew, every crash would tell something about a draw that nobody paid for. They are stored
+    under keys of their own at the price 0, since the order has paid for all steps. Steps that decide
+    nothing are not kept.
+    """
+    context = asker.context
+    paid = Promise(PureDP(0), neighbours=order.event.neighbours)
+
+    def keep(step: str, make: Callable[[], Numbers]) -> Numbers:
+        why = f"{step} of a synthetic table, paid for with it"
+        key = f"{order.key}:{step}"
+        own = ChargeOrder(asker.who, why, order.question, key, paid, text=order.text, apart=False)
+
+        def run() -> str:
+            return write_body(Body(context.ledger.price(paid), {"": make()}))
+
+        # Locks of its own: the key's lock may be the one that is held for the whole order.
+        stored = pay(context.ledger, own, Work(run, pause=context.pause), Locks())
+        return cast("Numbers", read_body(stored.body).answers[""])
+
+    return keep
 
 
 def _rows(planner: Planner, table: str) -> Relation:
@@ -118,6 +150,8 @@ def _facts(said: Question, plan: SyntheticPlan, spend: Measure) -> BodyFacts:
         "given": request.given,
         "size": request.size,
     }
+    if request.target is not None:
+        made["target"] = request.target
     versions = {schema.name: schema.version for schema in tables_of(request.rows)}
     asked = hash_json({**made, "rows": fingerprint(said)})
     names = ", ".join(attribute.name for attribute in request.attributes)

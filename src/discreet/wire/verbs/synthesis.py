@@ -5,7 +5,6 @@ The service releases noisy marginals. Clients make records from them for free (p
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from ...frozen import field, frozen
@@ -50,6 +49,7 @@ _BIN_COUNTS = mapping(
     positive_integer(1000), "columns to numbers of bins", most=MAX_NAMES, longest=MAX_NAME_LENGTH
 )
 _BINS = JsonField("bins", _BIN_COUNTS, required=False, null=True)
+_TARGET = JsonField("target", text(MAX_NAME_LENGTH), required=False, null=True)
 
 
 @frozen
@@ -71,13 +71,14 @@ def _make(
     spend: Measure,
     why: str = "",
     workload: WorkloadWords = "pairs",
-    **options: Any,  # noqa: ANN401 columns, bins and size, which are None unless given
+    **options: Any,  # noqa: ANN401 columns, bins, size and target: None unless given
 ) -> SynthesisRequest:
     words = SynthesisWords(
         columns=options.get("columns"),
         workload=workload,
         bins=options.get("bins"),
         size=options.get("size"),
+        target=options.get("target"),
     )
     return SynthesisRequest(table, spend, words, why)
 
@@ -85,7 +86,7 @@ def _make(
 SYNTHESIZE = RequestFormat(
     "SynthesisRequest",
     Record(
-        (TABLE, PAID, _COLUMNS, _WORKLOAD, _BINS, SIZE, WHY),
+        (TABLE, PAID, _COLUMNS, _WORKLOAD, _BINS, SIZE, _TARGET, WHY),
         example={
             "table": "people",
             "spend": {"rho": "1/8"},
@@ -126,14 +127,10 @@ def _synthesize(curator: Curator, asked: SynthesisRequest) -> JsonObject:
 
 def synthesis_plan_reply(plan: SyntheticPlan) -> JsonObject:
     """Return the reply with the plan of synthetic records."""
-    sizes = plan.request.sizes
-    numbers = 0
-    for columns in plan.sets:
-        # A table has one number for each combination of the values of its columns.
-        numbers += math.prod(sizes[column] for column in columns)
     return {
-        "tables": len(plan.sets),
-        "numbers": numbers,
+        # The total is one table more.
+        "tables": len(plan.sets) + 1,
+        "numbers": plan.numbers,
         "price": budget_to_table(plan.shown_price()),
         "expected": plan.expected,
         "hopeless": plan.hopeless,

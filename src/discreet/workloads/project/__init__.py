@@ -3,7 +3,7 @@
 It is free of charge, since it reads released numbers only.
 """
 
-from .denoise import denoised, distance, shrunk
+from .denoise import denoised, distance, shrunk, single_tables
 from .nearest import isotonic, simplex, whole_parts, whole_rows
 from .pairs import fit_pair, moved_pairs
 
@@ -15,6 +15,7 @@ __all__ = [
     "moved_pairs",
     "shrunk",
     "simplex",
+    "single_tables",
     "whole_parts",
     "whole_rows",
 ]

@@ -17,6 +17,7 @@ table.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -29,16 +30,27 @@ STEPS = 300
 _TINY = 1e-300
 
 
-def denoised(estimate: ComponentEstimate) -> dict[tuple[int, ...], Floats]:
-    """Return the table of every single column and every pair, none negative, all of one total.
-
-    A pair that was not measured is the product of its columns.
-    """
-    count = len(estimate.sizes)
+def single_tables(estimate: ComponentEstimate) -> dict[tuple[int, ...], Floats]:
+    """Return the table of every single column, none negative, all of one total."""
     total = max(1.0, float(estimate.table(()).values))
     found: dict[tuple[int, ...], Floats] = {}
-    for place in range(count):
+    for place in range(len(estimate.sizes)):
         found[place,] = _nearest(estimate.table((place,)).values, total)
+    return found
+
+
+def denoised(
+    estimate: ComponentEstimate, singles: Mapping[tuple[int, ...], Floats] | None = None
+) -> dict[tuple[int, ...], Floats]:
+    """Return the table of every single column and every pair, none negative, all of one total.
+
+    `singles` are the tables of single columns, if they are known better than the estimate tells. A
+    pair that was not measured is the product of its columns. A cell that is empty in its column is
+    empty in every pair.
+    """
+    count = len(estimate.sizes)
+    found = dict(singles or single_tables(estimate))
+    total = float(found[0,].sum())
     for left in range(count):
         for right in range(left + 1, count):
             independent = np.outer(found[left,], found[right,]) / total
@@ -56,7 +68,9 @@ def _pair(estimate: ComponentEstimate, pair: tuple[int, int], start: Floats) -> 
     energy = estimate.variance(pair) * noisy.size
     # Multiplicative steps cannot leave 0, so every cell starts a little above it.
     positive = start + 1e-9 * start.sum() / start.size
-    return _towards((noisy + low_rank) / 2, positive, energy / 4)
+    found = _towards((noisy + low_rank) / 2, positive, energy / 4)
+    held = np.where(start > 0, found, 0.0)
+    return np.asarray(held * (float(start.sum()) / max(float(held.sum()), _TINY)))
 
 
 def _towards(middle: Floats, start: Floats, energy: float) -> Floats:
