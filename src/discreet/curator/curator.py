@@ -302,8 +302,7 @@ class Curator(StandingReports):
 
         `columns` are all by default. `workload` is "pairs" (the planner chooses which are worth
         measuring), "ones", or a list of sets of columns. `bins` is the number of equal bins of a number.
-        `size` is public: the approximate number of rows; where nobody says it, a noisy total is released
-        first. Pairs with `target` come first. The same request costs nothing again.
+        `size` is public: about how many rows; else a noisy total comes first. Pairs with `target` come first.
 
         Refuses: tables in which one person may have several rows.
         """
