@@ -8,45 +8,52 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import discreet as dp
+from discreet.data.files.schema_file import write_schemas
 from discreet.service.app import build_app
 from discreet.service.config import read_config
-from intake.sources import ARROW, PLAIN, hostile_cells, typed
-from service.deployment import SCHEMA, build
+from intake.sources import ARROW, PLAIN, RULES, hostile_cells, readable, typed
+from service.deployment import build
 from service.inside import inside
 from support.profile import DEEP
 
-DECLARED = {
-    "text": 'type = "text", max_length = 20',
-    "large text": 'type = "category", values = ["1", "a"]',
-    "time ms None": 'type = "date", low = "1980-01-01", high = "2010-01-01"',
-    "time ns Europe/Oslo": 'type = "timestamp", low = "1980-01-01T00:00:00", high = "2010-01-01T00:00:00"',
-    "decimal": 'type = "integer", low = 0, high = 9',
-    "double": 'type = "real", low = 0, high = 9, step = 1',
-    "duration": 'type = "integer", low = 0, high = 9',
-}
-"""Types of a Parquet file, each with a declaration that reads it."""
-BODIES = [
-    {"sql": "SELECT COUNT(x) AS n FROM people", "spend": {"epsilon": "1"}},
-    {"sql": "SELECT region, SUM(age) AS s FROM people GROUP BY region", "spend": {"epsilon": "1"}},
-    {"sql": "SELECT COUNT(*) AS n FROM people WHERE x IS NULL", "spend": {"epsilon": "1"}},
+STORED = [
+    case
+    for case in ARROW
+    # Parquet has no runs, no seconds and no dictionaries of its own.
+    if case not in ("runs", "dictionary") and not case.startswith("time s")
 ]
+WARDS = dp.Schema.public_table(
+    "wards", {"ward": dp.Integer(0, 120), "city": dp.Text(20)}, key=["ward"]
+)
+
+
+def questions(names):
+    """Counts of every column together, by one of them, and of the rows that one leaves empty."""
+    counts = ", ".join(f"COUNT({name}) AS n{place}" for place, name in enumerate(names))
+    yield f"SELECT {counts} FROM people"
+    yield f"SELECT COUNT(*) AS n FROM people WHERE {names[0]} IS NULL"
+    yield "SELECT SUM(age) AS s FROM people"
 
 
 def asked(folder, case, cells):
-    """Every reply of a service over one file, or the refusal to start."""
+    """Every reply of a service over one file; nothing where no declared column reads the type."""
     house = build(folder, service='grid = "0.1"')
-    cells_of_x = typed(case, cells)["text"]
-    rows = PLAIN + len(cells)
-    table = {"age": [5] * rows, "income": [7.0] * rows, "region": ["N"] * rows, "x": cells_of_x}
-    pq.write_table(pa.table(table), folder / "people.parquet")
-    schema = SCHEMA.replace("[tables.wards]", f"x = {{ {DECLARED[case]} }}\n[tables.wards]", 1)
-    (folder / "people.toml").write_text(schema)
+    table = typed(case, cells).append_column("age", pa.array([5] * (PLAIN + len(cells))))
+    pq.write_table(table, folder / "people.parquet")
+    with dp.DuckDB({"t": folder / "people.parquet"}) as engine:
+        schema, refused = readable(engine, RULES)
+    if schema is None:
+        return [(name, text) for (name, _), (text, *_) in refused.items()]
+    columns = {**schema.columns, "age": dp.Integer(0, 120)}
+    write_schemas(folder / "people.toml", [dp.Schema("people", dp.Rows(), columns), WARDS])
     config = house.config.read_text().replace("people.csv", "people.parquet")
     house.config.write_text(config)
     found = []
     with inside(build_app(read_config(house.config)), house.url) as client:
         headers = {"Authorization": f"Bearer {house.tokens['ana']}"}
-        for body in BODIES:
+        for question in questions(list(schema.columns)):
+            body = {"sql": question, "spend": {"epsilon": "1"}}
             path = "/api/v1/datasets/people"
             shown = client.request("POST", f"{path}/explain", json=body, headers=headers)
             found.append((shown.status_code, shown.text))
@@ -61,10 +68,12 @@ def asked(folder, case, cells):
     return found
 
 
-@pytest.mark.parametrize("case", DECLARED if DEEP else ["text"])
+@pytest.mark.parametrize("case", STORED if DEEP else ["text"])
 def test_one_cell_moves_no_reply(tmp_path, case):
-    assert case in ARROW
     plain = asked(tmp_path / "plain", case, ())
-    assert {status for status, *_ in plain} == {200}
+    if any(len(seen) > 2 for seen in plain):
+        assert {status for status, *_ in plain} == {200}
+    else:
+        assert len(plain) == len(RULES)
     for number, cell in enumerate(hostile_cells(case)[: None if DEEP else 1]):
         assert asked(tmp_path / str(number), case, (cell,)) == plain

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from uuid import uuid4
@@ -16,7 +17,7 @@ from ..base import PeopleTotals, cancelled, failure, schemas_in
 from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.rows import prepared
-from ..sql.store import SqlEngine, SqlStore
+from ..sql.store import SqlEngine, SqlStore, TextCache
 from ..sql.table_name import read_table_name
 from .dialect import SPARK, stored_class
 from .log_filter import quiet
@@ -85,6 +86,7 @@ class Spark(SqlEngine):
         # Views are made only when all sources could be read.
         self._table_sql = {name: table_sql(name, source) for name, source in sources.items()}
         self._store = SqlStore(SPARK, self._table, self._fetch)
+        self._shown_texts = TextCache()
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
@@ -93,6 +95,14 @@ class Spark(SqlEngine):
     def tally_people(self, tally: Tally) -> PeopleTotals:
         """Return the exact bounded totals of every person and key that occurs."""
         return self._store.tally_people(tally)
+
+    def explain(self, tally: Tally) -> str:
+        """Return the SQL text of a tally.
+
+        Frames and files have the names of their schemas: the view that stands for them is not shown.
+        """
+        store = replace(self._store, table=self._shown_table, texts=self._shown_texts)
+        return store.explain(tally)
 
     def check(self, schema: Schema) -> None:
         """Check that a schema fits its stored table.
@@ -198,6 +208,16 @@ class Spark(SqlEngine):
             quoted = SPARK.quote(own_name)
             columns[label] = StoredColumn(quoted, type_name, stored_class(type_name))
         return StoredTable(sql, columns, steady=name in self._files)
+
+    def _shown_table(self, name: str) -> StoredTable:
+        """Describe a table under the names that its user gave."""
+        table = self._table(name)
+        if name not in self._frames:
+            return table
+        columns = {}
+        for label, column in table.columns.items():
+            columns[label] = replace(column, sql=SPARK.quote(label))
+        return replace(table, sql=SPARK.quote(name), columns=columns)
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
         # One query at a time: the flag that tells a cancelled query belongs to it.
