@@ -1,9 +1,10 @@
-"""Intake of a CSV file: the CPU time of `dp.prepare` as a multiple of DuckDB's own reading, and the memory it takes.
+"""Intake of a file: the CPU time of `dp.prepare` as a multiple of DuckDB's own reading, and the memory it takes.
 
     python benchmarks/intake.py                     2 million rows of 200,000 people
     python benchmarks/intake.py --rows 50000000 --memory 1500MB
+    python benchmarks/intake.py --parquet           the same rows in a Parquet file
 
-The plain side is `CREATE TABLE AS SELECT * FROM read_csv(…)` into a file, types detected. Ours has the check of the
+The plain side is `CREATE TABLE AS SELECT * FROM read_csv(…)` or `read_parquet(…)` into a file, types detected. Ours has the check of the
 grammar in it, the reading of every cell by its declaration, the steward's counts, the digest of the source; with people
 also their numbers, the counts and shares of their rows, and the order by person. Runs take turns, each in a process of
 its own; the least CPU time of each counts, and the most memory.
@@ -44,7 +45,7 @@ def generate(path: Path, rows: int) -> None:
             CAST(floor(random() * 100) AS INTEGER) AS age,
             DATE '2020-01-01' + CAST(floor(random() * 1500) AS INTEGER) AS day
             FROM (SELECT CAST(floor(random() * {rows // 10}) AS INTEGER) AS who FROM range({rows})))
-            TO '{path}' (HEADER)"""
+            TO '{path}'"""
         )
 
 
@@ -56,7 +57,7 @@ def run(method: str, path: str, memory: str) -> dict[str, float]:
             with duckdb.connect(
                 f"{place}/plain", config={"memory_limit": memory} if memory else {}
             ) as connection:
-                connection.execute(f"CREATE TABLE events AS SELECT * FROM read_csv('{path}')")
+                connection.execute(f"CREATE TABLE events AS FROM '{path}'")
         else:
             dp.prepare(
                 {"events": path}, [SCHEMAS[method]], f"{place}/store", memory=memory or None
@@ -71,13 +72,15 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--memory", default="")
+    parser.add_argument("--parquet", action="store_true")
     asked = parser.parse_args()
     found: dict[str, list[dict[str, float]]] = {"plain": [], "rows": [], "people": []}
     with tempfile.TemporaryDirectory() as place:
-        generate(Path(place) / "events.csv", asked.rows)
+        source = Path(place) / ("events.parquet" if asked.parquet else "events.csv")
+        generate(source, asked.rows)
         for _ in range(asked.rounds):
             for method, runs in found.items():
-                command = [sys.executable, __file__, method, f"{place}/events.csv", asked.memory]
+                command = [sys.executable, __file__, method, str(source), asked.memory]
                 runs.append(
                     json.loads(
                         subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -1,10 +1,16 @@
-"""Exact totals under a person bound: count, sum and mean of income by state, beside the plain query on the same rows.
+"""Questions beside the plain query on the same rows.
 
-    python benchmarks/queries.py                     DuckDB, 10 million rows of 1 million people, and the peers
-    python benchmarks/queries.py --postgres DSN      also PostgreSQL, 2 million rows
+    python benchmarks/queries.py                     DuckDB, 10 million rows: a family of questions over three schemas
+    python benchmarks/queries.py --seeds 7 8         … with other schemas drawn than those of the seeds 1 and 2
+    python benchmarks/queries.py --bounds            exact totals of one question under each person bound, and the peers
+    python benchmarks/queries.py --postgres DSN      these also on PostgreSQL, 2 million rows
     python benchmarks/queries.py --spark             also Spark, local, 2 million rows
     python benchmarks/queries.py --rows N            N rows, of N/10 people, instead
-    python benchmarks/queries.py --only prepared     the lines of stores with that word in their name, no peers
+    python benchmarks/queries.py --only prepared     the lines with that word in their store or question, no peers
+
+The family (`query_family.py`, `query_lines.py`): keys × statistics × rows or people × WHERE or none, whole questions over
+a prepared store, CPU time as a multiple of the plain query; every line is printed, then the median, the worst, and how
+many miss their target. The rest of this page is about `--bounds`: count, sum and mean of income by state.
 
 Every number is a ratio to the plain query, interleaved with it: CPU time (wall time on servers), the least of several
 runs. On DuckDB each line is a process of its own; peak memory is what its first run adds, before any plain query. A
@@ -28,6 +34,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import query_lines
 import query_methods
 import query_peers
 from query_data import fill, generate
@@ -133,7 +140,13 @@ def main() -> None:
     parser.add_argument("--postgres", metavar="DSN")
     parser.add_argument("--spark", action="store_true")
     parser.add_argument("--only", default="", metavar="WORD")
+    parser.add_argument("--seeds", type=int, nargs="*", default=[1, 2])
+    parser.add_argument("--bounds", action="store_true")
     asked = parser.parse_args()
+    if not (asked.bounds or asked.postgres or asked.spark):
+        for name in ("first", *map(str, asked.seeds)):
+            query_lines.main(name, asked.rows, [asked.only])
+        return
     on_nothing()
     head()
     on_duckdb(asked.rows, asked.only)

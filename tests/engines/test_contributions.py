@@ -10,9 +10,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.data import Category, Integer, People, Real, Rows, Schema
-from discreet.engines import DuckDB
+from discreet.engines import DuckDB, prepare
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.algebra.tally import Free, GroupRowShare, GroupShare, RowShare, Tally, Term
+from discreet.query.algebra.tally import (
+    Free,
+    GroupRowShare,
+    GroupShare,
+    KeptKeys,
+    RowShare,
+    Tally,
+    Term,
+)
 from discreet.query.algebra.tree import Scan, Where
 from engines.tables import Table, arrow, in_memory, same_totals
 
@@ -131,6 +139,82 @@ class TestKeysReadLate:
         with DuckDB({"visits": Path(tmp_path / "visits.parquet")}) as engine:
             for share in SHARES:
                 tally = Tally(Scan(visits), (CITY,), (COUNT, KNOWN), share, (("Oslo",), ("Rome",)))
+                same_totals(engine.tally(tally), memory.tally(tally))
+
+
+class TestCodes:
+    """Keys are what their expressions say, whatever rows are grouped by."""
+
+    MUCH, PAID = Field("much"), Field("paid")
+    KEYS = {
+        "case of a wide column": Call(
+            Function.CASE,
+            (
+                Call(Function.LESS, (MUCH, Constant(3))),
+                Constant("low"),
+                Call(Function.LESS, (MUCH, Constant(9))),
+                Constant("middle"),
+                Call(Function.LESS, (MUCH, Constant(20))),
+                Constant("low"),
+                Call(Function.LESS, (MUCH, Constant(30))),
+                Constant(None),
+                Constant("high"),
+            ),
+        ),
+        "case of few values": Call(
+            Function.CASE,
+            (Call(Function.EQUAL, (CITY, Constant("Oslo"))), Constant("here"), Constant("there")),
+        ),
+        "bin": Call(Function.FLOOR, (Call(Function.DIVIDE, (MUCH, Constant(5))),)),
+        "number": PAID,
+        "truth": Call(Function.LESS, (Constant(0), PAID)),
+        "negative": Call(Function.NEGATE, (PAID,)),
+    }
+    ONLY = {
+        "case of a wide column": ("high", "low", None),
+        "case of few values": ("there",),
+        "bin": (-2, 0, 3),
+        "number": tuple(range(-50, 51)),
+        "truth": (True,),
+        "negative": (-7, 0, 13),
+    }
+
+    @pytest.mark.parametrize("key", KEYS)
+    def test_every_engine_and_share(self, load, key):
+        visits = schema(Category(["Oslo", "Rome"]))
+        engine, memory = load({"visits": ROWS}), in_memory({"visits": ROWS})
+        own = tuple((value,) for value in self.ONLY[key])
+        shares = [*SHARES, GroupRowShare(4, 3, 1), KeptKeys(1, 2), KeptKeys(2, 1)]
+        asked = list(product(shares, (None, own), (False, True)))
+        turn = list(self.KEYS).index(key)
+        for share, only, people in load.some(asked[turn:] + asked[:turn]):
+            tally = Tally(Scan(visits), (self.KEYS[key],), (COUNT, KNOWN), share, only, people)
+            same_totals(engine.tally(tally), memory.tally(tally))
+
+    def test_prepared_stores_of_wider_declarations(self, tmp_path):
+        """Keys of a narrower schema are read from the codes of a wider one."""
+        wide = Schema(
+            "visits",
+            People("who", max_rows=3, max_groups=2),
+            {
+                "city": Category(["Oslo", "Rome", "Bonn"]),
+                "paid": Integer(-100, 100),
+                "much": Real(-20, 90, step=0.25),
+            },
+        )
+        narrow = Schema(
+            "visits",
+            People("who", max_rows=2, max_groups=2),
+            {
+                "city": Category(["Oslo", "Rome"]),
+                "paid": Integer(-9, 9),
+                "much": Real(-10, 40, step=0.25),
+            },
+        )
+        memory = in_memory({"visits": ROWS})
+        with prepare({"visits": arrow(ROWS)}, [wide], tmp_path / "store") as engine:
+            for asked, key, share in product((wide, narrow), (CITY, *self.KEYS.values()), SHARES):
+                tally = Tally(Scan(asked), (key,), (COUNT, KNOWN), share)
                 same_totals(engine.tally(tally), memory.tally(tally))
 
 

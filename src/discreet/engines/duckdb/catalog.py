@@ -44,7 +44,6 @@ class TableCatalog(Protocol):
     connection: duckdb.DuckDBPyConnection
     files: tuple[str, ...]
     dropped: frozenset[str]
-    kept: bool
     whole: bool
 
     def columns(self, table: str) -> dict[str, str]:
@@ -98,7 +97,7 @@ def _connection_catalog(
         raise InvalidArgument(
             "the connection compares text by a collation; SET default_collation = 'binary' first"
         )
-    ignore_values(connection, kept=False)
+    ignore_values(connection)
     require_own_functions(connection, "the connection")
     return DatabaseCatalog(connection, trusted)
 
@@ -303,7 +302,6 @@ class DatabaseCatalog:
     trusted: frozenset[str] = frozenset()
     files: tuple[str, ...] = ()
     dropped: frozenset[str] = frozenset()
-    kept: bool = False
     whole: bool = False
 
     def columns(self, table: str) -> dict[str, str]:
@@ -364,7 +362,6 @@ class PreparedCatalog:
     mark: Manifest
     path: str
     files: tuple[str, ...] = ()
-    kept: bool = True
     dropped: frozenset[str] = field(init=False)
     whole: bool = field(init=False)
 

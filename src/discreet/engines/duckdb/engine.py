@@ -185,7 +185,7 @@ class DuckDB:
                 show_progress(catalog.connection)
             return catalog
         files = catalog.files if isinstance(tables, Mapping) else None
-        lock_session(catalog.connection, files, kept=catalog.kept, progress=self._progress)
+        lock_session(catalog.connection, files, progress=self._progress)
         return catalog
 
     def _answer_over(self, connection: duckdb.DuckDBPyConnection) -> None:

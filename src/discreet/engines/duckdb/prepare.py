@@ -281,7 +281,7 @@ def _ingest(
         require_readable(schema, parts)
         tell(f"reading {name}")
         # The least and greatest value that a file states leave out NaN, so they must not be used.
-        ignore_values(connection, kept=False)
+        ignore_values(connection)
         taken = take_in(
             connection,
             source,
@@ -291,7 +291,7 @@ def _ingest(
             settled=partial(use_values, connection),
             forgotten=forgotten,
         )
-        ignore_values(connection, kept=False)
+        ignore_values(connection)
         tell(f"counting {name}")
         bad = source.bad if isinstance(source, CsvFiles) else 0
         action = given.on_bad_record if isinstance(given, Csv) else "refuse"

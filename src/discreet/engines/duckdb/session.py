@@ -31,12 +31,12 @@ VALUE_OPTIMIZERS = (
     "filter_pushdown",
     "empty_result_pullup",
     "compressed_materialization",
+    "statistics_propagation",
 )
-"""Optimizer passes that look at values: one row could decide whether a million others are read."""
-STATISTICS = "statistics_propagation"
-"""Optimizer pass that simplifies expressions by the least and greatest values.
+"""Optimizer passes that look at values: one row could decide whether a million others are read.
 
-Kept tables hide theirs, but for the numbers of people."""
+The last simplifies expressions by the least and greatest value: a column with one value becomes a
+constant, and a sum whose range is small is added up in fewer bits."""
 
 _PROGRESS = ("SET enable_progress_bar = true", "SET enable_progress_bar_print = false")
 
@@ -138,21 +138,17 @@ def why_unopened(file_name: str, problem: duckdb.Error) -> str:
     return f"{file_name} cannot be opened as a DuckDB file"
 
 
-def _ignore_values_sql(*, kept: bool) -> str:
-    passes = list(VALUE_OPTIMIZERS)
-    if not kept:
-        passes.append(STATISTICS)
-    return f"SET disabled_optimizers = '{','.join(passes)}'"
+_IGNORE_VALUES = f"SET disabled_optimizers = '{','.join(VALUE_OPTIMIZERS)}'"
 
 
-def ignore_values(connection: duckdb.DuckDBPyConnection, *, kept: bool) -> None:
-    """Disable the optimizer passes that look at values; `kept`: all tables are kept ones.
+def ignore_values(connection: duckdb.DuckDBPyConnection) -> None:
+    """Disable the optimizer passes that look at values.
 
     Guarantee: no stored value changes the plan of a query.
 
-    Law: tests/engines/test_plans.py::test_one_null_changes_no_plan
+    Law: tests/engines/test_plans.py::test_one_extreme_cell_changes_no_plan
     """
-    connection.execute(_ignore_values_sql(kept=kept))
+    connection.execute(_IGNORE_VALUES)
 
 
 def use_values(connection: duckdb.DuckDBPyConnection) -> None:
@@ -164,7 +160,6 @@ def lock_session(
     connection: duckdb.DuckDBPyConnection,
     files: Iterable[Path | str] | None,
     *,
-    kept: bool,
     progress: bool,
 ) -> None:
     """Let a connection read these files and no others, and change no setting from now on.
@@ -174,7 +169,7 @@ def lock_session(
 
     Law: tests/intake/test_prepare.py::TestDoors
     """
-    settings = [_ignore_values_sql(kept=kept)]
+    settings = [_IGNORE_VALUES]
     if progress:
         settings += _PROGRESS
     if files is not None:

@@ -64,23 +64,29 @@ def _unbounded_total(value: EntryNumber, dialect: Dialect) -> str:
 
 def _count(value: EntryNumber) -> str:
     count = f"count({value.column})"
-    return count if value.sign > 0 else f"count(*) - {count}"
+    return count if value.factor > 0 else f"count(*) - {count}"
 
 
 def _sum(value: EntryNumber, dialect: Dialect) -> str:
     """Write a sum of numbers, 0 if there are none."""
-    # Without the offset the summed column may be that much farther from 0.
-    max_size = _max_size(value.facts) + abs(value.offset)
-    total = dialect.total(value.column, max_size)
-    sign = "-" if value.sign < 0 else ""
-    offset = ""
+    total = _times(dialect.total(value.column, value.size), value.factor)
+    if value.squares:
+        squares = dialect.total(value.square, value.size**2)
+        total = f"{total} + {_times(squares, value.squares)}"
     if value.offset:
-        column = value.column
-        if dialect.hide is not None:
-            column = dialect.hide(column, "Whole")
-        count = dialect.wide(f"count({column})")
-        offset = f" - {count} * {bigint(value.offset)}"
-    return f"COALESCE({sign}{total}{offset}, 0)"
+        count = dialect.wide(f"count({value.column})")
+        total = f"{total} - {count} * {bigint(value.offset)}"
+    return f"COALESCE({total}, 0)"
+
+
+def _times(total: str, factor: int) -> str:
+    match factor:
+        case 1:
+            return total
+        case -1:
+            return f"-{total}"
+        case _:
+            return f"{total} * {bigint(factor)}"
 
 
 def _max_size(facts: TermFacts) -> int:
@@ -97,17 +103,16 @@ def _totals(
 
 
 def _group(cells: Sequence[str], rows: Entries, source: str) -> str:
-    """Write totals by key; deferred keys are read here, once for each that occurs."""
-    by_stored_keys = group_by(rows.keys)
-    if not rows.deferred:
-        return select_sql([*rows.keys, *cells], source, by_stored_keys)
+    """Write totals by key; keys are read from their codes here, once for each that occurs."""
+    by_codes = group_by(rows.keys)
+    if rows.keys == rows.read_keys:
+        return select_sql([*rows.keys, *cells], source, by_codes)
     names = numbered("x", len(cells))
     totals = named_cells(zip(names, cells, strict=True))
-    sql = select_sql([*rows.keys, *totals], source, by_stored_keys)
-    # Several stored texts may read as NULL, so totals are added up again by the keys as read.
-    read_names = numbered("y", len(rows.keys))
-    readers = [rows.deferred.get(key, key) for key in rows.keys]
-    read_keys = named_cells(zip(read_names, readers, strict=True))
+    sql = select_sql([*rows.keys, *totals], source, by_codes)
+    # Several codes may be one key, so totals are added up again by the keys as read.
+    read_names = numbered("y", len(rows.read_keys))
+    read_keys = named_cells(zip(read_names, rows.read_keys, strict=True))
     read = select_sql([*read_keys, *names], nested(sql))
     sums = [f"sum({name})" for name in names]
     return select_sql([*read_names, *sums], nested(read), group_by(read_names))
@@ -279,17 +284,29 @@ def _listed_groups(rows: Entries) -> str:
 def _sums_sql(rows: Entries, max_rows: int, dialect: Dialect) -> tuple[str, list[str], list[int]]:
     """Write each person's clipped sums in each key, with their names and largest absolute values."""
     names = numbered("t", len(rows.values))
-    sums = [_clipped_sum(value, max_rows, dialect) for value in rows.values]
-    cells = named_cells(zip(names, sums, strict=True))
     groups = [*rows.owner, *rows.keys]
-    source = nested(_compact(rows, dialect))
-    sql = select_sql([*groups, *cells], source, group_by(groups))
+    if rows.once and all(value.facts.counts for value in rows.values):
+        # Rows are grouped by person and key already, so there is nothing left to add up.
+        cells = named_cells(zip(names, map(_once, rows.values), strict=True))
+        sql = select_sql([*groups, *cells], nested(rows.sql))
+    else:
+        sums = [_clipped_sum(value, max_rows, dialect) for value in rows.values]
+        cells = named_cells(zip(names, sums, strict=True))
+        sql = select_sql([*groups, *cells], nested(_compact(rows, dialect)), group_by(groups))
     sizes = []
     for value in rows.values:
         term = value.facts.term
         largest = max(abs(term.low), abs(term.high))
         sizes.append(max_rows * largest)
     return sql, names, sizes
+
+
+def _once(value: EntryNumber) -> str:
+    """Write the contribution of a person who is counted once in a key: that of one row."""
+    count = bigint(value.facts.high)
+    if value.column == "*":
+        return count
+    return case_sql(f"{value.column} IS NOT NULL", count, "0")
 
 
 def _by_kept_keys(rows: Entries, share: KeptKeys, dialect: Dialect) -> str:
@@ -302,18 +319,33 @@ def _by_kept_keys(rows: Entries, share: KeptKeys, dialect: Dialect) -> str:
     if not rows.keys:
         # Without keys everybody is in one group, of which nothing is dropped.
         return _totals(numbers, rows, nested(sql), dialect)
+    # Keys that count nowhere must not take the rank of one that does.
+    wanted = f"WHERE {none_null(rows.tested)}" if rows.tested else ""
+    counted = select_sql(["*"], nested(sql), wanted)
+    if dialect.joined is None:
+        source = _first_keys(nested(counted), rows, share, dialect)
+        return _totals(numbers, rows, source, dialect)
+    # Sorting costs most: only people with more keys than may count are sorted.
+    matched = all_equal((f"r.{name}", f"q.{name}") for name in rows.owner)
+    keys_of_person = select_sql([*rows.owner, "count(*) AS m"], "w", group_by(rows.owner))
+    joined = select_sql(["r.*", "q.m"], f"w AS r JOIN ({keys_of_person}) AS q ON {matched}")
+    few = select_sql([*rows.keys, *names], "j", f"WHERE m <= {share.groups}")
+    many = nested(select_sql(["*"], "j", f"WHERE m > {share.groups}"))
+    first = select_sql([*rows.keys, *names], _first_keys(many, rows, share, dialect))
+    text = _totals(numbers, rows, nested(f"{few} UNION ALL {first}", "r"), dialect)
+    return f"WITH w AS MATERIALIZED ({counted}), j AS MATERIALIZED ({joined}) {text}"
+
+
+def _first_keys(source: str, rows: Entries, share: KeptKeys, dialect: Dialect) -> str:
+    """Write a source of the keys of each person that come first in the order of their hashes."""
     hashed = [dialect.literal(share.salt)]
     hashed += [f"{dialect.as_text(name)} || '/'" for name in rows.owner]
     hashed += [_hashed_key(key, dialect) for key in rows.keys]
     order = [f"md5({' || '.join(hashed)})"]
     order += [f"{key} NULLS FIRST" for key in rows.keys]
     window = f"PARTITION BY {', '.join(rows.owner)} ORDER BY {', '.join(order)}"
-    rank = f"row_number() OVER ({window}) AS s"
-    # Keys that count nowhere must not take the rank of one that does.
-    wanted = f"WHERE {none_null(rows.tested)}" if rows.tested else ""
-    ranked = select_sql(["*", rank], nested(sql), wanted)
-    source = f"({ranked}) AS r WHERE s <= {share.groups}"
-    return _totals(numbers, replace(rows, deferred={}), source, dialect)
+    ranked = select_sql(["*", f"row_number() OVER ({window}) AS s"], source)
+    return f"({ranked}) AS r WHERE s <= {share.groups}"
 
 
 def _hashed_key(key: str, dialect: Dialect) -> str:
@@ -332,7 +364,7 @@ def _by_groups(rows: Entries, max_groups: int, max_rows: int, dialect: Dialect) 
         can_be_negative = min(value.facts.low, value.facts.high) < 0
         low = -size if can_be_negative else 0
         numbers.append((_scaled(name, (low, size), dialect), size))
-    people = replace(rows, sql=sql, deferred={})
+    people = replace(rows, sql=sql)
     count = _listed_groups(rows)
     if dialect.joined is None:
         source = _with_share(people, max_groups, dialect, count)
@@ -344,18 +376,15 @@ def _by_groups(rows: Entries, max_groups: int, max_rows: int, dialect: Dialect) 
 
 
 def _compact(rows: Entries, dialect: Dialect) -> str:
-    """Write the rows with their keys read, in a form and an order that is grouped faster."""
+    """Write the rows with their keys in a form and an order that is grouped faster."""
     order = dialect.in_order([*rows.owner, *rows.keys])
     enums = {}
     if dialect.listed is not None:
         for key, labels in rows.labels.items():
             enums[key] = dialect.listed(key, labels)
-    if not enums and not rows.deferred:
+    if not enums:
         return rows.sql + order
-    keys = []
-    for key in rows.keys:
-        as_read = rows.deferred.get(key, key)
-        keys.append((key, enums.get(key, as_read)))
+    keys = [(key, enums.get(key, key)) for key in rows.keys]
     columns = dict.fromkeys(value.column for value in rows.values if value.column != "*")
     cells = [*rows.owner, *named_cells(keys), *columns]
     return select_sql(cells, nested(rows.sql)) + order

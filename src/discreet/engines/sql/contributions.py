@@ -1,52 +1,52 @@
 """Contribution of each row, as SQL: its owner, its keys, and a column for each number that is summed.
 
-Numbers are written so that a store adds up as little as possible: Σ(x − m) is Σx − m·n, so a sum,
-a mean and a count of one column need one sum and one count.
+Numbers are written so that a store adds up as little as possible (`Polynomial`): Σ(x − m) is
+Σx − m·n, and Σ(x − m)² is Σx² − 2m·Σx + m²·n. So all statistics of one column need its sum, its
+count, and the sum of its squares.
 
-Deferred keys: a listed text is looked up once for each text that occurs, not once per row. The
-store groups by the stored text, and reads the key after rows are added up. A key qualifies if it
-is a column of listed text without another key or default. Then two stored texts never become the
-same key, but for NULL. Nothing else may read that column, so that it can stay as it is stored.
+Rows are grouped by codes of their keys where that is faster (`key_codes`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
-from ...data.columns.column import Category
 from ...data.columns.declared import MAX_KEYS
-from ...data.schema import Schema
 from ...frozen import frozen, replace
-from ...query.algebra.expression import Call, Constant, Expression, Field, Function, fields_of
+from ...query.algebra.expression import Call, Constant, Expression, Function, fields_of
 from ...query.algebra.tally import Free, GroupRowShare, RowShare, Tally
-from ...query.algebra.tree import BlockScan, Relation, Scan, Where
+from ...query.algebra.tree import BlockScan, Scan
 from ...query.bounds.relation_facts import tables_of
-from ...query.domains.domain import MAX_STEPS, Domain, Texts, Values, Whole
+from ...query.domains.domain import MAX_STEPS, Texts, Values, Whole
 from ...query.domains.domain_of import domain_of
-from ..base import find_column
-from ..column_pruning import ColumnNames
 from ..tally_analysis import TallyFacts, TermFacts
 from .dialect import case_sql
 from .expression import SqlScope, expression_sql
+from .key_codes import KeyCodes, coded_keys, needs_no_test, plain_keys
 from .keys import only_sql
+from .polynomial import Polynomial
 from .reading.number import clip_sql
-from .reading.value import prepare, read
-from .rows.relation import COUNT, Writer, frame_of, scope_of, stored_column
+from .rows.relation import COUNT, Writer, frame_of, scope_of
 from .select import group_by, named_cells, nested, none_null, select_sql
 
 
 @frozen
 class EntryNumber:
-    """Contribution of a row to one total: `sign`·`column` − `offset`, nothing if the column is NULL.
+    """Contribution of a row to one total: `factor`·x + `squares`·x² − `offset`, x of a `column`.
 
-    A term that counts adds the value of one count wherever the column is not NULL. With the sign −1
-    it adds that value wherever the column is NULL. The column "*" is never NULL.
+    A row whose column is NULL contributes nothing. `square` is the column of x². A term that counts
+    adds the value of one count wherever the column is not NULL. With the factor −1 it adds that
+    value wherever the column is NULL. The column "*" is never NULL. `size` bounds |x|.
     """
 
     facts: TermFacts
     column: str
-    sign: int = 1
+    factor: int = 1
     offset: int = 0
+    square: str = ""
+    squares: int = 0
+    size: int = 0
 
 
 @frozen
@@ -55,8 +55,8 @@ class Entries:
 
     Rows with a NULL in a `tested` key count nowhere. They stay in the SELECT, since their totals
     are never read: that saves a test for each row. `labels` lists the values of those keys that are
-    text of a few public values. `deferred` has the SQL that reads the keys which are still as they
-    are stored.
+    text of a few public values. Rows are grouped by `keys`, and `read_keys` is the SQL of each key of
+    the tally over them.
 
     Under `RowShare` and `GroupRowShare` the SELECT has every row of the relation, and `listed_sql`
     those whose keys are wanted: the others are among the rows of their person. Under other shares
@@ -69,7 +69,7 @@ class Entries:
     values: tuple[EntryNumber, ...]
     tested: tuple[str, ...]
     labels: Mapping[str, Sequence[str]]
-    deferred: Mapping[str, str]
+    read_keys: tuple[str, ...]
     count: str = ""
     """Column with the number of all rows of their person, if the store keeps it."""
     is_share: bool = False
@@ -78,6 +78,8 @@ class Entries:
     """A number that no owner has, if the store has one."""
     test: str = ""
     """Test of the keys that is still to be made, if there is one."""
+    once: bool = False
+    """Each person has one row in a key at most."""
     group_test: str = ""
     """Test that a row is in a listed group of a `GroupRowShare`; "" if every row is."""
 
@@ -89,11 +91,18 @@ class Entries:
 
 @frozen
 class _Contribution:
-    """SQL of one row's contribution before it is named: `sign`·`sql` − `offset`."""
+    """SQL x of one row's contribution before it is named: `factor`·x + `squares`·x² − `offset`."""
 
     sql: str
-    sign: int = 1
+    factor: int = 1
     offset: int = 0
+    squares: int = 0
+    size: int = 0
+
+    @property
+    def square(self) -> str:
+        """The SQL of x², "" if it is not wanted."""
+        return f"({self.sql} * {self.sql})" if self.squares else ""
 
 
 @frozen
@@ -113,23 +122,23 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     tested: tuple[str, ...] = ()
     if tally.only is not None:
         test, tested = _only_sql(facts, names, writer)
-    # A test of keys reads them, and so does grouping within a person: then they are not deferred.
+    # Rows with other keys are left out when totals are read, if they are few.
+    if test and needs_no_test(facts):
+        test = ""
     join_test = _keys_test(facts, tally.matched, tally.joined, names, writer)
-    reads_keys = test or join_test or tally.people or isinstance(tally.share, GroupRowShare)
-    deferred = {}
-    if not reads_keys:
-        deferred = deferred_keys(tally, names, writer)
+    # A test reads the keys themselves.
+    codes = plain_keys(names, facts)
+    if not test and not join_test:
+        codes = coded_keys(names, facts, writer)
     stored = _StoredCount()
     # A stored number of rows is that of the whole table.
     if not join_test:
         stored = _stored_count(tally, writer)
-    unread = frozenset(key.column for key in deferred.values())
-    reader = replace(writer, deferred=unread, count=stored.column)
-    frame = frame_of(tally.rows, _needed_columns(tally), reader)
+    needed = codes.needed | _term_columns(tally)
+    reader = replace(writer, raw=codes.raw, count=stored.column)
+    frame = frame_of(tally.rows, needed, reader)
     scope = scope_of(frame, writer)
-    keys = []
-    for name, key in zip(names, tally.keys, strict=True):
-        keys.append((name, expression_sql(key, scope)))
+    keys = codes.cells(scope)
     contributions = [_contribution(term, scope, tally) for term in facts.terms]
     columns = _column_names(contributions, writer)
     cells = list(frame.owner)
@@ -145,11 +154,11 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     return Entries(
         sql=sql,
         owner=frame.owner,
-        keys=names,
+        keys=codes.names,
         values=_numbers(facts, contributions, columns),
         tested=tested,
-        labels=_labels(names, facts.keys),
-        deferred={name: key.sql for name, key in deferred.items()},
+        labels=_labels(codes),
+        read_keys=codes.keys,
         count=COUNT if stored.column else "",
         is_share=stored.is_share,
         nobody=_nobody(tally, writer) if len(frame.owner) == 1 else "",
@@ -165,11 +174,9 @@ def _tested_sql(sql: str, test: str) -> str:
     return select_sql(["*"], nested(sql), f"WHERE {test}")
 
 
-def _needed_columns(tally: Tally) -> frozenset[str]:
-    """List the columns that keys and terms read."""
+def _term_columns(tally: Tally) -> frozenset[str]:
+    """List the columns that terms read."""
     needed: frozenset[str] = frozenset()
-    for key in tally.keys:
-        needed |= fields_of(key)
     for term in tally.terms:
         needed |= fields_of(term.expression)
     return needed
@@ -179,8 +186,9 @@ def _column_names(contributions: Sequence[_Contribution], writer: Writer) -> dic
     """Name each SQL text once: terms that add up the same column share it."""
     columns: dict[str, str] = {}
     for contribution in contributions:
-        if contribution.sql != "*" and contribution.sql not in columns:
-            columns[contribution.sql] = writer.fresh("v")
+        for sql in (contribution.sql, contribution.square):
+            if sql not in ("", "*") and sql not in columns:
+                columns[sql] = writer.fresh("v")
     return columns
 
 
@@ -190,7 +198,11 @@ def _numbers(
     numbers = []
     for term, each in zip(facts.terms, contributions, strict=True):
         column = columns.get(each.sql, each.sql)
-        numbers.append(EntryNumber(term, column, each.sign, each.offset))
+        square = columns.get(each.square, "")
+        number = EntryNumber(
+            term, column, each.factor, each.offset, square, each.squares, each.size
+        )
+        numbers.append(number)
     return tuple(numbers)
 
 
@@ -256,14 +268,16 @@ def _keys_test(
     return test
 
 
-def _labels(names: Sequence[str], domains: Sequence[Domain]) -> dict[str, list[str]]:
+def _labels(codes: KeyCodes) -> dict[str, list[str]]:
     labels = {}
-    for name, domain in zip(names, domains, strict=True):
-        if not isinstance(domain, Texts) or domain.keys is None:
+    for column in codes.columns:
+        domain = column.domain
+        # A stored column is compact already.
+        if column.stored or not isinstance(domain, Texts) or domain.keys is None:
             continue
         # Few enough to be listed in the text as an enumeration.
         if len(domain.keys) <= MAX_KEYS:
-            labels[name] = [str(key) for key in domain.keys if key is not None]
+            labels[column.name] = [str(key) for key in domain.keys if key is not None]
     return labels
 
 
@@ -280,67 +294,58 @@ def _contribution(facts: TermFacts, scope: SqlScope, tally: Tally) -> _Contribut
     lowest = facts.domain.low * term.weight
     highest = facts.domain.high * term.weight
     needs_no_clip = term.low <= lowest and highest <= term.high
-    expression, sign, offset = term.expression, 1, 0
-    # Under a share of rows each row is rounded by itself, so x − m cannot be taken apart there.
-    if needs_no_clip and not isinstance(tally.share, RowShare | GroupRowShare):
-        shifted, its_sign, its_offset = _shift(term.expression, facts.domain, term.weight, scope)
-        if its_sign > 0 or allow_negative:
-            expression, sign, offset = shifted, its_sign, its_offset
-    sql = expression_sql(expression, scope)
+    # Under a share of rows each row is rounded by itself, and of a person's rows in a key the
+    # greatest is taken: there x − m cannot be taken apart.
+    if needs_no_clip and not isinstance(tally.share, RowShare | GroupRowShare) and not tally.people:
+        apart = _taken_apart(term.expression, facts.domain, term.weight, scope)
+        if apart is not None:
+            return apart
+    sql = expression_sql(term.expression, scope)
     if term.weight != 1:
         sql = f"({sql} * {term.weight})"
     if not needs_no_clip:
         sql = clip_sql(sql, term.low, term.high, sql)
-    return _Contribution(sql, sign, offset * term.weight)
+    return _Contribution(sql, size=max(abs(facts.low), abs(facts.high)))
 
 
-def _shift(
+def _taken_apart(
     expression: Expression, domain: Whole, weight: int, scope: SqlScope
-) -> tuple[Expression, int, int]:
-    """Take x − m or m − x apart into x, its sign and an offset in the same steps.
-
-    Σ(x − m) = Σx − m·n, and a store may have Σx and n already.
-    """
-    unchanged = (expression, 1, 0)
-    match expression:
-        case Call(function=Function.SUBTRACT, arguments=(x, Constant(value=m) as constant)) if (
-            m is not None
-        ):
-            sign = 1
-        case Call(function=Function.SUBTRACT, arguments=(Constant(value=m) as constant, x)) if (
-            m is not None
-        ):
-            sign = -1
-        case _:
-            return unchanged
-    minuend = domain_of(x, scope.domains)
-    subtrahend = domain_of(constant, scope.domains)
-    if not isinstance(minuend, Whole) or not isinstance(subtrahend, Whole):
-        return unchanged
-    if minuend.step != domain.step:
-        return unchanged
-    # x alone may be larger than x − m, whose range was checked: it has to fit into 64 bits too.
-    if max(abs(minuend.low), abs(minuend.high)) * weight > MAX_STEPS:
-        return unchanged
-    offset = int(subtrahend.low * subtrahend.step / domain.step)
-    return x, sign, sign * offset
+) -> _Contribution | None:
+    """Take a polynomial of one expression apart; None if that would need more than 64 bits."""
+    polynomial = Polynomial.of(expression)
+    if polynomial.of_what is None:
+        return None
+    x = domain_of(polynomial.of_what, scope.domains)
+    if not isinstance(x, Whole):
+        return None
+    # The coefficients of whole steps: x is n steps of its own domain, the term has steps of its.
+    constant = weight * polynomial.constant / domain.step
+    linear = weight * polynomial.linear * x.step / domain.step
+    square = weight * polynomial.square * x.step**2 / domain.step
+    size = max(abs(x.low), abs(x.high))
+    parts = [abs(constant), abs(linear) * size]
+    if square:
+        parts += [abs(square) * size**2, Fraction(size**2)]
+    is_whole = constant.denominator == linear.denominator == square.denominator == 1
+    # Each part alone may be larger than the term, whose range was checked.
+    if not is_whole or max(parts) > MAX_STEPS:
+        return None
+    sql = expression_sql(polynomial.of_what, scope)
+    return _Contribution(sql, int(linear), -int(constant), int(square), size)
 
 
 def _condition(expression: Expression, scope: SqlScope, allow_negative: bool) -> _Contribution:
-    """Write the SQL that a count counts, with columns hidden from the optimizer's statistics.
-
-    An optimizer that knows of no NULL need not look at the column.
-    """
+    """Write the SQL that a count counts: an expression that is not NULL where the condition holds."""
     match expression:
         case Constant(value=True):
             return _Contribution("*")
         case Call(function=Function.IS_NULL, arguments=(x,)) if allow_negative and not isinstance(
             x, Constant
         ):
-            return _Contribution(expression_sql(x, scope.hide_columns()), sign=-1)
+            return _Contribution(expression_sql(x, scope), factor=-1)
     tested = _tested_for_null(expression)
     if tested is not None:
-        return _Contribution(expression_sql(tested, scope.hide_columns()))
+        return _Contribution(expression_sql(tested, scope))
     return _Contribution(case_sql(expression_sql(expression, scope), "1"))
 
 
@@ -367,72 +372,4 @@ def once_per_person(rows: Entries) -> Entries:
         if not value.facts.counts:
             cells[value.column] = f"max({value.column})"
     sql = select_sql([*groups, *named_cells(cells.items())], nested(rows.sql), group_by(groups))
-    return replace(rows, sql=sql)
-
-
-@frozen
-class DeferredKey:
-    """A key that stays as it is stored: its column, and the SQL that reads it from its SQL name.
-
-    The SQL is NULL for text that is not listed.
-    """
-
-    column: str
-    sql: str
-
-
-def deferred_keys(tally: Tally, names: Sequence[str], writer: Writer) -> dict[str, DeferredKey]:
-    """Find the keys that can be read after grouping, by their SQL names.
-
-    Law: tests/engines/test_contributions.py::TestKeysReadLate
-    """
-    schema, used = _scanned_table(tally.rows)
-    if schema is None:
-        return {}
-    for term in tally.terms:
-        used |= fields_of(term.expression)
-    for key in tally.keys:
-        # A key that is computed from a column reads its value, not the stored text.
-        if not isinstance(key, Field):
-            used |= fields_of(key)
-    deferred = {}
-    for name, key in zip(names, tally.keys, strict=True):
-        if not isinstance(key, Field) or key.name in used:
-            continue
-        if _is_listed_text(schema, key.name, writer):
-            deferred[name] = _deferred_key(name, key.name, schema, writer)
-    return deferred
-
-
-def _deferred_key(name: str, column: str, schema: Schema, writer: Writer) -> DeferredKey:
-    declared = schema.columns[column]
-    table = writer.table(schema.name)
-    stored = prepare(declared, stored_column(column, table), writer.dialect)
-    sql = read(declared, replace(stored, sql=name), writer.dialect)
-    return DeferredKey(column, sql)
-
-
-def _scanned_table(rows: Relation) -> tuple[Schema | None, ColumnNames]:
-    """Find the one table of some rows, and the columns that WHERE reads."""
-    match rows:
-        case Scan(schema=schema):
-            return schema, frozenset()
-        case Where(rows=inner, condition=condition):
-            table, used = _scanned_table(inner)
-            return table, used | fields_of(condition)
-        case _:
-            return None, frozenset()
-
-
-def _is_listed_text(schema: Schema, name: str, writer: Writer) -> bool:
-    column = schema.columns[name]
-    stored = writer.table(schema.name).columns
-    if not isinstance(column, Category) or column.of != "text":
-        return False
-    if name in stored and stored[name].kept == column:
-        return True
-    # Another key, a default or declared spellings would make one key of several stored texts.
-    if column.other is not None or column.default is not None or not column.spelling.plain:
-        return False
-    stored_name = find_column(name, stored)
-    return stored_name is not None and stored[stored_name].stored == "text"
+    return replace(rows, sql=sql, once=True)

@@ -170,8 +170,8 @@ class Dialect:
     """A 64-bit integer of at least 0, divided by a power of two and rounded down.
 
     None where division is as fast."""
-    hide: Binary | None = None
-    """A column of a domain ("Whole", "Texts", …) unchanged, but without statistics of its values."""
+    codes: bool = False
+    """Integers of 8 and 16 bits, UTINYINT and USMALLINT, are grouped by in an array."""
     guarded: bool = False
     """A join needs a row on each side that matches nothing: the store skips the partner of an empty side."""
 

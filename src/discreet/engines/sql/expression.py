@@ -5,9 +5,6 @@ intermediate result, so nothing can overflow. Division rounds half up by an expl
 is kept where SQL's own functions drop it.
 
 The scope of an expression (`SqlScope`) holds the SQL names and domains of the columns it may read.
-The SQL is written so that no optimizer changes how much work a query does because of one row.
-An optimizer that knows the greatest value of a column need not run x > 9 at all, and the time of
-the query would then tell about that row. `SqlScope.hide_columns` keeps such statistics away.
 """
 
 from __future__ import annotations
@@ -61,23 +58,6 @@ class SqlScope:
     names: Mapping[str, str]
     domains: Mapping[str, Domain]
     dialect: Dialect
-    hidden: bool = False
-
-    def hide_columns(self) -> SqlScope:
-        """Return the scope with its columns hidden from the statistics of the store's optimizer.
-
-        Guarantee: no value changes; a dialect without `hide` needs no hiding.
-
-        Law: tests/engines/test_plans.py::test_one_null_changes_no_plan
-        """
-        hide = self.dialect.hide
-        if hide is None or self.hidden:
-            return self
-        names = {}
-        for name, sql in self.names.items():
-            domain = type(self.domains[name]).__name__
-            names[name] = hide(sql, domain)
-        return SqlScope(names, self.domains, self.dialect, hidden=True)
 
 
 def expression_sql(expression: Expression, scope: SqlScope) -> str:
@@ -97,7 +77,7 @@ def expression_sql(expression: Expression, scope: SqlScope) -> str:
         case Constant():
             return _constant(expression, scope)
         case Call():
-            return check_length(_call(expression, scope.hide_columns()))
+            return check_length(_call(expression, scope))
 
 
 def scaled_sql(expression: Expression, domain: Domain, scope: SqlScope) -> str:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import prod
 from typing import TypeAlias
 
-from ...query.domains.domain import Domain, Scalar, Texts, Truth, Whole
+from ...query.domains.domain import Day, Domain, Scalar, Second, Texts, Truth, Whole
 from .dialect import Dialect
 from .reading.constant import constant_sql, constants_sql
 from .select import numbered, select_sql
@@ -151,12 +151,20 @@ def _not_null(name: str) -> str:
     return f"{name} IS NOT NULL"
 
 
+def _possible(domain: Domain, most: int) -> set[Held] | None:
+    """List all values of a domain but NULL, as a store holds them; None if there are more."""
+    if domain.keys is not None:
+        return {hold(key, domain) for key in domain.keys} - {None}
+    if isinstance(domain, Whole | Day | Second) and domain.high - domain.low < most:
+        return set(range(domain.low, domain.high + 1))
+    return None
+
+
 def _test_one(name: str, domain: Domain, values: set[Held], dialect: Dialect) -> str:
     """Write the test of one key; "" if every row passes it."""
-    if domain.keys is not None:
-        possible = {hold(key, domain) for key in domain.keys} - {None}
-        if possible <= values:
-            return "" if None in values else _not_null(name)
+    possible = _possible(domain, len(values))
+    if possible is not None and possible <= values:
+        return "" if None in values else _not_null(name)
     ordered = sorted(values - {None}, key=repr)
     listed = constants_sql(ordered, dialect)
     # NULL is never IN a list, so it has a test of its own.

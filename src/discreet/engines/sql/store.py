@@ -339,14 +339,15 @@ def people_sql(facts: TallyFacts, writer: Writer) -> str:
             "came before; use the source itself, or declare the unit within a day"
         )
     # The owner comes first among the keys: each person has totals of their own.
-    apart = replace(rows, keys=(*rows.owner, *rows.keys))
+    keys = (*rows.owner, *rows.keys)
+    apart = replace(rows, keys=keys, read_keys=(*rows.owner, *rows.read_keys))
     dialect = replace(writer.dialect, heavy=False)
     sql = bounded_sql(apart, facts.tally.share, dialect)
     ids = tables[0].ids
     if not ids:
         return sql
     owner = rows.owner[0]
-    if rows.deferred:
+    if apart.read_keys != apart.keys:
         # Keys that are read after adding up get new names, and the owner is the first key.
         owner = numbered("y", 1)[0]
     source = f"({sql}) AS w JOIN {ids} AS i ON w.{owner} = i.n"
@@ -366,18 +367,26 @@ def read_totals(facts: TallyFacts, answer: Iterable[Sequence[object]]) -> Totals
     tally = facts.tally
     width = len(facts.keys)
     listed = tally.listed
-    wanted = set(tally.only) if tally.only and width else None
-    factors = _count_values(facts)
-    totals: Totals = {}
-    for row in answer:
-        cells = zip(row[:width], facts.keys, strict=True)
-        key = tuple(value_of(stored, domain) for stored, domain in cells)
-        if key in totals:
-            raise failure()
-        if wanted is None or key[:listed] in wanted:
-            numbers = zip(row[width:], factors, strict=True)
-            totals[key] = tuple(int(total) * factor for total, factor in numbers)  # type: ignore[call-overload]
-    return totals
+    rows = list(answer)
+    # Column by column, and each value of a key once: there may be a hundred thousand cells.
+    columns = list(zip(*rows, strict=True))
+    read_keys = []
+    for stored_keys, domain in zip(columns[:width], facts.keys, strict=bool(rows)):
+        values = {stored: value_of(stored, domain) for stored in set(stored_keys)}
+        read_keys.append([values[stored] for stored in stored_keys])
+    numbers = []
+    for total, factor in zip(columns[width:], _count_values(facts), strict=bool(rows)):
+        numbers.append([int(number) * factor for number in total])
+    keys = list(zip(*read_keys, strict=True)) if width else [()] * len(rows)
+    totals: Totals = dict(zip(keys, zip(*numbers, strict=True), strict=True))
+    if len(totals) < len(rows):
+        raise failure()
+    if not tally.only or not width:
+        return totals
+    wanted = set(tally.only)
+    if listed == width:
+        return {key: values for key, values in totals.items() if key in wanted}
+    return {key: values for key, values in totals.items() if key[:listed] in wanted}
 
 
 def _count_values(facts: TallyFacts) -> list[int]:

@@ -127,12 +127,16 @@ class PlaceNeed:
         """Sort exact counts by key, then by cell."""
         width = len(self.ladder.expressions)
         sorted_by_key: dict[tuple[Scalar, ...], dict[int, int]] = {}
+        # Many cells have the same digits in other keys: each is worked out once.
+        known: dict[tuple[Scalar, ...], int] = {}
         for place, count in found.items():
-            key = place[:-width]
             digits = place[-width:]
-            if None not in digits:
-                cells = sorted_by_key.setdefault(key, {})
-                cells[self.ladder.cell_of(digits)] = count
+            if None in digits:
+                continue
+            cell = known.get(digits)
+            if cell is None:
+                cell = known[digits] = self.ladder.cell_of(digits)
+            sorted_by_key.setdefault(place[:-width], {})[cell] = count
         return sorted_by_key
 
 

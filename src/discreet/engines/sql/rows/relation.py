@@ -55,13 +55,13 @@ class SqlFrame:
 class Writer:
     """Context for writing one SQL text: the dialect, the stored tables and a supply of names.
 
-    `deferred` lists the columns of a table that are left as they are stored, to be read later.
+    `raw` names columns of a table that are selected as they are stored, to be read later.
     """
 
     dialect: Dialect
     table: Callable[[str], StoredTable]
     numbers: Iterator[int] = field(default_factory=count)
-    deferred: ColumnNames = frozenset()
+    raw: Mapping[str, str] = field(default_factory=dict)
     count: str = ""
     """The stored column that holds the number of rows of a person, if it is wanted."""
 
@@ -172,7 +172,7 @@ def _scan(schema: Schema, needed: ColumnNames, writer: Writer) -> SqlFrame:
     time = frame.names[column]
     name = writer.fresh("p")
     cells = {name: window_sql(time, frame.domains[column], per, writer.dialect)}
-    columns = (*frame.owner, *frame.names.values())
+    columns = (*frame.owner, *frame.names.values(), *writer.raw.values())
     sql = _select(columns, cells, frame.sql, f"WHERE {time} IS NOT NULL")
     return replace(frame, sql=sql, owner=(*frame.owner, name))
 
@@ -212,7 +212,7 @@ def _cells(schema: Schema, wanted: ColumnNames, table: StoredTable, writer: Writ
     columns = schema.columns
     prepared = {}
     for name, column in columns.items():
-        if name in wanted:
+        if name in wanted or name in writer.raw:
             prepared[name] = prepare(column, stored_column(name, table), dialect)
     raw_names = {name: writer.fresh("r") for name in prepared}
     inner = {}
@@ -226,15 +226,13 @@ def _cells(schema: Schema, wanted: ColumnNames, table: StoredTable, writer: Writ
         tail = f"WHERE {present_sql(person, dialect)}"
     for name, x in prepared.items():
         inner[raw_names[name]] = x.sql
-    names = writer.named(prepared)
+    names = writer.named(name for name in prepared if name in wanted)
     # The outer SELECT reads what the inner one prepared, so that no text is written twice.
     outer = {}
-    for name, x in prepared.items():
-        raw = raw_names[name]
-        cell = raw
-        if name not in writer.deferred:
-            cell = read(columns[name], replace(x, sql=raw), dialect)
-        outer[names[name]] = cell
+    for name, cell in names.items():
+        outer[cell] = read(columns[name], replace(prepared[name], sql=raw_names[name]), dialect)
+    for name, cell in writer.raw.items():
+        outer[cell] = raw_names[name]
     if writer.count:
         inner[COUNT] = f"t.{writer.count}"
         outer[COUNT] = COUNT
