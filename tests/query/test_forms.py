@@ -50,7 +50,7 @@ REFUSED = {
     "SELECT COUNT(*) AS n FROM (SELECT id, SUM(k) OVER () AS s FROM a) AS q": "OVER",
     "SELECT TOP 5 k, COUNT(*) AS n FROM a GROUP BY k LIMIT 3": "TOP",
     "SELECT k, LAG(COUNT(*)) OVER () AS b FROM a GROUP BY k": "one order",
-    "SELECT name || k AS w, COUNT(*) AS n FROM a GROUP BY 1": "take texts",
+    "SELECT name || ok AS w, COUNT(*) AS n FROM a GROUP BY 1": "take texts",
     "SELECT CAST(AVG(x) AS DECIMAL(3)) AS m FROM r": "",
     "SELECT d + INTERVAL (x) DAY AS k, COUNT(*) AS n FROM r GROUP BY 1": "",
     "SELECT LN(x) AS k, COUNT(*) AS n FROM r GROUP BY 1": "last bit",

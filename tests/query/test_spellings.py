@@ -32,6 +32,9 @@ TABLES = {schema.name: schema for schema in (PEOPLE, VISITS, WARDS, USERS, ORDER
 BOUGHT = "(SELECT user_id, MIN(day) AS d, MAX(at) AS t FROM orders GROUP BY user_id)"
 
 
+NUMERALS = " ".join(f"WHEN ward = {ward} THEN '{ward}'" for ward in range(1, 41))
+
+
 def read(sql):
     return parse(sql, TABLES, lambda _, *columns: [1, 2])
 
@@ -69,6 +72,11 @@ def read(sql):
          "SELECT COUNT(*) AS n FROM orders WHERE gift = TRUE AND FALSE <> gift AND gift IN (FALSE, TRUE, TRUE)"),
         ("SELECT gift, COUNT(*) AS n FROM orders GROUP BY gift HAVING n > 9 OR gift = 0",
          "SELECT gift, COUNT(*) AS n FROM orders GROUP BY gift HAVING n > 9 OR gift = FALSE"),
+        ("SELECT CAST(ward AS VARCHAR) AS w, COUNT(*) AS n FROM people WHERE ward < 3 GROUP BY w",
+         f"SELECT CASE {NUMERALS} END AS w, COUNT(*) AS n FROM people WHERE ward < 3 GROUP BY w"),
+        ("SELECT CONCAT(ward, '-', region) AS w, COUNT(*) AS n FROM people GROUP BY ward, region ORDER BY CAST(ward AS TEXT)",
+         f"SELECT CONCAT(CASE {NUMERALS} END, '-', region) AS w, COUNT(*) AS n FROM people GROUP BY ward, region "
+         f"ORDER BY CASE {NUMERALS} END"),
         ("SELECT DISTINCT SUM(age) AS s FROM people", "SELECT SUM(age) AS s FROM people"),
         ("SELECT DISTINCT region AS r, COUNT(*) AS n FROM people GROUP BY region ORDER BY n LIMIT 2",
          "SELECT region AS r, COUNT(*) AS n FROM people GROUP BY region ORDER BY n LIMIT 2"),
@@ -196,3 +204,11 @@ def test_a_list_whose_further_column_is_null_for_a_key_is_refused():
     listed[("ward",)] = [1, 2]
     question = parse(sql, TABLES, lambda _, *columns: listed[columns])
     assert question.nested.rows == ((1, "Oslo"), (2, "Rome"))
+
+
+def test_numerals_are_those_of_the_numbers_and_not_of_their_steps():
+    fives = Schema("fives", dp.Rows(), {"x": Real(0, 20, step=5)})
+    [key] = parse(
+        "SELECT CAST(x AS TEXT) AS t, COUNT(*) AS n FROM fives GROUP BY t", {"fives": fives}
+    ).keys
+    assert key.values == ("0", "5", "10", "15", "20")

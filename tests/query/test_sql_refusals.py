@@ -166,10 +166,16 @@ REFUSALS = [
     ("SELECT DISTINCT COUNT(*) FROM people GROUP BY region", "which are not all shown"),
     ("SELECT DISTINCT region, COUNT(*) FROM people GROUP BY CUBE (region)", "SELECT DISTINCT"),
     ("SELECT SUM(DISTINCT age) FROM people", "SUM(DISTINCT age)"),
+    ("SELECT CAST(income AS VARCHAR) AS a, COUNT(*) FROM people GROUP BY a", "whole numbers alone"),
     (
-        "SELECT CAST(age AS VARCHAR) AS a, COUNT(*) FROM people GROUP BY age",
-        "numbers differently as text",
+        "SELECT CAST(ward / 4 AS VARCHAR) AS w, COUNT(*) FROM people GROUP BY w",
+        "whole numbers alone",
     ),
+    (
+        "SELECT region, CAST(COUNT(*) AS VARCHAR) AS n FROM people GROUP BY region",
+        "whole numbers alone",
+    ),
+    ("SELECT CONCAT(region, AVG(age)) AS n FROM people GROUP BY region", "whole numbers alone"),
     (
         "SELECT COUNT(*) FROM users u WHERE EXISTS (SELECT 1 FROM visits v WHERE v.user_id = u.user_id AND v.spent > u.age)",
         "u.age: the sub-query depends on the row outside",
@@ -224,7 +230,7 @@ REFUSALS = [
     (f"{N} WHERE getenv('HOME') = 'x'", "getenv"),
     (f"{N} WHERE joined > DATE '2024-01-01' - INTERVAL 1 FORTNIGHT", "INTERVAL"),
     (f"{N} WHERE joined > INTERVAL 1 DAY", "INTERVAL"),
-    (f"{N} WHERE name || age = 'yx'", "name || age"),
+    (f"{N} WHERE name || income = 'yx'", "income: as text"),
     (f"{N} WHERE name ILIKE 'é%'", "ILIKE"),
     (f"{N} WHERE name ILIKE region", "ILIKE"),
     (f"{N} WHERE DECODE(name, 'utf-8') = 'a'", "DECODE"),
@@ -264,7 +270,7 @@ REFUSALS = [
     (f"{N} WHERE age[1] = 1", "[…]"),
     (f"{N} WHERE CAST(income AS INTEGER) = 1", "CAST"),
     (f"{N} WHERE CAST(name AS INTEGER) = 1", "CAST"),
-    (f"{N} WHERE CAST(age AS TEXT) = '1'", "CAST"),
+    (f"{N} WHERE CAST(income AS TEXT) = '1'", "CAST"),
     (f"{N} WHERE income::DECIMAL(10, 2) = 1", "CAST"),
     (
         f"{N} WHERE DATE_TRUNC('hour', joined) = '2024-01-01'",

@@ -45,6 +45,7 @@ class Names:
     | override | reader that is tried first, as for aggregates |
     | absent | flag of a missing side of an outer join, where its person's id is named |
     | per_person | totals of one person's rows: they have no domains yet, but are no noisy results |
+    | keys | domains of the keys among noisy results |
     """
 
     column: Callable[[exp.Column], Expression]
@@ -53,6 +54,7 @@ class Names:
     override: Callable[[exp.Expr], Expression | None] | None = None
     absent: Callable[[exp.Column], Expression | None] | None = None
     per_person: bool = False
+    keys: Mapping[str, Domain] | None = None
 
 
 def read(node: exp.Expr, names: Names) -> Expression:

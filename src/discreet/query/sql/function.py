@@ -7,15 +7,16 @@ Law: tests/query/test_sql_meaning.py::test_an_expression_means_what_it_means_in_
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import partial
 
 from sqlglot import exp
 
 from ..algebra.constant_folding import bin_of, exact, fold
-from ..algebra.expression import Call, Constant, Expression, Function, call_of
+from ..algebra.expression import Call, Constant, Expression, Field, Function, call_of
 from ..algebra.refusal import refusal
-from ..domains.domain import Whole
+from ..domains.domain import Domain, Whole
 from ..domains.domain_of import domain_of
 from ..domains.type_of import type_of
 from ..meaning.constant_times import as_second, fold_time
@@ -29,6 +30,8 @@ _TYPES = exp.DType
 _INTEGER_TYPES = (_TYPES.INT, _TYPES.BIGINT, _TYPES.SMALLINT, _TYPES.TINYINT, _TYPES.INT128)
 _REAL_TYPES = (_TYPES.DOUBLE, _TYPES.FLOAT, _TYPES.DECIMAL)
 _TEXT_TYPES = (_TYPES.TEXT, _TYPES.VARCHAR)
+_MAX_NUMERALS = 500
+"""Most whole numbers that are written as text, each by a branch of CASE."""
 _TIME_TYPES = (_TYPES.TIMESTAMP, _TYPES.TIMESTAMPNTZ, _TYPES.DATETIME)
 
 
@@ -220,6 +223,7 @@ def _cast(node: exp.Expr, names: Names) -> Expression:
     | text literal | DATE, TIMESTAMP | the day or second that is written |
     | number | real; whole number if the domain is whole | unchanged |
     | truth | whole number | 1, 0 or NULL |
+    | whole number of a short range | text | its numeral |
     | second | DATE | its day |
     | day | TIMESTAMP | its first second |
     | any type | the same type | unchanged |
@@ -259,12 +263,38 @@ def _cast(node: exp.Expr, names: Names) -> Expression:
             return fold_time(Function.DATE_OF, x)
     asked = f"CAST({quote_of(node.this) or 'x'} AS {to.sql(dialect='duckdb')})"
     if type_ == "number" and wanted in _TEXT_TYPES:
-        raise refusal(asked, "stores write numbers differently as text", "leave CAST out")
+        return _number_as_text(x, asked, names)
     raise refusal(
         asked,
         "stores disagree on it, or it can fail",
         "use ROUND or FLOOR, or declare the column so",
     )
+
+
+def _number_as_text(x: Expression, asked: str, names: Names) -> Expression:
+    """Write a whole number of a short public range as text, numeral by numeral.
+
+    Refuses: other numbers, of which stores make different texts.
+    """
+    domain: Domain | None = _number_domain(x, names)
+    if isinstance(x, Field) and names.keys is not None:
+        domain = names.keys.get(x.name)
+    if (
+        not isinstance(domain, Whole)
+        or domain.step.denominator != 1
+        or domain.high - domain.low >= _MAX_NUMERALS
+    ):
+        raise refusal(
+            asked,
+            f"as text there are whole numbers alone, of a range of at most {_MAX_NUMERALS}",
+            "leave CAST out, or round and clip it first",
+        )
+    branches: list[Expression] = []
+    for steps in range(domain.low, domain.high + 1):
+        number = int(steps * domain.step)
+        branches.append(call_of(Function.EQUAL, x, Constant(number)))
+        branches.append(Constant(str(number)))
+    return Call(Function.CASE, (*branches, Constant(None)))
 
 
 def _truth_as_number(condition: Expression) -> Expression:
@@ -329,17 +359,28 @@ def _sign(node: exp.Sign, names: Names) -> Expression:
     return Call(Function.CASE, branches)
 
 
+def _read_texts(parts: Iterable[exp.Expr], names: Names) -> list[Expression]:
+    """Read texts that are put together; whole numbers among them as their numerals."""
+    texts = []
+    for part in parts:
+        text = read(part, names)
+        if type_of(text, names.types) == "number":
+            text = _number_as_text(text, clause_of(part), names)
+        texts.append(text)
+    return texts
+
+
 def _join_text(node: exp.DPipe, names: Names) -> Expression:
     """Read x || y || z, which is NULL if any of them is."""
     only(node, "this", "expression", "safe")
-    return Call(Function.CONCAT, tuple(read(part, names) for part in node.flatten()))
+    return Call(Function.CONCAT, tuple(_read_texts(node.flatten(), names)))
 
 
 def _concat(node: exp.Concat, names: Names) -> Expression:
     """Read CONCAT(x, y), which leaves NULLs out, as in DuckDB and PostgreSQL."""
     only(node, "expressions", "safe", "coalesce")
     texts: list[Expression] = []
-    for text in read_all(node.expressions, names):
+    for text in _read_texts(node.expressions, names):
         if isinstance(text, Constant):
             texts.append(text)
         else:

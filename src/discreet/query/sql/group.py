@@ -22,6 +22,8 @@ from ..algebra.refusal import refusal
 from ..algebra.statistic import statistic_name
 from ..algebra.tree import KeySets, Named, by_name, unused_name
 from ..bounds.grouping_sets import MAX_SETS
+from ..bounds.relation_facts import columns_of
+from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType
 from .aggregate import statistic_of
 from .expression import Names, read
@@ -171,7 +173,9 @@ def grouped_names(
             return selected
         return _key(node, rows, keys)
 
-    names = Names(rows.column, types, None, read_grouped)
+    columns = columns_of(scope.rows)
+    domains = {name: domain_of(key, columns) for name, key in grouping.keys}
+    names = Names(rows.column, types, None, read_grouped, keys=domains)
     return names
 
 
