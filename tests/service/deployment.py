@@ -149,6 +149,7 @@ def start(
     workers: int = 1,
     environment: dict[str, str] | None = None,
     port: int | None = None,
+    postgres: int | None = None,
     script: str = "from discreet.cli.app import app; app()",
 ) -> Server:
     """Start a server and wait until it answers."""
@@ -162,6 +163,7 @@ def start(
         "--workers",
         str(workers),
         *([] if port is None else ["--port", str(port)]),
+        *([] if postgres is None else ["--postgres", str(postgres)]),
     ]
     with (deployment.folder / "server.txt").open("ab") as log:
         process = subprocess.Popen(
@@ -178,14 +180,14 @@ def start(
 
 
 @contextmanager
-def serving(deployment: House, *, port: int | None = None):
+def serving(deployment: House, *, port: int | None = None, postgres: str = ""):
     """Serve in a thread of this process, as the command does: for whatever is not about the border of a process.
 
     A process of its own imports everything again, and so does its office of clerks: seconds for each.
     """
     config = read_config(deployment.config)
     settings = uvicorn.Config(
-        build_app(config),
+        build_app(config, postgres=postgres),
         port=port or urlsplit(config.url).port,
         http=RequestTimeoutProtocol,
         **_uvicorn_options(config),

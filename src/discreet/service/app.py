@@ -23,13 +23,14 @@ from ..errors import DiscreetError
 from ..wire.reply import refusal_to_json, status_of
 from .api.endpoint import Reply
 from .api.routes import api_routes, send
-from .config import CONFIG_VARIABLE, Config, read_config
+from .config import CONFIG_VARIABLE, POSTGRES_VARIABLE, Config, read_config
 from .http.audit_log import place_of
 from .http.authentication import Unauthenticated
 from .http.middleware import guard_app
 from .http.rate_limit import TooMany
 from .jobs.planning_pool import WorkerFailed
 from .pages.routes import routes as page_routes
+from .postgres.listener import listening
 from .state import State, open_state
 
 SWITCH_SECONDS = 0.0005
@@ -58,7 +59,8 @@ Handler = Callable[[Request, Exception], Awaitable[Response]]
 def from_environment() -> ASGIApp:
     """Build the application of the configuration named by the environment; for uvicorn's workers."""
     sys.setswitchinterval(SWITCH_SECONDS)
-    app = build_app(read_config(os.environ[CONFIG_VARIABLE]))
+    config = read_config(os.environ[CONFIG_VARIABLE])
+    app = build_app(config, postgres=os.environ.get(POSTGRES_VARIABLE, ""))
     # Objects that exist before the first request live as long as the process. Frozen ones are not
     # examined again by later collections.
     gc.collect()
@@ -67,8 +69,10 @@ def from_environment() -> ASGIApp:
     return app
 
 
-def build_app(config: Config, state: State | None = None) -> ASGIApp:
+def build_app(config: Config, state: State | None = None, *, postgres: str = "") -> ASGIApp:
     """Build the application; `state` is opened from the configuration if it is not given.
+
+    `postgres` is address and port of the PostgreSQL listener, such as 127.0.0.1:5433; "" for none.
 
     Refuses: a missing file, store or ledger, here and not at the first request.
     """
@@ -80,7 +84,8 @@ def build_app(config: Config, state: State | None = None) -> ASGIApp:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         opened.jobs.start()
         try:
-            yield
+            async with listening(opened, postgres):
+                yield
         finally:
             # Closing waits for running jobs, so it must not block the event loop.
             await run_in_threadpool(opened.close)

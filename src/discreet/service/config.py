@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from ..arithmetic.rational import positive, whole
@@ -22,6 +23,8 @@ from ..privacy.measures import Measure
 
 CONFIG_VARIABLE = "DISCREET_CONFIG"
 """Environment variable that names the configuration file to the workers of a server."""
+POSTGRES_VARIABLE = "DISCREET_POSTGRES"
+"""Environment variable that names address and port of the PostgreSQL listener, as `127.0.0.1:5433`."""
 
 
 @frozen
@@ -72,6 +75,23 @@ class DataSet:
 
 
 @frozen
+class WireOptions:
+    """Options of the PostgreSQL listener, the table `[wire]`; every number is public."""
+
+    certificate: str = ""
+    key: str = field(default="", repr=False)
+    spend: Measure | None = None
+    """Spend of questions for which a session says nothing; None refuses them."""
+    per_day: Measure | None = None
+    """What one person may spend in one day (UTC) through this listener and elsewhere together."""
+    preview: bool = False
+    """True if `SELECT * FROM people LIMIT 10` gives made-up rows; otherwise it is refused."""
+    connections: int = 200
+    connections_per_person: int = 32
+    idle_minutes: int = 60
+
+
+@frozen
 class Config:
     """Configuration of a worker process."""
 
@@ -89,6 +109,7 @@ class Config:
     documents: str = ""
     """Address of the documentation, to which the lessons link; "" if the steward gives none."""
     bounds: RequestBounds = field(default_factory=RequestBounds)
+    wire: WireOptions = field(default_factory=WireOptions)
 
     @property
     def secure(self) -> bool:
@@ -111,6 +132,7 @@ _SERVICE = (
     "proxies",
     "documents",
 )
+_SPEND = ("epsilon", "delta", "rho", "mu")
 _TERMS = ("budget", "kind", "delta", "neighbours", "allowances", "window", "blocks")
 _ENGINES = ("duckdb", "postgres", "spark")
 _DATASET = (
@@ -145,7 +167,7 @@ def read_config(path: str | Path) -> Config:
 
 
 def _config(facts: Mapping[str, object], folder: Path) -> Config:
-    check_known(facts, ("service", "limits", "datasets"))
+    check_known(facts, ("service", "limits", "wire", "datasets"))
     service = _table(facts.get("service", {}), "service")
     check_known(service, _SERVICE, "service")
     tables = _table(facts.get("datasets", {}), "datasets")
@@ -169,6 +191,7 @@ def _config(facts: Mapping[str, object], folder: Path) -> Config:
         proxies=_texts(service.get("proxies", []), "service.proxies"),
         documents=_documents(service.get("documents", "")),
         bounds=_bounds(_table(facts.get("limits", {}), "limits")),
+        wire=_wire(_table(facts.get("wire", {}), "wire"), folder),
         **durations,
     )
 
@@ -192,6 +215,29 @@ def _bounds(facts: Mapping[str, object]) -> RequestBounds:
     check_known(facts, RequestBounds.__match_args__, "limits")
     bounds = {name: whole(value, f"limits.{name}", least=1) for name, value in facts.items()}
     return RequestBounds(**bounds)
+
+
+def _wire(facts: Mapping[str, object], folder: Path) -> WireOptions:
+    amounts = {name: facts[name] for name in _SPEND if name in facts}
+    sizes = ("connections", "connections_per_person", "idle_minutes")
+    check_known(facts, ("certificate", "key", "per_day", "preview", *sizes, *_SPEND), "wire")
+    options: dict[str, Any] = {}
+    for name in ("certificate", "key"):
+        if name in facts:
+            options[name] = _file(facts[name], f"wire.{name}", folder)
+    for name in sizes:
+        if name in facts:
+            options[name] = whole(facts[name], f"wire.{name}", least=1)
+    if len(options.keys() & {"certificate", "key"}) == 1:
+        raise InvalidArgument("wire.certificate and wire.key belong together; give both or none")
+    if amounts:
+        options["spend"] = parse_budget(amounts, "wire")
+    if "per_day" in facts:
+        options["per_day"] = parse_budget(facts["per_day"], "wire.per_day")
+    preview = facts.get("preview", "refused")
+    if preview not in ("refused", "made-up"):
+        raise InvalidArgument("wire.preview must be 'refused' or 'made-up'")
+    return WireOptions(preview=preview == "made-up", **options)
 
 
 def _dataset(name: str, value: object, folder: Path) -> DataSet:

@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 import typer
 
 from ...errors import InvalidArgument
-from ...service.config import CONFIG_VARIABLE, Config, read_config
+from ...service.config import CONFIG_VARIABLE, POSTGRES_VARIABLE, Config, read_config
 from ...service.demo import make_demo
+from ...service.postgres.address import check_address
 from ..refusal import refusals
 
 
@@ -38,6 +39,10 @@ def serve(
     workers: Annotated[
         int, typer.Option(min=1, max=64, help="Processes that answer side by side.")
     ] = 1,
+    postgres: Annotated[
+        int | None,
+        typer.Option(help="A port for PostgreSQL's clients, such as 5433; none if left out."),
+    ] = None,
 ) -> None:
     """Serve the curator over HTTP: an API under /api/v1 and pages for people.
 
@@ -50,11 +55,11 @@ def serve(
             )
         _check_installed()
         if config is not None:
-            _run(config, host, port, workers)
+            _run(config, host, port, workers, postgres)
             return
         with _exit_on_sigterm(), tempfile.TemporaryDirectory(prefix="discreet-demo-") as folder:
             demo_config = _make_demo(Path(folder), host, port)
-            _run(demo_config, host, port, workers)
+            _run(demo_config, host, port, workers, postgres)
 
 
 @contextmanager
@@ -84,7 +89,9 @@ def _make_demo(folder: Path, host: str | None, port: int | None) -> Path:
     return made.config
 
 
-def _run(path: Path, host: str | None, port: int | None, workers: int) -> None:
+def _run(
+    path: Path, host: str | None, port: int | None, workers: int, postgres: int | None
+) -> None:
     """Check the configuration by opening everything once, then serve."""
     # These need starlette and uvicorn, which come with discreet[service].
     import uvicorn
@@ -99,11 +106,17 @@ def _run(path: Path, host: str | None, port: int | None, workers: int) -> None:
     os.environ[CONFIG_VARIABLE] = str(path)
     url = urlsplit(config.url)
     default_port = 443 if config.secure else 80
+    address = host or url.hostname or "127.0.0.1"
+    os.environ.pop(POSTGRES_VARIABLE, None)
+    if postgres is not None:
+        check_address(address, config.wire)
+        os.environ[POSTGRES_VARIABLE] = f"{address}:{postgres}"
+        typer.echo(f"PostgreSQL clients connect to {address}, port {postgres}")
     typer.echo(f"serving {', '.join(config.datasets)} at {config.url}")
     uvicorn.run(
         "discreet.service.app:from_environment",
         factory=True,
-        host=host or url.hostname or "127.0.0.1",
+        host=address,
         port=port or url.port or default_port,
         workers=workers,
         http=RequestTimeoutProtocol,

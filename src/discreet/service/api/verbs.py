@@ -77,22 +77,28 @@ async def charge(state: State, call: ApiCall, verb: Verb[Any]) -> Reply:
 
     Law: tests/service/test_questions.py::TestIdempotency
     """
-    grid = state.grid
     job = await state.planning_pool.run(_submit, state, call, verb)
+    current, moment = await first_tick(state, call.person.name, job)
+    return job_reply(state, current, moment)
+
+
+async def first_tick(state: State, person: str, job: Job) -> tuple[Job, float]:
+    """Wait for the first tick of a job; return the job as it is then, and the tick."""
+    grid = state.grid
     now = steady()
     if grid.shows(job.started, job.finished, now):
         # Sent again long after the job ended: there is nothing to wait for.
-        return job_reply(state, job, now)
+        return job, now
     # The tick is fixed before the job runs, and at most one period away.
     moment = min(grid.tick(job.started, now), now + grid.seconds)
     await grid.until(moment)
-    current = await run_in_threadpool(state.jobs.find, call.person.name, job.id)
+    current = await run_in_threadpool(state.jobs.find, person, job.id)
     if current.started > job.started:
         # An executor has taken the job since. Its first tick is near, ended or not.
         moment = min(grid.tick(current.started, moment), moment + grid.seconds)
         await grid.until(moment)
-        current = await run_in_threadpool(state.jobs.find, call.person.name, job.id)
-    return job_reply(state, current, moment)
+        current = await run_in_threadpool(state.jobs.find, person, job.id)
+    return current, moment
 
 
 def job_reply(state: State, job: Job, now: float | None = None) -> Reply:

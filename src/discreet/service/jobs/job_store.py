@@ -110,6 +110,11 @@ class JobStore:
         rows = self._store.ask(_SELECT + "WHERE person = ? AND mark = ?", person, mark)
         return read_job(rows[0]) if rows else None
 
+    def open_marked(self, prefix: str) -> tuple[Job, ...]:
+        """List the open jobs whose idempotency keys begin with a prefix, of whichever user."""
+        sql = _SELECT + "WHERE state IN ('waiting', 'running') AND SUBSTR(mark, 1, ?) = ?"
+        return tuple(read_job(row) for row in self._store.ask(sql, len(prefix), prefix))
+
     def find(self, job_id: str, person: str) -> Job:
         """Find a job of a user; a job of another user is as unknown as one that never existed."""
         rows = self._store.ask(_SELECT + "WHERE id = ? AND person = ?", job_id, person)

@@ -18,6 +18,7 @@ from typing import Literal, cast, get_args
 from ...arithmetic.rational import Number, positive
 from ...errors import InvalidArgument, NotAllowed
 from ...frozen import frozen
+from ..postgres.scram import Verifier, make_verifier, read_verifier, unknown_verifier
 from .store import ServiceStore
 
 Role = Literal["steward", "analyst"]
@@ -115,6 +116,7 @@ class Members:
             raise InvalidArgument(
                 f"{name} is taken; names are for good, since the ledger remembers them: choose another"
             )
+        self._keep_verifier(name, token)
         return person, token
 
     def renew(self, name: str, days: Number | None = None) -> str:
@@ -129,7 +131,42 @@ class Members:
         )
         if not changed:
             raise _unknown_user(name)
+        self._keep_verifier(name, token)
         return token
+
+    def _keep_verifier(self, name: str, token: str) -> None:
+        """Store the SCRAM verifier of a token; it is valid only beside the token's own hash."""
+        self._store.ask(
+            "INSERT INTO discreet_verifiers (name, token, verifier) VALUES (?, ?, ?) ON CONFLICT (name) "
+            "DO UPDATE SET token = excluded.token, verifier = excluded.verifier",
+            name,
+            token_hash(token),
+            make_verifier(token).to_json(),
+        )
+
+    def verifier(self, name: str) -> tuple[Verifier, str]:
+        """Return the SCRAM verifier of a user and the hash of the token; of an unknown user one that fails.
+
+        Tokens of older releases have no verifier, so their users are unknown here until renewed.
+        """
+        rows = self._store.ask(
+            "SELECT v.verifier, v.token FROM discreet_verifiers v "
+            "JOIN discreet_people p ON p.name = v.name AND p.token = v.token WHERE p.name = ?",
+            name,
+        )
+        if rows:
+            return read_verifier(str(rows[0][0])), str(rows[0][1])
+        return unknown_verifier(self._wire_secret(), name), ""
+
+    def _wire_secret(self) -> bytes:
+        """Return the secret behind the salts of unknown users, the same for all workers and restarts."""
+        # No user has an empty name, so the row is nobody's.
+        self._store.ask(
+            "INSERT INTO discreet_verifiers (name, token, verifier) VALUES ('', '', ?) ON CONFLICT DO NOTHING",
+            secrets.token_hex(32),
+        )
+        rows = self._store.ask("SELECT verifier FROM discreet_verifiers WHERE name = ''")
+        return bytes.fromhex(str(rows[0][0]))
 
     def revoke(self, name: str) -> None:
         """Revoke a user for good, at once: every request looks the user up anew."""

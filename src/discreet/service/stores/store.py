@@ -223,6 +223,8 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS discreet_saved (
         id TEXT PRIMARY KEY, person TEXT NOT NULL, dataset TEXT NOT NULL, name TEXT NOT NULL, fields TEXT NOT NULL,
         job TEXT NOT NULL, created DOUBLE PRECISION NOT NULL, UNIQUE (person, dataset, name))""",
+    """CREATE TABLE IF NOT EXISTS discreet_verifiers (
+        name TEXT PRIMARY KEY, token TEXT NOT NULL, verifier TEXT NOT NULL)""",
     "CREATE INDEX IF NOT EXISTS discreet_jobs_open ON discreet_jobs (state, lease)",
 )
 

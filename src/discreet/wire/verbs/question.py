@@ -223,9 +223,15 @@ def check_ask(curator: Curator, ask: Ask, max_cells: int) -> None:
 
     Law: tests/service/test_questions.py::TestCharged
     """
+    checked_plan(curator, ask, max_cells)
+
+
+def checked_plan(curator: Curator, ask: Ask, max_cells: int) -> Plan:
+    """Return the plan of a question after the check of `check_ask`."""
     plan_of_question = curator.plan(ask.sql, **ask.terms.words())
     _check_target([plan_of_question], ask.of)
     _check_cells([plan_of_question], max_cells)
+    return plan_of_question  # type: ignore[return-value]
 
 
 def _check_release(curator: Curator, release: ReleaseRequest, max_cells: int) -> None:

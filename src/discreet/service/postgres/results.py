@@ -1,0 +1,45 @@
+"""StatementResult of a statement: columns and rows to be sent, and the tag of the command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...frozen import frozen
+from .questions import ResultColumn
+from .types import TEXT
+
+Row = tuple[object, ...]
+
+
+@frozen
+class StatementResult:
+    """Columns, or None for a command without rows; rows as values of the columns' types."""
+
+    tag: str
+    columns: tuple[ResultColumn, ...] | None = None
+    rows: Sequence[Row] = ()
+
+
+def text_result(tag: str, name: str, *values: str) -> StatementResult:
+    """Return one column of texts."""
+    return StatementResult(
+        tag, (ResultColumn(name, TEXT.oid),), tuple((value,) for value in values)
+    )
+
+
+def answer_rows(columns: Sequence[ResultColumn], reply: Mapping[str, Any]) -> tuple[Row, ...]:
+    """Return the rows of an answer as a job stored it, with the ends of intervals where they are asked for."""
+    # Columns say their own place, so that intervals can stand between values.
+    rows = []
+    for values, intervals in zip(reply["rows"], reply["intervals"], strict=True):
+        row = []
+        for column in columns:
+            if column.end is None:
+                row.append(values[column.place])
+            else:
+                # A value without a known bound has empty ends.
+                ends = intervals[column.place] or (None, None)
+                row.append(ends[column.end])
+        rows.append(tuple(row))
+    return tuple(rows)

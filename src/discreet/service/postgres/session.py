@@ -1,0 +1,313 @@
+"""Session of one client: simple and extended queries, portals, cursors, transactions.
+
+    message       what is done                                       what it costs
+    ------------  -------------------------------------------------  --------------------------------
+    Parse         the statement is kept                              nothing
+    Describe      its columns are planned (planning worker)          nothing
+    Bind          its values are kept                                nothing
+    Execute, Q    a question becomes a job; rows leave on one tick   its price, or nothing if stored
+
+Transactions are accepted and mean nothing: an answer is given out once it is charged. After an error
+in a transaction everything is refused until it ends, as drivers expect.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+from typing import TypeVar
+
+from ...errors import DiscreetError
+from ...frozen import frozen
+from ..http.rate_limit import TooMany
+from ..jobs.planning_pool import WorkerFailed
+from ..state import State
+from . import messages
+from .client import Client
+from .commands import Commands
+from .copy_out import copy_rows
+from .messages import (
+    Bind,
+    Close,
+    Describe,
+    Execute,
+    Message,
+    Parse,
+    Plain,
+    ProtocolViolation,
+    Query,
+    cells,
+    message,
+)
+from .questions import ResultColumn, Studied
+from .refusals import FAILED_TRANSACTION, PROTOCOL, WireError, error_message, wire_error
+from .results import StatementResult
+from .settings import DEFAULTS
+from .sign_in import Admitted
+from .statements import Statement, read_statement, split
+from .types import encode, size_of
+
+T = TypeVar("T")
+MAX_PREPARED = 256
+"""Prepared statements, portals and cursors of a session, each."""
+_ENDS_TRANSACTION = ("commit", "rollback")
+
+
+@frozen
+class _Prepared:
+    statement: Statement
+    types: tuple[int, ...]
+    studied: Studied | None = None
+
+
+class _Portal:
+    """A statement with its values; its result, once it has run, and how many rows were sent."""
+
+    def __init__(self, prepared: _Prepared, bind: Bind) -> None:
+        self.prepared = prepared
+        self.bind = bind
+        self.studied: Studied | None = None
+        self.result: StatementResult | None = None
+        self.sent = 0
+
+
+class WireSession:
+    """Session of one person on one data set."""
+
+    def __init__(self, state: State, client: Client, admitted: Admitted) -> None:
+        self._state = state
+        self._client = client
+        # Number and secret of a cancellation, 64 random bits together.
+        self._key = secrets.token_bytes(8)
+        self._commands = Commands(state, admitted, self._key, client.write)
+        self._prepared: dict[str, _Prepared] = {}
+        self._portals: dict[str, _Portal] = {}
+        self._skipping = False
+
+    async def run(self) -> None:
+        """Answer messages until the client leaves, is silent for too long, or may no longer ask."""
+        for name, value in DEFAULTS.items():
+            shown = self._commands.settings.values.get(name.lower(), value)
+            self._client.write(messages.parameter_status(name, shown))
+        self._client.write(message(b"K", self._key))
+        self._ready()
+        idle = self._state.config.wire.idle_minutes * 60.0
+        try:
+            while True:
+                await self._client.flush()
+                async with asyncio.timeout(idle):
+                    received = await self._client.receive()
+                if isinstance(received, Plain) and received.kind == "terminate":
+                    return
+                await self._answer(received)
+        except TimeoutError:
+            await self._client.fatal(WireError("57P05", "the connection was idle for too long"))
+        except ProtocolViolation as violation:
+            await self._client.fatal(WireError(PROTOCOL, str(violation)))
+        except asyncio.CancelledError:
+            await self._client.fatal(WireError("57P01", "the service is shutting down"))
+
+    def _ready(self) -> None:
+        self._client.write(messages.ready(self._commands.transaction))
+
+    async def _answer(self, received: Message) -> None:
+        if isinstance(received, Plain):
+            if received.kind == "sync":
+                self._skipping = False
+                self._ready()
+            return
+        # After an error everything up to Sync belongs to what failed.
+        if self._skipping:
+            return
+        try:
+            await self._handle(received)
+        except (WireError, DiscreetError, TooMany, WorkerFailed) as refusal:
+            self._refuse(wire_error(refusal), extended=not isinstance(received, Query))
+        if isinstance(received, Query):
+            self._ready()
+
+    def _refuse(self, error: WireError, *, extended: bool) -> None:
+        # The message comes first: the state that follows belongs to the next Ready.
+        self._client.write(error_message(error))
+        self._commands.fail()
+        self._skipping = extended
+
+    async def _handle(self, received: Message) -> None:
+        match received:
+            case Query():
+                await self._query(received.sql)
+            case Parse():
+                self._parse(received)
+            case Bind():
+                self._bind(received)
+            case Describe():
+                await self._describe(received)
+            case Execute():
+                await self._execute(received)
+            case Close():
+                if received.kind == "S":
+                    self._prepared.pop(received.name, None)
+                else:
+                    self._portals.pop(received.name, None)
+                self._client.write(messages.CLOSE_COMPLETE)
+            case _:
+                raise ProtocolViolation("a message that does not belong here")
+
+    async def _query(self, sql: str) -> None:
+        """Answer a simple query: all its statements are planned first, then run one by one."""
+        statements = [read_statement(text) for text in split(sql)]
+        if not statements:
+            self._client.write(messages.EMPTY_QUERY)
+            return
+        # Before any planning: a failed transaction costs nobody any work.
+        self._check_transaction(statements[0])
+        await self._commands.check_person()
+        planned = await self._commands.plan(statements)
+        for statement, studied in zip(statements, planned, strict=True):
+            self._check_transaction(statement)
+            result = await self._commands.run(statement, studied)
+            if statement.verb == "copy":
+                self._client.write(copy_rows(statement, result))
+            elif result.columns is not None:
+                self._client.write(_description(result.columns, ()))
+                self._send(result, 0, len(result.rows), ())
+            # A slow reader is waited for here, so that answers do not pile up in memory.
+            await self._client.flush()
+            self._client.write(messages.command_complete(result.tag))
+
+    def _check_transaction(self, statement: Statement) -> None:
+        ends = statement.verb in _ENDS_TRANSACTION or statement.tag == "ROLLBACK"
+        if self._commands.transaction == "E" and not ends:
+            raise WireError(
+                FAILED_TRANSACTION,
+                "the transaction has failed; nothing runs in it",
+                "ROLLBACK first",
+            )
+
+    def _parse(self, received: Parse) -> None:
+        texts = split(received.sql)
+        if len(texts) > 1:
+            raise WireError(
+                "42601", "a prepared statement is one statement", "send them one by one"
+            )
+        statement = read_statement(texts[0] if texts else "")
+        self._check_transaction(statement)
+        # Nothing is planned here: types are asked for by Describe, if at all.
+        _keep(self._prepared, received.name, _Prepared(statement, received.types))
+        self._client.write(messages.PARSE_COMPLETE)
+
+    def _bind(self, received: Bind) -> None:
+        prepared = self._prepared.get(received.statement)
+        if prepared is None:
+            raise WireError("26000", "there is no prepared statement of this name")
+        self._check_transaction(prepared.statement)
+        _keep(self._portals, received.portal, _Portal(prepared, received))
+        self._client.write(messages.BIND_COMPLETE)
+
+    async def _describe(self, received: Describe) -> None:
+        if received.kind == "P":
+            await self._describe_portal(received.name)
+            return
+        prepared = self._prepared.get(received.name)
+        if prepared is None:
+            raise WireError("26000", "there is no prepared statement of this name")
+        studied = await self._commands.study(prepared.statement, prepared.types, described=True)
+        self._prepared[received.name] = _Prepared(prepared.statement, prepared.types, studied)
+        parameters = studied.parameters if studied is not None else ()
+        self._client.write(messages.parameter_description(parameters))
+        self._write_description(self._commands.columns(prepared.statement, studied), ())
+
+    async def _describe_portal(self, name: str) -> None:
+        portal = self._portals.get(name)
+        if portal is None:
+            # A cursor of DECLARE is a portal too.
+            self._write_description(self._commands.cursor(name).columns, ())
+            return
+        await self._study_portal(portal)
+        columns = self._commands.columns(portal.prepared.statement, portal.studied)
+        self._write_description(columns, portal.bind.result_formats)
+
+    def _write_description(
+        self, columns: Sequence[ResultColumn] | None, formats: Sequence[int]
+    ) -> None:
+        if columns is None:
+            self._client.write(messages.NO_DATA)
+        else:
+            self._client.write(_description(columns, formats))
+
+    async def _study_portal(self, portal: _Portal) -> None:
+        """Plan a portal with its values; a statement without parameters was planned by Describe."""
+        if portal.studied is not None:
+            return
+        prepared = portal.prepared
+        known = self._prepared.get(portal.bind.statement, prepared).studied
+        if known is not None and not known.parameters and known.rows is None:
+            portal.studied = known
+            return
+        portal.studied = await self._commands.study(prepared.statement, prepared.types, portal.bind)
+        if known and portal.studied and known.columns != portal.studied.columns:
+            raise WireError("0A000", "the columns have changed since they were described")
+
+    async def _execute(self, received: Execute) -> None:
+        portal = self._portals.get(received.portal)
+        if portal is None:
+            raise WireError("34000", "there is no portal of this name")
+        statement = portal.prepared.statement
+        if statement.verb == "empty":
+            self._client.write(messages.EMPTY_QUERY)
+            return
+        # A portal runs once; further messages page through the rows it has.
+        if portal.result is None:
+            self._check_transaction(statement)
+            await self._commands.check_person()
+            await self._study_portal(portal)
+            portal.result = await self._commands.run(statement, portal.studied)
+        result = portal.result
+        if statement.verb == "copy":
+            self._client.write(copy_rows(statement, result))
+        elif result.columns is not None:
+            end = len(result.rows)
+            # A limit of rows never asks again: all rows of the answer are here.
+            if received.max_rows:
+                end = min(end, portal.sent + received.max_rows)
+            self._send(result, portal.sent, end, portal.bind.result_formats)
+            portal.sent = end
+            if end < len(result.rows):
+                self._client.write(messages.PORTAL_SUSPENDED)
+                return
+        self._client.write(messages.command_complete(result.tag))
+
+    def _send(self, result: StatementResult, start: int, end: int, formats: Sequence[int]) -> None:
+        columns = result.columns or ()
+        chosen = _formats(columns, formats)
+        for row in result.rows[start:end]:
+            encoded = []
+            for value, column, form in zip(row, columns, chosen, strict=True):
+                encoded.append(encode(value, column.oid, form))
+            self._client.write(message(b"D", cells(encoded)))
+
+
+def _keep(kept: dict[str, T], name: str, value: T) -> None:
+    if len(kept) >= MAX_PREPARED and name not in kept:
+        raise WireError("54000", f"a session keeps at most {MAX_PREPARED} of these", "close some")
+    kept[name] = value
+
+
+def _description(columns: Sequence[ResultColumn], formats: Sequence[int]) -> bytes:
+    chosen = _formats(columns, formats)
+    described = []
+    for column, form in zip(columns, chosen, strict=True):
+        described.append((column.name, column.oid, size_of(column.oid), form))
+    return messages.row_description(described)
+
+
+def _formats(columns: Sequence[ResultColumn], formats: Sequence[int]) -> tuple[int, ...]:
+    """Return the format of each column: text by default, one for all, or one for each."""
+    if not formats:
+        return (0,) * len(columns)
+    if len(formats) == 1:
+        return tuple(formats) * len(columns)
+    if len(formats) != len(columns):
+        raise WireError(PROTOCOL, "there are as many formats as columns, or one, or none")
+    return tuple(formats)
