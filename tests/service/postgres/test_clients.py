@@ -206,6 +206,28 @@ class TestPsycopg:
         assert wire.spent() - before == Fraction(1, 10)
 
 
+class TestStewardsOptions:
+    """Keys of `[wire]`."""
+
+    def test_previews_are_made_up_and_a_day_has_an_end(self, own_wire):
+        options = 'preview = "made-up"\nper_day = { epsilon = "1/4" }\nepsilon = "1/10"'
+        wire = own_wire(options, csv="age,income,region\n" + "77,77777,W\n" * 50)
+        notices = []
+        with wire.connect(spend="") as line:
+            line.add_notice_handler(lambda notice: notices.append(notice.message_primary))
+            rows = line.execute("SELECT * FROM people LIMIT 5").fetchall()
+            assert len(rows) == 5 and (77, 77777.0, "W") not in rows
+            assert any("made up" in notice for notice in notices)
+            assert wire.spent() == 0
+            for age in (1, 2):
+                line.execute(f"SELECT COUNT(*) AS n FROM people WHERE age < {age}")
+            # A third is beyond the day; what was paid for is answered.
+            with pytest.raises(psycopg.errors.ConfigurationLimitExceeded, match="of a day"):
+                line.execute("SELECT COUNT(*) AS n FROM people WHERE age < 3")
+            line.execute("SELECT COUNT(*) AS n FROM people WHERE age < 2")
+        assert wire.spent() == Fraction(1, 5)
+
+
 def test_the_command_listens(tmp_path):
     """`discreet serve --postgres` refuses to listen beyond this machine without TLS."""
     from service.deployment import build

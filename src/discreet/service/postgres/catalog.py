@@ -52,7 +52,7 @@ _FUNCTIONS = _MACRO_NAMES | frozenset(
 _NUMBER = exp.DataType.build("UINTEGER", dialect="duckdb")
 _NUMBERS = exp.DataType.build("UINTEGER[]", dialect="duckdb")
 _TEXTS = exp.DataType.build("VARCHAR[]", dialect="duckdb")
-_IMAGES: dict[tuple[str, tuple[str, ...]], CatalogImage] = {}
+_IMAGES: dict[tuple[str, tuple[Schema, ...]], CatalogImage] = {}
 _LOCK = threading.Lock()
 
 
@@ -98,7 +98,8 @@ def run_catalog(
 
 
 def _image(database: str, schemas: Mapping[str, Schema]) -> CatalogImage:
-    key = (database, tuple(schemas))
+    # By all that is declared: two services of one process may give one name to different tables.
+    key = (database, tuple(schemas.values()))
     if key not in _IMAGES:
         _IMAGES[key] = CatalogImage(database, schemas)
     return _IMAGES[key]
