@@ -73,7 +73,9 @@ def fill(made: object, /, **values: object) -> None:
 
 
 def _made(body: type, init: bool, shown: bool, compared: bool) -> type:
-    made: Any = dataclass(init=False, repr=False, eq=False, slots=True)(body)  # compiles nothing
+    """Return a class with slots and the methods that are asked for; `__init__` alone is compiled."""
+    # Without these three `dataclass` compiles no method, which is what makes it slow.
+    made: Any = dataclass(init=False, repr=False, eq=False, slots=True)(body)
     known = fields(made)
     methods: dict[str, Callable[..., object]] = {"__getstate__": _state, "__setstate__": _restore}
     if init:

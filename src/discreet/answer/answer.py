@@ -16,6 +16,7 @@ from .. import workloads
 from ..arithmetic.rational import Number
 from ..errors import InvalidArgument
 from ..frozen import field, frozen, replace
+from ..plan.asked.terms import DEFAULT_LEVEL
 from ..plan.plan import Plan
 from ..query.algebra.expression import Expression, Field, fields_of, windows_of
 from ..query.algebra.statistic import Overall
@@ -218,7 +219,7 @@ class Answer:
         """
         return modules.derived_views.one_set(self, names)
 
-    def between(self, low: object, high: object, level: float = 0.95) -> Between:
+    def between(self, low: object, high: object, level: float = DEFAULT_LEVEL) -> Between:
         """Return the count of values in [`low`, `high`] with its confidence interval, for free.
 
         The answer must be of running totals.
@@ -234,7 +235,7 @@ class Answer:
         return modules.measurements.measurements(self)
 
     def interval(
-        self, level: float = 0.95, *, joint: bool = False, of: str = DATA
+        self, level: float = DEFAULT_LEVEL, *, joint: bool = False, of: str = DATA
     ) -> tuple[dict[str, Interval], ...]:
         """Return confidence intervals, row by row: each holds with probability `level` or more.
 
@@ -385,7 +386,7 @@ class Answer:
         return export.to_arrow(self, level)
 
     def plot(
-        self, column: str | None = None, level: float = 0.95, title: str | None = None
+        self, column: str | None = None, level: float = DEFAULT_LEVEL, title: str | None = None
     ) -> matplotlib.axes.Axes:
         """Draw one noisy column with its error bars (needs matplotlib).
 

@@ -26,6 +26,7 @@ from .. import answer as modules
 from ..arithmetic.rational import Number
 from ..engines.base import Engine, one_snapshot
 from ..noise import Bits, uniform
+from ..plan.asked.terms import DEFAULT_LEVEL
 from ..plan.choose import plan_question
 from ..plan.plan import Plan
 from ..plan.thresholded_count import CountSelection
@@ -61,7 +62,7 @@ def answer_question(
     engine: TallyBatch,
     spend: Measure,
     *,
-    level: float = 0.95,
+    level: float = DEFAULT_LEVEL,
     nonnegative: bool = False,
     weights: Mapping[str, Number] | None = None,
     public_values: PublicValues | None = None,
@@ -97,7 +98,7 @@ def run_plan(
     plan: Plan,
     engine: TallyBatch,
     *,
-    level: float = 0.95,
+    level: float = DEFAULT_LEVEL,
     nonnegative: bool = False,
     whole: bool = False,
     bits: Bits | None = None,
@@ -147,7 +148,7 @@ def run_plans(
     plans: Mapping[str, Plan],
     engine: TallyBatch,
     *,
-    level: float = 0.95,
+    level: float = DEFAULT_LEVEL,
     nonnegative: bool = False,
     whole: bool = False,
     bits: Bits | None = None,

@@ -167,7 +167,7 @@ class _Scan:
             self._count(1, fields, self.begun)
         if self.headed and not self.records:
             raise InvalidArgument("the file is empty; its first line must name the columns")
-        # The header is counted as a line of its own.
+        # The header was counted too, and is no record of data.
         count = self.records - 1 if self.headed else self.records
         return Records(
             count=count,

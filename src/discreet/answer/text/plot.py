@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...optional import load
+from ...plan.asked.terms import DEFAULT_LEVEL
 from ..export import plain
 from .display_facts import ordered_keys
 
@@ -55,7 +56,10 @@ class _Drawing:
 
 
 def plot(
-    answer: Answer, column: str | None = None, level: float = 0.95, title: str | None = None
+    answer: Answer,
+    column: str | None = None,
+    level: float = DEFAULT_LEVEL,
+    title: str | None = None,
 ) -> matplotlib.axes.Axes:
     """Draw a column of numbers against the exact columns; by default the first noisy one.
 

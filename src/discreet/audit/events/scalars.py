@@ -2,13 +2,14 @@
 
     [1, 2]                          length, [0], [1]
     {"a": 1}                        keys, length, ['a']
-    a table with text in its rows   rows, and ('N',)['n'] for the n of the row of N, in any order
+    a table whose rows have names   rows, and ('N',)['n'] for the n of the row of N, in any order
     any other table                 [0]['n'], [1]['n'], …
 
 A table is a list of dictionaries with the same keys, a dictionary of equally long lists, a data
-frame of polars, pandas or arrow, or an answer of a curator. Rows are named by their text cells. So
-the same key is compared with itself, also where rows come and go or change their order. The rows
-that exist, and their order, are outputs too.
+frame of polars, pandas or arrow, or an answer of a curator. Rows are named by their cells of text,
+truth and days; those of an answer by its keys. So the same key is compared with itself, also where
+rows come and go or change their order. Where two rows have one name, all are named by their places.
+The rows that exist, and their order, are outputs too.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def _table(
 
 
 def _naming(row: Row, keys: tuple[str, ...] | None) -> Sequence[Any]:
-    """Return the columns that name a row: those given, else its text cells."""
+    """Return the columns that name a row: those given, else its cells of text, truth and days."""
     if keys is not None:
         return keys
     return [key for key, cell in row.items() if _is_name(cell)]

@@ -113,7 +113,7 @@ def collect(parameters: Parameters, reports: Lines = "-", out: Out = "-") -> Non
         collector = _collector(parameters)
         refused = 0
         for line in lines:
-            # A forged or damaged report is counted and dropped; the others go on.
+            # One bad line must not stop the others: anybody may send it.
             try:
                 collector.add(line)
             except DiscreetError:

@@ -1,4 +1,4 @@
-"""`discreet schema`: draft, check and show schema files."""
+"""`discreet schema`: draft (infer), mend (fix), check and show schema files."""
 
 from __future__ import annotations
 

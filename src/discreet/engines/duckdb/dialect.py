@@ -1,4 +1,4 @@
-"""SQL dialect of DuckDB: TRY_CAST where a cast could fail, HUGEINT sums, times as microseconds."""
+"""SQL dialect of DuckDB: TRY_CAST where a cast could fail, HUGEINT sums, times as whole seconds."""
 
 from __future__ import annotations
 

@@ -113,7 +113,11 @@ class BitFlip:
     def randomize(
         self, value: int | NDArray[Any], *, bits: Bits | None = None
     ) -> list[int] | _Rows:
-        """Draw the report of one value, or of values of different devices with own buckets."""
+        """Draw the report of one value, or of values of different devices with own buckets.
+
+        A report lists 2 · bucket + answer. Each answer is randomized by `answer`, which is what ε
+        prices; each sent bit is flipped once more with probability `gamma` (0 by default).
+        """
         values = read_answers(read_array(value), self.buckets)
         drawn = self.draw_buckets(values.size, bits)
         answers = self.answer(values.reshape(-1), drawn, bits)

@@ -103,7 +103,11 @@ class Collector:
 
 
 def influence_of(mechanism: LocalMechanism, *, n: int, forged: int) -> float:
-    """Bound how far `forged` of n reports can move any one estimate; for RAPPOR, about."""
+    """Bound how far `forged` of n reports can move any one estimate.
+
+    BitFlip's bound holds but for one case in 10⁹, since honest reports are random there too. That
+    of RAPPOR is an estimate.
+    """
     if isinstance(mechanism, Histogram):
         greatest = 0.0
         for i in range(mechanism.tree.bins):

@@ -341,8 +341,8 @@ def numerical_method(parts: Flattened, accuracy: float) -> Method | None:
         return None
 
     def epsilon(delta: Fraction) -> float:
-        # The float nearest to a largest loss may be below it: one more step up.
         bound = accountant.epsilon(down(float(delta)))
+        # The float nearest to a largest loss may be below it: one more step up.
         return up(bound, 2.0**-52)
 
     def delta(epsilon: Fraction) -> float:

@@ -11,6 +11,7 @@ from starlette.routing import Route
 from ...data.display import column_rows, heading
 from ...data.schema import Schema
 from ...errors import DiscreetError, NotAllowed
+from ...plan.asked.terms import DEFAULT_LEVEL
 from ...wire.json_text import write_json
 from ...wire.reply import status_of
 from ...wire.verbs.question import rehearse
@@ -22,6 +23,7 @@ from .ask_form import AskFields, BudgetUnit, ask_of, examples_of, read_fields, u
 from .explanation_view import check_run, explain_refusal, explanation
 from .forms.builder import builders
 from .history import past_of
+from .number_text import percent
 from .page_request import PageRequest, for_analysts, to
 from .refusal_view import refusal_of
 from .render import html
@@ -85,6 +87,7 @@ def _show(visit: PageRequest) -> Response:
         datasets=visit.state.datasets.allowed(visit.person),
         fields=fields,
         unit=unit,
+        level=percent(DEFAULT_LEVEL),
         mark=fresh_mark(),
         tables=tables,
         examples=examples,

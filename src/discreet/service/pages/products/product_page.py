@@ -20,6 +20,7 @@ from ..charts.grouping_tables import AnswerPart
 from ..charts.series import Chart, charts_of
 from ..downloads.files import FileKind, Reply, download_routes, finished_reply, write_receipt
 from ..downloads.question_code import model_code, synthesis_code
+from ..number_text import percent
 from ..page_request import PageRequest, for_analysts, to
 from ..render import html
 from .past_products import find_made, title_of_job
@@ -90,7 +91,8 @@ def _part(visit: PageRequest, job: Job) -> Markup:
     """Return the fragment of a product's job."""
 
     def show_product(reply: Mapping[str, Any], common: Mapping[str, Any]) -> Markup:
-        return html("piece_made.html", made=_view(visit, job, reply), **common)
+        made = _view(visit, job, reply)
+        return html("piece_made.html", made=made, level=percent(LEVEL), **common)
 
     return job_fragment(visit, job, "/made", show_product)
 

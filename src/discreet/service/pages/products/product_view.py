@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ from ....wire.models import KINDS
 from ..charts.grouping_tables import AnswerPart
 
 LEVEL = DEFAULT_LEVEL
+NORMAL_REACH = NormalDist().inv_cdf((1 + LEVEL) / 2)
+"""Standard deviations that hold a share LEVEL of normal noise."""
 MAX_TABLES = 6
 MAX_RECORDS = 200_000
 MAX_EFFECTS = 12
@@ -131,8 +134,8 @@ def _effect(column: Any) -> AnswerPart:  # noqa: ANN401 the effects of one colum
         column.labels, column.values, column.deviations, strict=True
     ):
         rows.append([label.removeprefix(column.name).strip(" =") or label, value])
-        # Two standard deviations are about 95 per cent.
-        intervals.append([None, [value - 2 * deviation, value + 2 * deviation]])
+        reach = NORMAL_REACH * deviation
+        intervals.append([None, [value - reach, value + reach]])
     return _part(f"What {column.name} adds", (column.name, "effect"), rows, intervals)
 
 
