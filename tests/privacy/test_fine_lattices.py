@@ -23,6 +23,7 @@ from discreet.privacy import (
     compose,
 )
 from discreet.privacy.numerical.direction import DirectionBounds
+from discreet.privacy.numerical.lower_bound import spread_law
 from discreet.privacy.pairs import lattice
 from discreet.privacy.pairs.hyperbola import discrete_laplace_hull
 from discreet.privacy.pairs.lattice import MAX_LISTED_ATOMS
@@ -123,3 +124,9 @@ def test_composed_of_wide_runs(monkeypatch):
     found = DirectionBounds(((pair, 4),)).epsilon(Fraction(1, 1000), 1e-3)
     assert found.upper > 1.02 * exact
     assert 0 < found.lower <= 1.001 * exact
+
+
+def test_a_large_tilt_does_not_overflow():
+    """Moments of half steps under a tilt above 700, as a release of many unlike parts has."""
+    law = spread_law(2.0, 35, 1000.0)
+    assert 0.0 <= law.tail < math.inf

@@ -94,9 +94,12 @@ def _tail_moment(at: Array, mass: Array, reach: int, count: int, tilt: float) ->
     theta = reach / (1.3 * count)
     tail = 0.0
     for sign in (1, -1):
-        tilts = np.exp(at * (tilt + sign * theta))
-        moment = float(mass @ tilts)
-        log_bound = count * math.log(moment) - theta * reach
+        exponents = at * (tilt + sign * theta)
+        # A large tilt overflows: the greatest exponent that has mass is taken out of the sum.
+        greatest = float(np.max(exponents[mass > 0.0]))
+        scaled = float(mass @ np.exp(np.minimum(exponents - greatest, 0.0)))
+        log_moment = greatest + math.log(scaled)
+        log_bound = count * log_moment - theta * reach
         # An exponent above 700 says nothing as it is; the cap only keeps it a float.
         tail += math.exp(min(700.0, log_bound))
     return tail
