@@ -83,8 +83,8 @@ def _check_installed() -> None:
 def _make_demo(folder: Path, host: str | None, port: int | None) -> Path:
     made = make_demo(folder, f"http://{host or '127.0.0.1'}:{port or 8000}")
     typer.echo("A demonstration on bundled census data, until you stop it; nothing is kept.")
-    typer.echo(f"steward: {made.steward}")
-    typer.echo(f"analyst: {made.analyst}")
+    typer.echo(f"steward (stella): {made.steward}")
+    typer.echo(f"analyst (ana): {made.analyst}")
     typer.echo("Sign in with one of these tokens; they are not shown again.")
     return made.config
 
@@ -112,6 +112,7 @@ def _run(
         check_address(address, config.wire)
         os.environ[POSTGRES_VARIABLE] = f"{address}:{postgres}"
         typer.echo(f"PostgreSQL clients connect to {address}, port {postgres}")
+        typer.echo("dbname is the data set, user the person's name, the password their token")
     typer.echo(f"serving {', '.join(config.datasets)} at {config.url}")
     uvicorn.run(
         "discreet.service.app:from_environment",

@@ -81,8 +81,10 @@ class Commands:
     async def plan(self, statements: Sequence[Statement]) -> list[Studied | None]:
         """Plan all statements of a query before the first one runs.
 
-        Refuses: the whole query if one of its questions is refused.
+        Refuses: the whole query if one of its statements is refused.
         """
+        for statement in statements:
+            _check_answered(statement)
         # Settings are changed for planning only; the run sets them again, in order.
         before = self.settings
         planned: list[Studied | None] = []
@@ -165,6 +167,7 @@ class Commands:
 
     async def run(self, statement: Statement, studied: Studied | None) -> StatementResult:
         """Run a statement that was planned."""
+        _check_answered(statement)
         if studied is not None:
             rows = await self._rows(studied)
             result = StatementResult(f"{statement.tag} {len(rows)}", studied.columns, rows)
@@ -172,10 +175,6 @@ class Commands:
                 return result
             return self._declare(statement.name, result)
         match statement.verb:
-            case "write":
-                raise WireError(READ_ONLY, "this is a read-only view of private data", "use SELECT")
-            case "refused" | "empty":
-                raise WireError(SYNTAX, "this is no statement that is answered here", "use SELECT")
             case "set":
                 self._set(statement)
             case "reset":
@@ -385,3 +384,11 @@ def _check_explain(statement: Statement) -> None:
         )
     if read_statement(statement.inner).verb != "select":
         raise WireError(FEATURE, "EXPLAIN is of a SELECT", "write EXPLAIN SELECT …")
+
+
+def _check_answered(statement: Statement) -> None:
+    """Refuse statements that write, and those of no kind that is known here."""
+    if statement.verb == "write":
+        raise WireError(READ_ONLY, "this is a read-only view of private data", "use SELECT")
+    if statement.verb in ("refused", "empty"):
+        raise WireError(SYNTAX, "this is no statement that is answered here", "use SELECT")
