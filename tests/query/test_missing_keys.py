@@ -17,6 +17,8 @@ from discreet.query.bounds.missing_keys import (
     marked_question,
     table_parts,
 )
+from discreet.query.bounds.relation_facts import columns_of
+from discreet.query.meaning.evaluate import evaluate
 from discreet.query.text.keys_condition import keys_condition
 
 PEOPLE = dp.Schema(
@@ -262,3 +264,41 @@ def test_a_shorter_list_is_said_in_where_and_in_the_text(by, keys, where):
     long = dp.Table(PEOPLE).count(by="age", keys=list(range(25)))
     assert describe(long).endswith("19, and 5 more")
     assert keys_condition(dp.Table(PEOPLE).count(by="age", keys=list(range(29, 0, -1)))) != ""
+
+
+BY_GROUP = dp.Schema(
+    "land",
+    dp.People("id", max_rows=4, max_rows_per_group=1),
+    {"state": dp.Integer(0, 4), "tract": dp.Integer(0, 4999)},
+)
+LISTED = {
+    # The tract alone tells the place; the state of a row is that of the list.
+    "narrowest tells": ([(0, 7), (1, 8)], {(0, 7): (0, 7), (3, 7): (0, 7), (0, 9): (None, 9)}),
+    # Tract 7 lies in two states: only both values together are a place.
+    "both tell": ([(0, 7), (1, 7)], {(1, 7): (1, 7), (2, 7): (None, None)}),
+}
+
+
+@pytest.mark.parametrize(("places", "levels_of"), LISTED.values(), ids=LISTED)
+def test_levels_of_listed_places_are_keys_of_their_own_beside_a_cap_by_groups(places, levels_of):
+    """Each set has groups of its own, so each level is written as a key that a store can group by."""
+    asked = dp.Table(BY_GROUP).hierarchy("state", "tract", places=places)
+    parts = table_parts(asked, None)
+    assert len(parts) > 1
+    columns = columns_of(asked.rows)
+    read = 0
+    for part in parts:
+        for key in part.question.keys:
+            place = [name for name, _ in asked.finish.columns].index(key.name)
+            for (state, tract), levels in levels_of.items():
+                row = {"state": state, "tract": tract}
+                assert evaluate(key.expression, row, columns) == levels[place]
+                read += 1
+    assert read >= 2 * len(levels_of)
+
+
+def test_more_than_a_thousand_places_beside_a_cap_by_groups_are_refused():
+    places = [(tract // 1000, tract) for tract in range(1001)]
+    asked = dp.Table(BY_GROUP).hierarchy("state", "tract", places=places)
+    with pytest.raises(dp.UnsupportedQuery, match="at most 1,000 places"):
+        table_parts(asked, None)

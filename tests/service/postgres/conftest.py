@@ -81,11 +81,12 @@ def own_wire(tmp_path):
     def make(wire_options="", **options):
         service = options.pop("service", 'grid = "0.05"') + f"\n[wire]\n{wire_options}"
         before, after = options.pop("change", ("", ""))
+        host = options.pop("host", "127.0.0.1")
         deployment = build(tmp_path, port=free_port(), service=service, **options)
         config = deployment.config.read_text()
         deployment.config.write_text(config.replace(before, after) if before else config)
         port = free_port()
-        context = serving(deployment, postgres=f"127.0.0.1:{port}")
+        context = serving(deployment, postgres=f"{host}:{port}")
         context.__enter__()
         running.append(context)
         return Wire(deployment, port)

@@ -69,6 +69,15 @@ class TestSignIn:
             with pytest.raises(psycopg.errors.InvalidAuthorizationSpecification, match="has ended"):
                 line.execute("SELECT COUNT(*) AS n FROM people")
 
+    def test_a_revoked_person_is_as_unknown_as_a_stranger(self, own_wire):
+        wire = own_wire()
+        store = open_store(str(wire.deployment.folder / "service.db"))
+        Members(store).revoke("bob")
+        store.close()
+        # The proof of the token still fits.
+        with pytest.raises(psycopg.OperationalError, match="do not open"):
+            wire.connect("bob")
+
     def test_cleartext_passwords_are_never_asked_for(self, wire):
         with Raw(wire.port) as line:
             line.send(startup(user="ana", database="people"))
@@ -124,6 +133,14 @@ class TestTls:
     def secure(self, own_wire, certificate):
         cert, key = certificate
         return own_wire(f'certificate = "{cert}"\nkey = "{key}"')
+
+    def test_beyond_this_machine_nothing_is_said_in_the_clear(self, own_wire, certificate):
+        cert, key = certificate
+        options = f'certificate = "{cert}"\nkey = "{key}"'
+        wire = own_wire(options, host="0.0.0.0")  # noqa: S104 such a listener is what is tested
+        with pytest.raises(psycopg.OperationalError, match="by TLS only"):
+            wire.connect(sslmode="disable")
+        wire.connect(sslmode="require").close()
 
     def test_channel_binding(self, secure, certificate):
         with psycopg.connect(
