@@ -40,8 +40,8 @@ def noisy_sum(
 
     This is one step of DP-SGD. Rows are scaled down to the norm, rounded towards zero onto a grid of
     norm/2^20, and their integer norms are checked. The sum is exact, the noise discrete Gaussian.
-    Nothing is charged here: charge `event` before the call. For mini-batches charge it with
-    `Sampled` and `Repeated`; see `dp.dp_sgd`.
+    Nothing is charged here: charge the `event` of the result before its value is used or shown. For
+    mini-batches charge it with `Sampled` and `Repeated`; see `dp.dp_sgd`.
 
     Guarantee: no row adds a vector longer than the norm, checked in integers.
     Refuses: `InvalidArgument` for anything but a matrix. Entries that are not finite numbers count

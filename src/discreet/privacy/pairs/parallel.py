@@ -51,8 +51,8 @@ def alternatives(event: Parallel) -> list[Event]:
     Two steps in one part cost at least as much as one step in it and one in a part no worse: both
     pass through a hybrid, and doubling composes the trade-off functions.
 
-    Refuses: more than 8 unordered kinds of parts under replace, and parts whose price for two
-    steps is not known (InvalidArgument).
+    Refuses: more than 8 kinds of parts under replace, unless one dominates all, and parts whose
+    price for two steps is not known (InvalidArgument).
 
     Law: tests/privacy/test_pair.py::TestParallel
 

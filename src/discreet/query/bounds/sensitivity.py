@@ -7,7 +7,7 @@ All functions of this module use this theorem:
     *One unit's totals over all keys lie in the convex hull H of the vectors that hold r·low or
     r·high in g keys, q·low or q·high in one more, and 0 elsewhere*, where (g, r, q) = (1, m, 0) for
     Free() of multiplicity m, (1, k, 0) for RowShare(k), (⌊K/r⌋, r, K mod r) for
-    GroupRowShare(K, r), (g, r, 0) for GroupShare(g, r).
+    GroupRowShare(K, r) with r ≤ K (else r is K), (g, r, 0) for GroupShare(g, r) and KeptKeys(g, r).
 
 Proof. Free: the unit has m rows at most; a row is c'·e_key with low ≤ c' ≤ high, a mixture of
 low·e_key, high·e_key and 0, and a sum of m such points is m times their mean. RowShare: of n > k
@@ -21,7 +21,7 @@ group's total into parts of the same sum, which only lowers norms. GroupShare: i
 is clipped to r·[low, high]. In at most g keys it is in H at once. In m > g keys each sum is scaled
 by g/m: that is the mean over all choices of g of the m keys of the vector that keeps these and
 drops the others, hence in H; the floors shrink coordinates towards 0, and H contains with a point
-all such shrunk ones. ∎
+all such shrunk ones. KeptKeys: for every salt g keys at most are kept, in which it is in H. ∎
 
 Norms are convex, so over H (add-remove: v − 0) and H × H (replace: v' − v) they are greatest at
 corners:

@@ -1,4 +1,4 @@
-"""Public values as SQL constants."""
+"""Listed keys, and defaults of columns, as SQL constants: truths, whole steps or text."""
 
 from __future__ import annotations
 
