@@ -128,6 +128,10 @@ def write(conditions, keys, statistics, draw):
         if draw.random() < 1 / 3:
             text += f" LIMIT {draw.randrange(1, 9)}"
     if draw.random() < 1 / 4:
+        text = f"SELECT * FROM ({text}) AS around"
+        if draw.random() < 1 / 2:
+            text += f" WHERE {draw.randrange(2)} < 2 LIMIT {draw.randrange(1, 9)}"
+    if draw.random() < 1 / 4:
         text = text.replace("SELECT", "select").replace(" FROM ", " /* from here */ from ")
     if draw.random() < 1 / 4:
         text += " -- the end"

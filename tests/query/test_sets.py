@@ -114,7 +114,7 @@ class TestReading:
             (RUNNING.replace("ORDER BY age", "ORDER BY age DESC"), "go up"),
             (RUNNING.replace("ORDER BY age)", "ORDER BY sex)"), "the one key"),
             (RUNNING.replace("AS n", "AS n, COUNT(*) AS m"), "beside no other"),
-            (RUNNING.replace("SUM(COUNT(*))", "AVG(COUNT(*))"), "over results there are"),
+            (RUNNING.replace("SUM(COUNT(*))", "STDDEV(COUNT(*))"), "over results there are"),
             (RUNNING.replace("age", "sex"), "along a number"),
             (
                 RUNNING.replace("GROUP BY age", "GROUP BY age, sex").replace(
@@ -141,10 +141,6 @@ class TestReading:
                 "256",
             ),
             (CUBE.replace("n FROM", "n, GROUPING(sex, region) AS g FROM"), "takes one key"),
-            (
-                "SELECT SUM(t) AS s FROM (SELECT sex, COUNT(*) AS t FROM people GROUP BY CUBE (sex)) x",
-                "GROUP",
-            ),
         ],
     )
     def test_refuses_what_has_no_meaning(self, sql, words):

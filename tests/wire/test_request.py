@@ -44,6 +44,7 @@ terms = st.builds(
     nonnegative=st.booleans(),
     intervals=st.booleans(),
     reuse=st.sampled_from([True, False, "only"]),
+    within=st.sampled_from([None, 1.0, 1.5, 9.0]),
 ) | st.builds(
     Terms,
     error=numbers

@@ -69,9 +69,9 @@ COMMAND_ONLY_OF = {
 NOT_ON_THE_COMMAND_LINE = {
     # Consistent whole numbers belong to the tables of a release.
     "sql": {"whole"},
-    "explain": {"whole", "why", "of", "reuse"},
-    "rehearse": {"whole", "why", "reuse"},
-    "plan": {"whole", "questions", "nonnegative", "intervals", "reuse"},
+    "explain": {"whole", "why", "of", "reuse", "within"},
+    "rehearse": {"whole", "why", "reuse", "within"},
+    "plan": {"whole", "questions", "nonnegative", "intervals", "reuse", "within"},
 }
 
 

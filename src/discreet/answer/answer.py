@@ -423,21 +423,23 @@ Answer.notes = _late_property(_NOTES, "The sentences of the maker of the answer.
 
 
 def picks_by_noise(question: Question) -> bool:
-    """Return whether noisy values pick the rows: by HAVING, or by LIMIT in an order of them."""
+    """Return whether noisy values pick the rows: by HAVING, QUALIFY, or LIMIT in an order of them."""
     finish = question.finish
     names = {name for name, _ in question.statistics}
-    if finish.having is not None and fields_of(finish.having) & names:
-        return True
+    for condition in (finish.having, finish.qualify):
+        if condition is not None and fields_of(condition) & names:
+            return True
     if finish.limit is None and finish.offset <= 0:
         return False
     return any(fields_of(expression) & names for expression, _ in finish.order)
 
 
 def _read_of_all(finish: Finish) -> frozenset[str]:
-    """Return the fields that HAVING, ORDER BY and windows read of all rows, shown or not."""
+    """Return the fields that conditions, ORDER BY and windows read of all rows, shown or not."""
     read: set[str] = set()
-    if finish.having is not None:
-        read |= fields_of(finish.having)
+    for condition in (finish.having, finish.qualify):
+        if condition is not None:
+            read |= fields_of(condition)
     for expression, _ in finish.order:
         read |= fields_of(expression)
     for _, expression in finish.columns:

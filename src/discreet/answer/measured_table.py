@@ -24,7 +24,7 @@ from ..query.algebra.tree import Question
 from ..query.bounds.nested import pick, set_cells
 from ..query.text.measured_part import MeasuredPart, measured_part
 from ..statistics.recipe import NoisyValue
-from ..statistics.releases.total import KeyValues
+from ..statistics.releases.total import JointTotal, KeyValues, TotalEstimate
 from .answer import Answer
 from .provenance import LatePlan, Provenance
 from .stored import estimates_from_json, scalar_to_json, table_to_json
@@ -72,23 +72,117 @@ def _key_text(row: Row) -> str:
 def slice_table(data: object, titles: Sequence[str], pinned: Mapping[str, object]) -> Json:
     """Return the part of a written table in which keys have the pinned values, without these keys.
 
-    `titles` are the names of the keys by which `pinned` names some of them.
+    `titles` are the names of the keys by which `pinned` names some of them. A key is pinned to one value,
+    summed over several (`{"sum": values}`, a roll-up), or stays with some of its values (`{"of": values}`).
 
-    Refuses: with InvalidArgument what is no table, and names of other keys.
+    Refuses: with InvalidArgument what is no table, names of other keys, and sums of what does not add up.
+
+    Law: tests/curator/test_summed_cells.py::TestARollUp
     """
     known = list(titles)
     if not isinstance(data, dict) or not set(known) >= pinned.keys():
         raise InvalidArgument("a part of a table is given by values of its keys")
-    wanted = {known.index(title): canonical_json(value) for title, value in pinned.items()}
-    left = [place for place in range(len(known)) if place not in wanted]
-    keys = []
-    estimates = []
+    # Texts are compared and not values, because in Python True equals 1.
+    wanted: dict[int, set[str]] = {}
+    left = []
+    sums = False
+    for place, title in enumerate(known):
+        choice = pinned.get(title, {"of": None})
+        values, keeps_key = _chosen_values(choice)
+        if keeps_key:
+            left.append(place)
+        sums = sums or (len(values) > 1 and not keeps_key)
+        if values:
+            wanted[place] = {canonical_json(value) for value in values}
+    cells: list[tuple[list[object], Json]] = []
     for key, row in zip(data["keys"], data["estimates"], strict=True):
-        # Texts are compared and not values, because in Python True equals 1.
-        if all(canonical_json(key[place]) == text for place, text in wanted.items()):
-            keys.append(list(pick(key, left)))
-            estimates.append(row)
+        if all(canonical_json(key[place]) in texts for place, texts in wanted.items()):
+            cells.append((list(pick(key, left)), row))
+    if sums:
+        cells = _add_cells(cells)
+    # Fewer keys have another order as texts: that of a table which was measured so.
+    cells.sort(key=_cell_text)
+    keys, estimates = [], []
+    for own_key, row in cells:
+        keys.append(own_key)
+        estimates.append(row)
     return {**data, "keys": keys, "estimates": estimates}
+
+
+def _cell_text(cell: tuple[list[object], Json]) -> str:
+    return canonical_json(cell[0])
+
+
+def _chosen_values(choice: object) -> tuple[list[object], bool]:
+    """Read what is shown of a key: one value, {"sum": values}, or {"of": values}, which stays a key."""
+    match choice:
+        case {"sum": [_, *_] as values}:
+            return list(values), False
+        case {"of": None}:
+            return [], True
+        case {"of": [_, *_] as values}:
+            return list(values), True
+    return [choice], False
+
+
+def _add_cells(cells: Sequence[tuple[list[object], Json]]) -> list[tuple[list[object], Json]]:
+    """Add up cells of equal keys: each sum is written as a joint total of its parts."""
+    groups: dict[str, list[tuple[list[object], Json]]] = {}
+    for cell in cells:
+        groups.setdefault(canonical_json(cell[0]), []).append(cell)
+    added = []
+    for group in groups.values():
+        sums: Json = {}
+        alone: list[object] = []
+        for name in group[0][1]:
+            parts = [_parts_of(row[name], name) for _, row in group]
+            totals = [part["total"] for cell in parts for part in cell]
+            if len(totals) == len(group):
+                if totals in alone:
+                    # One release of two statistics, or two that are equal by chance: nobody can tell.
+                    raise InvalidArgument("statistics of equal totals may share their noise")
+                alone.append(totals)
+            sums[name] = _joint_total(parts)
+        added.append((group[0][0], sums))
+    return added
+
+
+def _joint_total(cells: Sequence[Sequence[Json]]) -> Json:
+    """Write the sum of cells as one joint total; totals of one cell keep what they share."""
+    joint: Json = {"estimate": JointTotal.stored.name, "low": None, "whole": True}
+    totals = []
+    weights = []
+    names = []
+    for place, parts in enumerate(cells):
+        for part in parts:
+            totals.append(part["total"])
+            weights.append(part["weight"])
+            names.append(f"{place}:{part['name']}")
+            joint["whole"] = joint["whole"] and part["whole"]
+    return {**joint, "totals": totals, "weights": weights, "names": names}
+
+
+def _parts_of(estimate: object, statistic: str) -> list[Json]:
+    """Return the noisy totals of a released count or sum, with their weights and names.
+
+    Refuses: with InvalidArgument numbers that were moved, and all that is no sum of totals.
+    """
+    match estimate:
+        case {"estimate": TotalEstimate.stored.name, "low": None, "high": None, "total": total}:
+            return [{"total": total, "weight": "1", "name": statistic, "whole": False}]
+        case {
+            "estimate": JointTotal.stored.name,
+            "low": None,
+            "whole": whole,
+            "totals": totals,
+            "weights": weights,
+            "names": names,
+        }:
+            parts = []
+            for total, weight, name in zip(totals, weights, names, strict=True):
+                parts.append({"total": total, "weight": weight, "name": name, "whole": whole})
+            return parts
+    raise InvalidArgument("only released counts and sums that were not moved add up")
 
 
 def view_from_json(data: object, plan: Plan | Provenance | LatePlan) -> Answer:

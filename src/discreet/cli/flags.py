@@ -86,6 +86,13 @@ ReuseFlag: TypeAlias = Annotated[
         "only: charge nothing, answer from what was released.",
     ),
 ]
+WithinFlag: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--within",
+        help="Take sums of released cells for nothing if their error is at most so many times the planned one.",
+    ),
+]
 WhyFlag: TypeAlias = Annotated[
     str, typer.Option("--why", help="What the question is for; the ledger keeps it.")
 ]

@@ -5,7 +5,7 @@ Each decoder compares the receipt with the request, so an answer to another ques
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -25,6 +25,9 @@ from ..errors import DiscreetError, InvalidArgument, SchemaMismatch
 from ..learn.estimator import Estimator
 from ..plan import Plan
 from ..privacy.events import Event
+from ..query.algebra.tree import Question
+from ..query.bounds.finer_questions import finer_questions
+from ..query.bounds.keys import PublicValues
 from ..query.bounds.siblings import wide_question
 from ..query.text.measured_part import measured_print
 from ..query.text.question import fingerprint
@@ -40,11 +43,17 @@ def sql_text(text: object) -> str:
     return text
 
 
-def make_answer(reply: Mapping[str, Any], plan: Plan, plans: Mapping[str, Plan]) -> Answer:
+def make_answer(
+    reply: Mapping[str, Any],
+    plan: Plan,
+    plans: Mapping[str, Plan],
+    values: PublicValues | None = None,
+) -> Answer:
     """Decode an answer.
 
     A stored answer may have been planned by another release, or for another confidence level. It
-    then says how it was charged; values and intervals are those of the noise that was drawn.
+    then says how it was charged; values and intervals are those of the noise that was drawn. `values`
+    lists the values of public tables, by which cells of a finer answer may have been summed.
 
     Refuses: an answer to other questions than `plans`, by `SchemaMismatch`.
 
@@ -58,7 +67,7 @@ def make_answer(reply: Mapping[str, Any], plan: Plan, plans: Mapping[str, Plan])
     for name, question in questions.items():
         widened = wide_question(question)
         wide[name] = measured_print(question if widened is None else widened.question)
-    receipt = _checked_receipt(reply, measured, spelled, wide)
+    receipt = _checked_receipt(reply, measured, spelled, wide, finer=_finer(questions, values))
     events: list[Event] = []
     for planned in plans.values():
         events.extend(planned.events)
@@ -122,11 +131,35 @@ def _fingerprints(facts: BodyFacts) -> dict[str, str]:
     return {name: asked.fingerprint for name, asked in facts.asked.items()}
 
 
-def _checked_receipt(reply: Mapping[str, Any], *asked: Mapping[str, str]) -> Receipt:
-    """Read the receipt of a reply; refuse a receipt of other questions than those of `asked`."""
+def _finer(
+    questions: Mapping[str, Question], values: PublicValues | None
+) -> Callable[[], Iterator[dict[str, str]]]:
+    """Return a list of finer questions whose cells add up to the one that was asked, by their prints."""
+
+    def listed() -> Iterator[dict[str, str]]:
+        if list(questions) == [""]:
+            for finer in finer_questions(questions[""], values):
+                yield {"": measured_print(finer.question)}
+
+    return listed
+
+
+def _none() -> Iterator[dict[str, str]]:
+    return iter(())
+
+
+def _checked_receipt(
+    reply: Mapping[str, Any],
+    *asked: Mapping[str, str],
+    finer: Callable[[], Iterator[dict[str, str]]] = _none,
+) -> Receipt:
+    """Read the receipt of a reply; refuse a receipt of other questions than those of `asked`.
+
+    `finer` lists further ones; they are many, and are made only if none of `asked` is the one.
+    """
     receipt = read_receipt(reply["receipt"])
     answered = {question.name: question.fingerprint for question in receipt.asked}
-    if answered not in asked:
+    if answered not in asked and answered not in finer():
         raise SchemaMismatch(
             "the service reads this question in another way than this client; use the same version"
         )

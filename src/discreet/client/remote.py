@@ -14,7 +14,6 @@ from ..answer.stored import answer_from_json, scalar_from_json
 from ..answer.suggest import SuggestedBounds, SuggestedCaps
 from ..arithmetic.rational import Number
 from ..curator.answer_key import event_of
-from ..curator.curator import warn_estimate_cut
 from ..curator.explanation import Explanation
 from ..curator.receipt import Receipt
 from ..curator.receipt_check import read_receipt
@@ -23,6 +22,7 @@ from ..curator.verbs.bounds import (
     plan_suggested_caps,
     table_of,
     truncation_question_of,
+    warn_estimate_cut,
 )
 from ..curator.verbs.learn import Model, plan_training
 from ..curator.verbs.synthesize import plan_synthesis_of
@@ -98,7 +98,7 @@ class Remote:
         plan = self._planner.plan(sql_text(text), checked_terms)
         request = Ask(text, checked_terms, why)
         reply = self._charge("sql", request, key, event_of({"": plan}), checked_terms.spend)
-        return make_answer(reply, plan, {"": plan})
+        return make_answer(reply, plan, {"": plan}, self._values)
 
     def ask(
         self,
@@ -158,6 +158,8 @@ class Remote:
             rest=after,
             # Services of older versions send no warnings.
             warnings=tuple(found.get("warnings", ())),
+            sources=tuple(found.get("sources", ())),
+            times=float(found.get("times", 1.0)),
         )
 
     def plan(

@@ -156,7 +156,7 @@ def key_of(questions: Questions, terms: Terms) -> AnswerKey:
     measured = {name: measured_part(question) for name, question in questions.items()}
     names = measured_names(measured)
     said = _measured_terms(spelled_terms, measured)
-    start = f"{SECOND_FORMAT}m{MEANING}:{prints_name(names.values())}"
+    start = key_start(prints_name(names.values()))
     asked = {"key": FORMAT, "meaning": MEANING, "measured": names, "terms": said}
     spelled = {
         "key": SPELLED_FORMAT,
@@ -165,13 +165,18 @@ def key_of(questions: Questions, terms: Terms) -> AnswerKey:
         "terms": spelled_terms,
     }
     return AnswerKey(
-        f"{start}:{hash_json(asked)}",
-        f"{start}:{hash_json(spelled)}",
+        start + hash_json(asked),
+        start + hash_json(spelled),
         key_name(prints, spelled_terms),
         prints,
         measured,
         said,
     )
+
+
+def key_start(print_: str) -> str:
+    """Return the beginning of all keys of a measured part, on any terms."""
+    return f"{SECOND_FORMAT}m{MEANING}:{print_}:"
 
 
 def measured_names(measured: Mapping[str, MeasuredPart]) -> dict[str, str]:

@@ -8,7 +8,6 @@ Methods read their arguments and call one verb. Effects: `pay`; plans: `plan.pla
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -39,7 +38,8 @@ from .pay import Locks, Paid, Work, find_paid, pay
 from .signing import Signer
 from .standing_reports import StandingReports
 from .stored_answer import Body, facts_of, read_answers, write_body
-from .wide_measurement import measurement_of
+from .summed_cells import summed_answers
+from .wide_measurement import PaidMeasurement, measurement_of
 
 if TYPE_CHECKING:
     # Most questions need none of these packages: `verbs` loads them when they are used.
@@ -163,7 +163,8 @@ class Curator(StandingReports):
         errors of means are predicted. `level` is the confidence level of `error` and of quantiles'
         confidence intervals. `nonnegative` moves counts to 0 or above. `why` is kept in the ledger.
         `reuse=False` measures only what is asked; `reuse="only"` charges nothing, and refuses with
-        BudgetExceeded what released answers do not answer.
+        BudgetExceeded what released answers do not answer. `within=2` takes sums of released cells for
+        nothing if their error is at most twice the planned one; by default it is 1.
 
         Refuses: with BudgetExceeded a question that does not fit; nothing is spent then, and no data
         touched. A failure of the store after the charge raises EngineFailure with one constant message,
@@ -368,8 +369,8 @@ class Curator(StandingReports):
         return self.ask(question, spend, why=why)
 
     def estimate_cut(self, *arguments: Any, **options: Any) -> Answer:  # noqa: ANN401 as its new name
-        """Estimate a truncation; the former name of `estimate_truncation`, dropped by version 0.3."""
-        warn_estimate_cut()
+        """Estimate a truncation; the former name of `estimate_truncation`, until version 0.3."""
+        verbs.bounds.warn_estimate_cut()
         return self.estimate_truncation(*arguments, **options)
 
     def _answers(self, request: CheckedRequest, why: str) -> dict[str, Answer]:
@@ -379,7 +380,12 @@ class Curator(StandingReports):
         if stored is not None:
             return stored
         plans = plan_to_fit(self.context, request, self.who)
-        return self._paid_answers(request, key, plans, why)
+        measured = measurement_of(self.context, request, key, plans, self.who)
+        read_text(why, "why")  # refused as for a new question, also where nothing is written
+        summed = summed_answers(
+            self.context, request, plans, measured, who=self.who, signer=self.signer
+        )
+        return summed or self._paid_answers(request, key, plans, measured, why)
 
     def _stored_answers(
         self, request: CheckedRequest, key: AnswerKey, why: str
@@ -412,12 +418,16 @@ class Curator(StandingReports):
         return read_answers(request, plan, paid, opened, self.signer)
 
     def _paid_answers(
-        self, request: CheckedRequest, key: AnswerKey, plans: dict[str, Plan], why: str
+        self,
+        request: CheckedRequest,
+        key: AnswerKey,
+        plans: dict[str, Plan],
+        measured: PaidMeasurement,
+        why: str,
     ) -> dict[str, Answer]:
         """Charge for plans, run them and store their answers, or return the stored answers."""
         context = self.context
         terms = request.terms
-        measured = measurement_of(context, request, key, plans, self.who)
         priced = order_of(plans, request, key, context, measured.key, who=self.who, why=why)
         if terms.reuse == "only":
             require_answer(self.ledger, priced)
@@ -474,16 +484,6 @@ class Curator(StandingReports):
             fresh=fresh,
             part=shown,
         )
-
-
-def warn_estimate_cut() -> None:
-    """Warn the caller of a method `estimate_cut` that its name has changed."""
-    warnings.warn(
-        "estimate_cut is now estimate_truncation; version 0.3 drops it",
-        DeprecationWarning,
-        # The caller of the caller: the line that uses the former name.
-        stacklevel=3,
-    )
 
 
 def stoppable(curator: Curator, control: RunControl) -> Curator:

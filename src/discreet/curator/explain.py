@@ -27,6 +27,7 @@ from .charged_blocks import block_warnings
 from .context import CuratorContext
 from .explanation import Explanation, after
 from .old_answers import fits_terms
+from .summed_cells import find_sums
 from .wide_measurement import measurement_of
 
 EARLIER_RULES = (
@@ -53,6 +54,9 @@ def explain_plan(
         # An answer to the question itself, perhaps of an earlier release and to this very spelling.
         for stored_as in (key.text, key.spelled):
             known = known or ledger.find_paid(who, stored_as, apart=priced.order.apart)
+    rolled = None
+    if known is None or known.body is None:
+        rolled = find_sums(context, request, plans, measured, who)
     earlier = _earlier_rules(priced, key, plan, terms, context)
     book = ledger.filter(None, part)
     fits = ledger.admits(event, who=who, part=part)
@@ -70,11 +74,13 @@ def explain_plan(
         charged=priced.shown.charged,
         left=left,
         fits=fits,
-        stored=known is not None and known.body is not None,
+        stored=rolled is not None or (known is not None and known.body is not None),
         part=part,
         texts=store_texts(measured.plans[""], context.engine),
         rest=remaining,
         warnings=(*plan.warnings, *earlier, *_looked_at(plan), *block_warnings(part, ledger.terms)),
+        sources=() if rolled is None else (rolled.paid.entry.number,),
+        times=1.0 if rolled is None else rolled.times,
     )
 
 

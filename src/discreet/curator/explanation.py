@@ -37,6 +37,10 @@ class Explanation:
     """Warnings from public facts, each with what would work better."""
     charged: Measure | None = None
     """Price in the ledger's own unit; services of older versions send none."""
+    sources: tuple[int, ...] = ()
+    """Entries of the ledger whose cells give the answer for nothing; empty where there are none."""
+    times: float = 1.0
+    """Error of an answer from sources, in errors of the plan."""
 
     @property
     def after(self) -> Measure | None:
@@ -53,6 +57,10 @@ class Explanation:
         part = ""
         if self.part is not None:
             part = f" in part {self.part}"
+        if self.sources:
+            entries = ", ".join(map(str, self.sources))
+            told = f"free: made of the cells of entry {entries}, with {self.times:.2g} times"
+            return f"{told} the planned error; {self.left} left"
         if self.stored:
             return f"free: this was answered before{part}; {self.left} left"
         price = self.shown_price()
@@ -116,6 +124,8 @@ class Explanation:
             "part": self.part,
             "warnings": list(self.warnings),
             "texts": list(self.texts),
+            "sources": list(self.sources),
+            "times": self.times,
         }
 
 

@@ -24,6 +24,8 @@ VERSION = 2
 """Version of new receipts; those of version 1 are read and verified for ever."""
 PART_VERSION = 3
 """Version of receipts for a part of what was measured."""
+SUM_VERSION = 4
+"""Version of receipts for sums over what was measured, or for several values of a key."""
 
 
 @frozen
@@ -92,6 +94,9 @@ class Receipt:
             facts["charged"] = measure_to_json(self.charged)
         if self.shown:
             facts["receipt"] = PART_VERSION
+            # Earlier releases know parts by one value of a key, and no sums.
+            if any(_is_choice(value) for _, value in self.shown):
+                facts["receipt"] = SUM_VERSION
             facts["shown"] = dict(self.shown)
         return facts
 
@@ -140,8 +145,7 @@ class Receipt:
             one_line = " ".join(question.text.split())
             lines.append((f"question {question.name}".strip(), one_line))
         if self.shown:
-            parts = [f"{name} = {value}" for name, value in self.shown]
-            lines.append(("shown", f"the part with {', '.join(parts)}"))
+            lines.append(("shown", _shown_text(self.shown)))
         versions = [f"{name} version {version}" for name, version in self.tables]
         lines.append(("data", ", ".join(versions)))
         if self.part is not None:
@@ -160,6 +164,34 @@ class Receipt:
 
     def _repr_html_(self) -> str:
         return html_pairs(self._lines())
+
+
+def is_sum(value: object) -> bool:
+    """Return whether a part is a sum over several values of a key."""
+    return isinstance(value, dict) and "sum" in value
+
+
+def _is_choice(value: object) -> bool:
+    """Return whether a part is given by several values of a key: a sum over them, or these alone."""
+    return is_sum(value) or (isinstance(value, dict) and "of" in value)
+
+
+def _shown_text(shown: tuple[tuple[str, object], ...]) -> str:
+    """Return which part of a table is shown, in words: values of keys, sums over keys, some values."""
+    parts = []
+    sums = []
+    for name, value in shown:
+        match value:
+            case {"sum": list(values)}:
+                sums.append(f"{name} ({len(values)} values)")
+            case {"of": list(values)}:
+                parts.append(f"{name} among {len(values)} values")
+            case _:
+                parts.append(f"{name} = {value}")
+    told = f"the part with {', '.join(parts)}" if parts else "the table"
+    if sums:
+        told += f", summed over {', '.join(sums)}"
+    return told
 
 
 def _question_facts(question: ReceiptQuestion) -> Json:

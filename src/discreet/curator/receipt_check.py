@@ -22,7 +22,7 @@ from ..arithmetic.canonical import canonical_json, hash_json
 from ..errors import ClaimRefuted, DiscreetError, InvalidArgument
 from ..privacy.events.json import from_json, measure_from_json
 from .answer_key import question_name
-from .receipt import PART_VERSION, VERSION, Receipt, ReceiptQuestion
+from .receipt import PART_VERSION, SUM_VERSION, VERSION, Receipt, ReceiptQuestion
 from .signing import check_signature, read_key
 from .stored_answer import BodyFacts, Said, read_body, receipt_of
 
@@ -41,6 +41,7 @@ _FIELDS = {
     1: _FIRST,
     VERSION: _FIRST | {"charged"},
     PART_VERSION: _FIRST | {"charged", "shown"},
+    SUM_VERSION: _FIRST | {"charged", "shown"},
 }
 _ASKED = ("name", "text", "fingerprint", "answer")
 

@@ -70,6 +70,8 @@ EARLIER_PLAN = "planned by an earlier release, charged as {event}"
 """Plan of a stored answer as it is told where today's planner would plan its question otherwise."""
 PUBLIC_CAPTION = "public: follows from declarations, whatever the data are; nothing spent"
 """Caption of an answer that tells nothing about the data."""
+FROM_CELLS = "from entry {number}, nothing spent"
+"""Caption and plan of an answer that is made of the cells of a stored one."""
 MEASURED_VERSION = 4
 """Version of bodies that hold measured tables."""
 _FIRST_MEANING = 1
@@ -261,10 +263,12 @@ def read_answers(
     *,
     fresh: Mapping[str, Answer] | None = None,
     part: Json | None = None,
+    derived: bool = False,
 ) -> dict[str, Answer]:
     """Return the answers that a ledger holds, each with the receipt of their one charge.
 
-    `part` says which part of a wide measurement was asked for; empty for all of it.
+    `part` says which part of a wide measurement was asked for; empty for all of it. `derived` says that
+    the answer is made of cells of another one.
 
     `plan` plans the request; it is called when somebody reads the plan of an answer. `fresh` are answers
     that were written just now as the very text that the ledger holds. They need not be parsed again.
@@ -282,11 +286,17 @@ def read_answers(
     if signer is not None:
         receipt = receipt.signed(signer)
     again = again_words(dict(receipt.tables)) if paid.again else ""
+    if derived:
+        again = FROM_CELLS.format(number=charge.number)
     caption = _Caption(receipt.price_words(), charge.number, again)
 
     @cache
     def made() -> Mapping[str, Plan | Provenance]:
         # One planning for all answers of a release.
+        if derived:
+            # Not the plan of the question: that one was not paid for, and its noise not drawn.
+            text = FROM_CELLS.format(number=charge.number)
+            return {name: Provenance(one, _level(terms), text) for name, one in questions.items()}
         return _how_made(questions, terms, plan, charge, body)
 
     told = {}
@@ -355,6 +365,8 @@ class _Caption:
         def line() -> str:
             if receipt.price == PureDP(0) and is_public(answer.question):
                 return PUBLIC_CAPTION
+            if self.again.startswith("from "):
+                return text.caption.caption_line(answer, self.again, "", truncation())
             paid = "answered before for" if self.again else "cost"
             # "ε = 1 of ε = 3": the line has the price alone.
             price, _, _ = self.price.partition(" of ")

@@ -7,6 +7,7 @@ waste budget. No crash, race or full disk lets an answer out without its charge.
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Self
 
@@ -184,6 +185,15 @@ class Ledger(StreamBooks):
         except NotAllowed:
             return None
         return charge_order.find_paid(who, key, snapshot, apart=apart)
+
+    def keys(self, starts: Collection[str], who: str | None = None) -> list[str]:
+        """List the keys that begin with one of some texts of equal length, in order.
+
+        `who` selects the entries of one person: then the time this takes tells nothing of others.
+        """
+        if not self._store.read(()).number:
+            return []
+        return self._store.keys(starts, who)
 
     def settle(self, order: ChargeOrder) -> Settlement:
         """Find the settlement of an order, or charge it, in one transaction: one charge for all.

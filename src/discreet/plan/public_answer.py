@@ -3,6 +3,7 @@
     SELECT DISTINCT region FROM people              the declared regions, whether anybody has them or not
     SELECT region … GROUP BY region                 the same
     SELECT region, COUNT(*) … LIMIT 0               the names and types of the columns
+    SELECT … FROM (…) WHERE 1 = 0                   the same; a condition that no row can meet
 
 Nothing is released, so there is nothing to pay for. The ledger notes the answer as a promise of ε = 0.
 
@@ -14,9 +15,12 @@ from __future__ import annotations
 
 from ..arithmetic.rational import rational
 from ..privacy.measures import PureDP
+from ..query.algebra.chain import leaves
+from ..query.algebra.expression import Expression, Function, fields_of, windows_of
 from ..query.algebra.tally import Free
-from ..query.algebra.tree import Question
+from ..query.algebra.tree import Question, Where
 from ..query.bounds.nested import set_cells
+from ..query.meaning.post_processing import value_of
 from .asked.terms import GIVEN_SIZE, Terms
 from .plan import Plan
 
@@ -34,7 +38,28 @@ def is_public(question: Question) -> bool:
     if any(key.values is None for key in question.keys):
         # Which of these keys occur is private, and is asked even if nothing is counted.
         return False
-    return not question.statistics or question.finish.limit == 0
+    return not question.statistics or shows_no_row(question)
+
+
+def shows_no_row(question: Question) -> bool:
+    """Return whether an answer has no row whatever the data are: LIMIT 0, or a condition without columns.
+
+    `WHERE 1 = 0` below GROUP BY leaves no key, as every WHERE narrows the public keys. Without keys there
+    is one row in any case.
+    """
+    finish = question.finish
+    conditions = [finish.having, finish.qualify]
+    rows = question.rows
+    if question.keys and isinstance(rows, Where):
+        conditions += leaves(Function.AND, rows.condition)
+    return finish.limit == 0 or any(map(_never_holds, conditions))
+
+
+def _never_holds(condition: Expression | None) -> bool:
+    """Return whether a condition of constants alone is not true; other conditions may be."""
+    if condition is None or fields_of(condition) or windows_of(condition):
+        return False
+    return value_of(condition, {}, {}) is not True
 
 
 def public_terms(question: Question, terms: Terms) -> Terms:
@@ -58,7 +83,7 @@ def is_planned_public(question: Question, terms: Terms) -> bool:
 def plan_public(question: Question, terms: Terms) -> Plan:
     """Return the plan without releases of a question that `is_public`."""
     keys: list[tuple[object, ...]] = []
-    if question.finish.limit != 0:
+    if not shows_no_row(question):
         keys.extend(set_cells(question))
     return Plan(
         question,

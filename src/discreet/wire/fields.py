@@ -22,7 +22,13 @@ from ..json_shape import (
     refer,
     text,
 )
-from ..plan.asked.terms import ExactErrors, Reuse, Terms, read_reuse
+from ..plan.asked.terms import (
+    ExactErrors,
+    Reuse,
+    Terms,
+    read_reuse,
+    read_within,
+)
 from ..privacy.budget_text import parse_budget
 from ..privacy.measures import Measure
 
@@ -99,6 +105,9 @@ WHOLE = JsonField("whole", FLAG, required=False)
 # Two types in one list of values are more than most generators of clients can read.
 _REUSE: dict[str, object] = {"anyOf": [FLAG.schema, choice("only").schema]}
 REUSE: JsonField[Reuse] = JsonField("reuse", JsonShape(read_reuse, _REUSE), required=False)
+WITHIN: JsonField[float] = JsonField(
+    "within", JsonShape(read_within, {"$ref": "#/components/schemas/Number"}), required=False
+)
 TARGET = choice("data", "population")
 OF = JsonField("of", TARGET, required=False)
 WHY = JsonField("why", text(MAX_WHY_LENGTH), required=False)
@@ -107,7 +116,7 @@ _NAME = text(MAX_NAME_LENGTH)
 COLUMN_NAMES = listing(_NAME, "names of columns", least=1, most=MAX_NAMES)
 PAID: JsonField[Measure] = JsonField("spend", BUDGET_REFERENCE)
 TABLE = JsonField("table", text(MAX_SQL_LENGTH, blank=False, examples=("people", EXAMPLE)))
-TERMS = (SPEND, ERROR, WEIGHTS, SIZE, LEVEL, NONNEGATIVE, INTERVALS, WHOLE, REUSE)
+TERMS = (SPEND, ERROR, WEIGHTS, SIZE, LEVEL, NONNEGATIVE, INTERVALS, WHOLE, REUSE, WITHIN)
 """Fields of `Terms`, which every verb about a question takes."""
 
 SHARED_SCHEMAS: dict[str, JsonSchema] = {
@@ -137,6 +146,7 @@ def term_arguments(terms: Terms) -> dict[str, object]:
         "intervals": None if terms.intervals else False,
         "whole": terms.whole or None,
         "reuse": None if terms.reuse is True else terms.reuse,
+        "within": terms.within,
         "level": terms.level,
         "nonnegative": terms.nonnegative,
     }

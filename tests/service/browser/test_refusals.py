@@ -88,8 +88,8 @@ class TestQuestions:
             "did you mean income?",
         ),
         "SELECT *": ("SELECT * FROM people", "aggregates"),
-        "QUALIFY": (
-            "SELECT COUNT(*) AS n\nFROM people\nQUALIFY ROW_NUMBER() OVER () = 1",
+        "WINDOW": (
+            "SELECT COUNT(*) AS n\nFROM people\nWINDOW w AS (ORDER BY n)",
             "not supported",
         ),
         "FROM": ("SELECT COUNT(* FROM people", "brackets"),

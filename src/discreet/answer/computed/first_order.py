@@ -9,7 +9,14 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from ...frozen import frozen, replace
-from ...query.algebra.expression import Call, Constant, Expression, Field, Function
+from ...query.algebra.expression import (
+    SUMMED_WINDOWS,
+    Call,
+    Constant,
+    Expression,
+    Field,
+    Function,
+)
 from .linear_combination import is_nullif
 from .window_intervals import TableLaw
 
@@ -37,7 +44,7 @@ def has_derivatives(expression: Expression) -> bool:
             return isinstance(value, int | Fraction) and not isinstance(value, bool)
         case Call(arguments=(_, _, inner)) if is_nullif(expression):
             return has_derivatives(inner)
-        case Call(function=Function.TOTAL | Function.LAG, arguments=(inner, *_)):
+        case Call(function=function, arguments=(inner, *_)) if function in SUMMED_WINDOWS:
             # Further arguments are the groups and the order of the window.
             return has_derivatives(inner)
         case Call(function=function, arguments=arguments):
@@ -54,7 +61,7 @@ def first_order(expression: Expression, table: TableLaw, place: int) -> FirstOrd
             return _leaf(name, table, place)
         case Call(arguments=(_, _, inner)) if is_nullif(expression):
             return first_order(inner, table, place)
-        case Call(function=Function.TOTAL | Function.LAG, arguments=(inner, *_)):
+        case Call(function=function, arguments=(inner, *_)) if function in SUMMED_WINDOWS:
             lines = [
                 first_order(inner, table, other) for other in table.places_of(expression, place)
             ]

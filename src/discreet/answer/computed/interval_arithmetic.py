@@ -12,7 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
-from ...query.algebra.expression import Call, Constant, Expression, Field, Function, window_name
+from ...query.algebra.expression import (
+    WINDOWS,
+    Call,
+    Constant,
+    Expression,
+    Field,
+    Function,
+    window_name,
+)
 from ...statistics.laws.interval_arithmetic import Box, ratio
 from .linear_combination import is_nullif
 
@@ -46,7 +54,7 @@ def box_of(expression: Expression, boxes: Boxes) -> Box | None:
             return Fraction(value), Fraction(value)
         case Call(arguments=(_, _, inner)) if is_nullif(expression):
             return box_of(inner, boxes)
-        case Call(function=Function.TOTAL | Function.LAG):
+        case Call(function=function) if function in WINDOWS:
             return boxes.get(window_name(expression))
         case Call(function=Function.CASE, arguments=arguments):
             return _either([*arguments[1::2], arguments[-1]], boxes)

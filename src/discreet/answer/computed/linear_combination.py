@@ -15,9 +15,19 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from ...frozen import frozen
-from ...query.algebra.expression import Call, Constant, Expression, Field, Function
-from ...query.meaning.post_processing import Value
+from ...frozen import field, frozen
+from ...query.algebra.expression import (
+    WINDOWS,
+    Call,
+    Constant,
+    Expression,
+    Field,
+    Function,
+    fields_of,
+    window_name,
+    windows_of,
+)
+from ...query.meaning.post_processing import Types, Value, value_of
 from ...statistics.laws.interval_arithmetic import outward
 from ...statistics.laws.linear_combination import WeightedSum, total_reach
 from ...statistics.laws.profile_interval import quotient_ends
@@ -91,6 +101,7 @@ class RowAt:
     keys: Mapping[str, Value]
     window: Callable[[Call], NoisyCombination | None] | None = None
     releases: Callable[[str], object] = str
+    types: Types = field(default_factory=dict)
 
 
 def line_of(expression: Expression, at: RowAt) -> NoisyCombination | None:
@@ -105,7 +116,7 @@ def line_of(expression: Expression, at: RowAt) -> NoisyCombination | None:
             if name in at.row:
                 return _total_line(at, name)
             return _key_line(at.keys.get(name))
-        case Call(function=Function.TOTAL | Function.LAG):
+        case Call(function=function) if function in WINDOWS:
             if at.window is None:
                 return None
             return at.window(expression)
@@ -113,9 +124,11 @@ def line_of(expression: Expression, at: RowAt) -> NoisyCombination | None:
             function=Function.CASE,
             arguments=(Call(function=Function.EQUAL), Constant(value=None), inner),
         ):
-            if not is_nullif(expression):
-                return None
-            return line_of(inner, at)
+            if is_nullif(expression):
+                return line_of(inner, at)
+            return _branch_line(expression, at)
+        case Call(function=Function.CASE):
+            return _branch_line(expression, at)
         case Call(function=Function.NEGATE, arguments=(inner,)):
             negated = line_of(inner, at)
             if negated is None:
@@ -128,6 +141,32 @@ def line_of(expression: Expression, at: RowAt) -> NoisyCombination | None:
                 return None
             return _combined(function, one, other)
     return None
+
+
+def _branch_line(case: Call, at: RowAt) -> NoisyCombination | None:
+    """Return the branch of a CASE that public facts choose as a combination; None if noise chooses."""
+    branch = public_branch(case, at)
+    if branch is case:
+        return None
+    return line_of(branch, at)
+
+
+def public_branch(expression: Expression, at: RowAt) -> Expression:
+    """Return the branch of a CASE if public facts of the row decide it; else the expression itself.
+
+    `at.keys` has the keys, and windows that read keys alone.
+    """
+    match expression:
+        case Call(function=Function.CASE, arguments=(*branches, otherwise)):
+            for condition, value in zip(branches[::2], branches[1::2], strict=True):
+                windows = map(window_name, windows_of(condition))
+                if not at.keys.keys() >= fields_of(condition).union(windows):
+                    return expression
+                # A condition that is NULL does not hold.
+                if value_of(condition, at.keys, at.types) is True:
+                    return public_branch(value, at)
+            return public_branch(otherwise, at)
+    return expression
 
 
 def is_nullif(expression: Expression) -> bool:

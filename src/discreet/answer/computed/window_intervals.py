@@ -18,7 +18,9 @@ from fractions import Fraction
 from ...frozen import field, frozen
 from ...plan.plan import Plan
 from ...query.algebra.expression import (
+    SUMMED_WINDOWS,
     Call,
+    Constant,
     Expression,
     Field,
     Function,
@@ -28,20 +30,29 @@ from ...query.algebra.expression import (
     windows_of,
 )
 from ...query.algebra.statistic import Mode
-from ...query.algebra.tree import Question
+from ...query.algebra.tree import Finish, Question
+from ...query.algebra.window import window_parts
 from ...query.meaning.post_processing import (
     NoisyRow,
     Value,
-    lag_sources,
     types_of,
     value_of,
     window_groups,
+    window_sources,
+    with_windows,
 )
 from ...statistics.laws.interval_arithmetic import Box, outward
 from ...statistics.recipe import NoisyValue
 from ...statistics.releases.total import KeyValues, NoisyTotal, TotalEstimate
 from .interval_arithmetic import box_of
-from .linear_combination import NoisyCombination, RowAt, bound_quotient, line_of
+from .linear_combination import (
+    NoisyCombination,
+    RowAt,
+    bound_quotient,
+    is_nullif,
+    line_of,
+    public_branch,
+)
 from .thresholded_keys import ShownKeys
 
 _MAX_COMBINED_ROWS = 32
@@ -64,8 +75,8 @@ def read_box(ends: _Ends) -> Box | None:
 class TableLaw:
     """Noisy table of a question, with the law of the noise of everything computed from it.
 
-    `plan` makes the plan of the answer, if it is still known which one it was. `groups`, `earlier`,
-    `totals` and `releases` are caches: all rows of a window share its groups and its total.
+    `plan` makes the plan of the answer, if it is still known which one it was. `groups`, `sources`,
+    `totals`, `releases` and `public` are caches: all rows of a window share its groups and its total.
     """
 
     question: Question
@@ -74,9 +85,10 @@ class TableLaw:
     shown: ShownKeys | None = None
     plan: Callable[[], object] | None = None
     groups: dict[Call, dict[int, list[int]]] = field(default_factory=dict)
-    earlier: dict[tuple[Call, int], dict[int, int | None]] = field(default_factory=dict)
-    totals: dict[tuple[Call, int, float], Box | None] = field(default_factory=dict)
+    sources: dict[tuple[Call, int], dict[int, list[int]]] = field(default_factory=dict)
+    totals: dict[tuple[Call, int, int, float], Box | None] = field(default_factory=dict)
     releases: dict[str, object] = field(default_factory=dict)
+    public: list[NoisyRow] = field(default_factory=list)
 
     def interval(self, expression: Expression, place: int, beta: float) -> _Ends:
         """Return the interval of an expression in the row at a place, at failure probability β.
@@ -129,12 +141,10 @@ class TableLaw:
         """Return the box of a statistic or of a window, at failure probability β."""
         if not isinstance(leaf, Call):
             return read_box(self.interval(leaf, place, beta))
-        if leaf.function is Function.TOTAL:
-            return self._total(leaf, place, beta)
-        other = self._before(leaf, place)
-        if other is None:
+        if leaf.function not in SUMMED_WINDOWS:
+            # The least and the greatest of noisy values have no known law.
             return None
-        return read_box(self.interval(leaf.arguments[0], other, beta))
+        return self._total(leaf, place, beta)
 
     def _public(self, expression: Expression) -> bool:
         """Return whether public facts alone decide which rows the windows of an expression read."""
@@ -146,8 +156,10 @@ class TableLaw:
         if any(key.values is None for key in question.keys):
             return False
         for call in windows_of(expression):
-            # Arguments after the first are the groups and the order of the window.
-            if any(fields_of(part) & names for part in call.arguments[1:]):
+            parts = window_parts(call)
+            if any(fields_of(part) & names for part in parts.rows_read_by()):
+                return False
+            if parts.value is not None and _chooses_by(parts.value, names):
                 return False
         return True
 
@@ -155,7 +167,8 @@ class TableLaw:
         def window(call: Call) -> NoisyCombination | None:
             return self._line(call, place)
 
-        return RowAt(place, self.rows[place], self._known(place), window, self._release)
+        types = types_of(self.question)
+        return RowAt(place, self.rows[place], self._known(place), window, self._release, types)
 
     def _release(self, name: str) -> object:
         """Identify the total of a statistic that was released alone; None if that is not known.
@@ -186,53 +199,66 @@ class TableLaw:
             releases |= {name: places.get(name) for name in names}
         return releases
 
-    def _known(self, place: int) -> dict[str, Value]:
-        """Return the keys of a row by name."""
-        names = [key.name for key in self.question.keys]
-        return dict(zip(names, self.keys[place], strict=True))
+    def _known(self, place: int) -> NoisyRow:
+        """Return what is public of a row: its keys by name, and windows that read keys alone."""
+        return self._public_rows()[place]
 
     def _line(self, call: Call, place: int) -> NoisyCombination | None:
         """Return a window as a linear combination of the noise of its rows; None if they are many."""
-        if call.function is Function.TOTAL:
-            group = self._group(call, place)
-            if len(group) > _MAX_COMBINED_ROWS:
-                return None
-            return self._sum(call, group)
-        other = self._before(call, place)
-        if other is None:
+        known = self._known(place).get(window_name(call))
+        if isinstance(known, int | Fraction):
+            # No noisy value takes part, as in the number of a row along its keys.
+            return NoisyCombination(Fraction(known), {})
+        if call.function not in SUMMED_WINDOWS:
             return None
-        return line_of(call.arguments[0], self._at(other))
+        sources = self.places_of(call, place)
+        if len(sources) > _MAX_COMBINED_ROWS:
+            return None
+        return self._sum(call, sources)
 
-    def _sum(self, call: Call, group: Sequence[int]) -> NoisyCombination | None:
+    def _sum(self, call: Call, sources: Sequence[int]) -> NoisyCombination | None:
         """Return the sum of a window's argument over rows; None if it is no combination in some row."""
         combinations = []
-        for place in group:
+        for place in self._present(call, sources):
             combination = line_of(call.arguments[0], self._at(place))
             if combination is None:
                 return None
             combinations.append(combination)
-        return NoisyCombination.sum(combinations)
+        # A sum of no values is NULL, which has no interval.
+        return NoisyCombination.sum(combinations) if combinations else None
+
+    def _present(self, call: Call, sources: Sequence[int]) -> list[int]:
+        """Return the rows in which public facts do not make a window's argument NULL."""
+        value = call.arguments[0]
+        return [one for one in sources if public_branch(value, self._at(one)) != Constant(None)]
 
     def _total(self, call: Call, place: int, beta: float) -> Box | None:
-        """Bound a total over rows: by the noise of all of them, or each at its part of β."""
-        group = self._group(call, place)
-        key = (call, group[0], beta)
+        """Bound a sum over rows: by the noise of all of them, or each at its part of β."""
+        sources = self.places_of(call, place)
+        if not sources:
+            return None
+        # Frames of one window differ in their first row or in their length.
+        key = (call, sources[0], len(sources), beta)
         if key not in self.totals:
-            combination = self._sum(call, group)
+            combination = self._sum(call, sources)
             if combination is None:
-                self.totals[key] = self._boxes(call, group, beta)
+                self.totals[key] = self._boxes(call, self._present(call, sources), beta)
             else:
                 self.totals[key] = _around(combination, beta)
         return self.totals[key]
 
-    def _boxes(self, call: Call, group: Sequence[int], beta: float) -> Box | None:
+    def _boxes(self, call: Call, sources: Sequence[int], beta: float) -> Box | None:
         """Add up the intervals of rows, each at an equal part of β (union bound)."""
+        if not sources:
+            return None
         low = Fraction(0)
         high = Fraction(0)
-        row_beta = beta / len(group)
-        for place in group:
-            ends = self.interval(call.arguments[0], place, row_beta)
-            box = read_box(ends)
+        row_beta = beta / len(sources)
+        for place in sources:
+            value = public_branch(call.arguments[0], self._at(place))
+            if _is_chosen(value):
+                return None
+            box = read_box(self.interval(value, place, row_beta))
             if box is None:
                 return None
             low += box[0]
@@ -240,11 +266,13 @@ class TableLaw:
         return low, high
 
     def places_of(self, call: Call, place: int) -> list[int]:
-        """Return the rows that a window reads: those of its group, or the one that LAG reads."""
-        if call.function is Function.TOTAL:
-            return self._group(call, place)
-        other = self._before(call, place)
-        return [] if other is None else [other]
+        """Return the rows that a window reads: its group, its frame, or the one row that LAG reads."""
+        group = self._group(call, place)
+        key = (call, group[0])
+        if key not in self.sources:
+            types = types_of(self.question)
+            self.sources[key] = window_sources(call, group, self._public_rows(), types)
+        return self.sources[key][place]
 
     def _group(self, call: Call, place: int) -> list[int]:
         """Return the rows of a window's group that holds a row, of all rows that HAVING leaves."""
@@ -264,18 +292,48 @@ class TableLaw:
             self.groups[call] = group_of
         return self.groups[call][place]
 
-    def _before(self, call: Call, place: int) -> int | None:
-        """Return the row that LAG reads; None for the first row of a group."""
-        group = self._group(call, place)
-        key = (call, group[0])
-        if key not in self.earlier:
-            types = types_of(self.question)
-            order = call.arguments[1:]
-            self.earlier[key] = lag_sources(order, group, self._public_rows(), types)
-        return self.earlier[key][place]
+    def _public_rows(self) -> Sequence[NoisyRow]:
+        if not self.public:
+            question = self.question
+            names = [key.name for key in question.keys]
+            rows = [dict(zip(names, key, strict=True)) for key in self.keys]
+            finish = question.finish
+            shown = [expression for _, expression in finish.columns]
+            if finish.qualify is not None:
+                shown.append(finish.qualify)
+            windows = {}
+            for expression in shown:
+                for call in windows_of(expression):
+                    if fields_of(call) <= set(names):
+                        windows[window_name(call)] = call
+            having = finish.having
+            if having is not None and not fields_of(having) <= set(names):
+                # Noise decided which rows windows read, so none of them is public.
+                windows = {}
+                having = None
+            made = Finish(tuple(windows.items()), having)
+            self.public.extend(with_windows(made, rows, types_of(question)))
+        return self.public
 
-    def _public_rows(self) -> list[NoisyRow]:
-        return [self._known(place) for place in range(len(self.rows))]
+
+def _is_chosen(value: Expression) -> bool:
+    """Return whether a value is one of several or NULL, which a sum would leave out."""
+    chosen = isinstance(value, Call) and value.function in (Function.CASE, Function.COALESCE)
+    return chosen and not is_nullif(value)
+
+
+def _chooses_by(expression: Expression, names: Set[str]) -> bool:
+    """Return whether a CASE or COALESCE in an expression chooses by noisy values."""
+    if not isinstance(expression, Call) or is_nullif(expression):
+        return False
+    chosen_by: Sequence[Expression] = ()
+    if expression.function is Function.CASE:
+        chosen_by = expression.arguments[:-1:2]
+    elif expression.function is Function.COALESCE:
+        chosen_by = expression.arguments[:1]
+    if any(fields_of(condition) & names for condition in chosen_by):
+        return True
+    return any(_chooses_by(argument, names) for argument in expression.arguments)
 
 
 def _around(combination: NoisyCombination, beta: float) -> Box:

@@ -24,6 +24,7 @@ from ..flags import (
     SqlArgument,
     TargetFlag,
     WhyFlag,
+    WithinFlag,
 )
 from ..option_group import spread_flags
 from ..output import (
@@ -51,6 +52,7 @@ def query(
     nonnegative: NonnegativeFlag = False,
     intervals: IntervalsFlag = True,
     reuse: ReuseFlag = "yes",
+    within: WithinFlag = None,
     of: TargetFlag = DATA,
     why: WhyFlag = "",
     out: Annotated[
@@ -82,6 +84,7 @@ def query(
         asked = read_text(sql, "the question")
         words = price.words(nonnegative=nonnegative, intervals=intervals)
         words["reuse"] = read_reuse_flag(reuse)
+        words["within"] = within
 
         def check(curator: Curator) -> None:
             read_target(of, curator.explain(asked, **words).plan.question)

@@ -7,6 +7,7 @@ Law: tests/curator/test_curator.py, tests/answer/test_suggest.py
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -200,3 +201,13 @@ def _suggest(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fracti
     low = Fraction(str(ends["low"]))
     high = Fraction(str(ends["high"]))
     return low, high
+
+
+def warn_estimate_cut() -> None:
+    """Warn the caller of a method `estimate_cut` that its name has changed."""
+    warnings.warn(
+        "estimate_cut is now estimate_truncation; version 0.3 drops it",
+        DeprecationWarning,
+        # The caller of the caller: the line that uses the former name.
+        stacklevel=3,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ...arithmetic.canonical import canonical_json
 from ...errors import LedgerUnavailable
@@ -39,6 +39,8 @@ class LedgerInMemory:
         self._process = os.getpid()
         self._lines: list[LineWithBody] = []
         self._texts: dict[str, str] = {}
+        self._keys: dict[str, dict[str, None]] = {}
+        """Keys of each person's entries; the values say nothing."""
         self._index: dict[Lookup, list[int]] = {}
         """Positions in `_lines` by key, and by question for keys of the first format."""
 
@@ -75,9 +77,21 @@ class LedgerInMemory:
             for entry, body in list(page.entries):
                 for lookup_key in _lookups(entry):
                     self._index.setdefault(lookup_key, []).append(len(self._lines))
+                if entry.key:
+                    self._keys.setdefault(entry.who, {})[entry.key] = None
                 self._lines.append((write_line(entry), body))
             self._texts.update(page.texts)
             return page
+
+    def keys(self, starts: Collection[str], who: str | None) -> list[str]:
+        """List the keys that begin with one of some texts of equal length, each once, in order."""
+        self._check_process()
+        with self._lock:
+            if who is not None:
+                known = self._keys.get(who, {})
+            else:
+                known = {key: None for keys in self._keys.values() for key in keys}
+            return sorted(key for key in known if key.startswith(tuple(starts)))
 
     def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
         """Return the lines of a range, or the newest of them."""

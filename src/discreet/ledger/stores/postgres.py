@@ -81,6 +81,10 @@ SELECT line, body FROM discreet_ledger.entry WHERE ledger = %s AND {_OLD} AND {_
 _RANGE = """
 SELECT number, line, body, key FROM discreet_ledger.entry WHERE ledger = %s AND number BETWEEN %s AND %s ORDER BY number
 """
+_KEYS = """
+SELECT DISTINCT key FROM discreet_ledger.entry
+WHERE ledger = %s AND {whose} AND key <> '' AND left(key, %s) IN (SELECT jsonb_array_elements_text(%s::jsonb))
+"""
 _NEWEST = """
 SELECT number, line, CASE WHEN {unseen} THEN NULL ELSE body END, NULL
 FROM discreet_ledger.entry WHERE ledger = %s AND {whose} AND number BETWEEN %s AND %s ORDER BY number DESC LIMIT %s
@@ -110,6 +114,8 @@ class LedgerInPostgres(LinesInSql):
     """
 
     RANGE = _RANGE
+    ALL_KEYS = _KEYS.format(whose="%s::text IS NULL")
+    OWN_KEYS = _KEYS.format(whose=f"{_WHO} = left(%s, 200)")
     ALL_NEWEST = _NEWEST.format(whose="%s::text IS NULL", unseen=_UNSEEN)
     # The index holds the first 200 characters of a name; a longer name is compared by those.
     OWN_NEWEST = _NEWEST.format(whose=f"{_WHO} = left(%s, 200)", unseen=_UNSEEN)

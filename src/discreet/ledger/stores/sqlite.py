@@ -46,6 +46,10 @@ FROM entry WHERE {whose} AND number BETWEEN ? AND ? ORDER BY number DESC LIMIT ?
 """
 # Bodies of answers and of the periods of a stream are long, and no list of entries shows them.
 _UNSEEN = " OR ".join(f"""instr(line, '"kind":"{kind}"') > 0""" for kind in UNSEEN_BODIES)
+_KEYS = """
+SELECT DISTINCT key FROM entry
+WHERE {whose} AND key <> '' AND substr(key, 1, ?) IN (SELECT value FROM json_each(?))
+"""
 _TEXT = "SELECT name, text FROM state WHERE name = ?"
 _PUT = "INSERT INTO state (name, text) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text"
 
@@ -68,6 +72,8 @@ class LedgerInSqlite(LinesInSql):
     """
 
     RANGE = _RANGE
+    ALL_KEYS = _KEYS.format(whose="? IS NULL")
+    OWN_KEYS = _KEYS.format(whose=f"{sqlite_file.WHO} = ?")
     ALL_NEWEST = _NEWEST.format(whose="? IS NULL", unseen=_UNSEEN)
     OWN_NEWEST = _NEWEST.format(whose=f"{sqlite_file.WHO} = ?", unseen=_UNSEEN)
 

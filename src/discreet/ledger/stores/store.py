@@ -8,7 +8,7 @@ nobody else can write, and writes the page that `decide` returns. There is no ot
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
@@ -153,6 +153,12 @@ class LedgerStore(Protocol):
     def append(self, names: Sequence[str] | None, lookup: Lookup, decide: Decide) -> Page | None:
         """Read, decide and write in one exclusive transaction; a page of None writes nothing."""
 
+    def keys(self, starts: Collection[str], who: str | None) -> list[str]:
+        """List the keys, of everyone or of one person, that begin with one of some texts of equal length.
+
+        Each is listed once, in order.
+        """
+
     def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
         """Return the lines from one number to another, all or the newest of them, in order."""
 
@@ -165,7 +171,7 @@ CHUNK = 1000
 
 
 class LinesInSql:
-    """Base of the stores in SQL: reads ranges of lines by three queries."""
+    """Base of the stores in SQL: reads ranges of lines, and keys, by four queries."""
 
     RANGE: ClassVar[str]
     """Lines from one number to another, in order."""
@@ -173,10 +179,24 @@ class LinesInSql:
     """The newest lines of everyone, the last one first; its first parameter is NULL."""
     OWN_NEWEST: ClassVar[str]
     """The newest lines of one person, the last one first."""
+    ALL_KEYS: ClassVar[str]
+    """Keys of everyone whose first characters, so many, are in a list that is given as JSON."""
+    OWN_KEYS: ClassVar[str]
+    """The same of one person; the first parameter is the person, or NULL for everyone."""
 
     @abstractmethod
     def _fetch(self, query: str, arguments: tuple[object, ...]) -> list[Any]:
         """Return the rows of a query at one moment."""
+
+    def keys(self, starts: Collection[str], who: str | None) -> list[str]:
+        """List the keys that begin with one of some texts of equal length, each once, in order."""
+        listed = sorted(starts)
+        if not listed:
+            return []
+        query = self.ALL_KEYS if who is None else self.OWN_KEYS
+        whose = None if who is None else canonical_json(who)
+        rows = self._fetch(query, (whose, len(listed[0]), canonical_json(listed)))
+        return sorted(key for (key,) in rows)
 
     def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
         """Return the lines of a range, a thousand at a time, or the newest of them at once."""

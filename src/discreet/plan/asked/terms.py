@@ -47,6 +47,8 @@ ExactErrors: TypeAlias = Fraction | Mapping[str, Fraction | Mapping[str, Fractio
 
 DEFAULT_LEVEL = 0.95
 """Confidence level of errors and intervals where a question, a command or a page names none."""
+MAX_WITHIN = 1_000
+"""Most times the planned error that an answer from released ones may have."""
 MAX_SIZE = 2**53
 """Whole numbers up to this bound are floats exactly, as predictions compute with them."""
 GIVEN_SIZE = "given"
@@ -76,6 +78,9 @@ class TermOptions(TypedDict, total=False):
     `reuse`        True: a charge measures all that its price allows, and parts of it are free later;
                    False: only what is asked is measured; "only": nothing is charged, what released
                    answers do not answer is refused
+    `within`       how many times the planned error an answer may have that is made of released ones
+                   for nothing. By default sums of cells are given that are as good as what would be
+                   paid for; with `within=1` also the same question that was asked on other terms
     """
 
     epsilon: Number | None
@@ -87,6 +92,7 @@ class TermOptions(TypedDict, total=False):
     intervals: bool
     whole: bool
     reuse: Reuse
+    within: Number | None
 
 
 class SpendOptions(TermOptions, total=False):
@@ -116,6 +122,7 @@ class Terms:
     intervals: bool = True
     whole: bool = False
     reuse: Reuse = True
+    within: float | None = None
 
     def __post_init__(self) -> None:
         # The order decides which of several invalid terms is refused first.
@@ -138,6 +145,7 @@ class Terms:
             intervals=read_flag(self.intervals, "intervals"),
             whole=read_flag(self.whole, "whole"),
             reuse=read_reuse(self.reuse),
+            within=None if self.within is None else read_within(self.within),
         )
 
     def words(self) -> SpendOptions:
@@ -152,7 +160,27 @@ class Terms:
             intervals=self.intervals,
             whole=self.whole,
             reuse=self.reuse,
+            within=self.within,
         )
+
+
+def read_within(within: object, name: str = "within") -> float:
+    """Read how many times the planned error an answer from released ones may have.
+
+    >>> from discreet.plan.asked.terms import read_within
+    >>> read_within("3/2")
+    1.5
+    >>> read_within(0.5)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: within is a number from 1 to 1000, got 0.5
+    """
+    if isinstance(within, bool):
+        raise InvalidArgument(f"{name} is a number from 1 to 1000, got {within}")
+    times = rational(within, name)
+    if not 1 <= times <= MAX_WITHIN:
+        raise InvalidArgument(f"{name} is a number from 1 to {MAX_WITHIN}, got {within}")
+    return float(times)
 
 
 def read_reuse(reuse: object, name: str = "reuse") -> Reuse:

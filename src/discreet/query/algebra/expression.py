@@ -108,6 +108,14 @@ class Function(StrEnum):
     # Of noisy results only: x a number of rows (constant) before, in the order of an expression,
     # downwards or not (constant), among rows with equal further arguments (keys).
     LAG = "lag"
+    # Of noisy results only, laid out as `algebra.window` says: the least or greatest x of rows with
+    # equal keys, x summed over a frame of rows, and places of rows in an order.
+    LOWEST = "lowest"
+    HIGHEST = "highest"
+    FRAME = "frame"
+    ROW_NUMBER = "row_number"
+    RANK = "rank"
+    DENSE_RANK = "dense_rank"
 
 
 COMPARISONS = (
@@ -203,8 +211,12 @@ def fields_of(expression: Expression) -> frozenset[str]:
             assert_never(expression)
 
 
-WINDOWS = (Function.TOTAL, Function.LAG)
-"""Window functions over noisy results: SUM … OVER () and LAG."""
+RANKS = (Function.ROW_NUMBER, Function.RANK, Function.DENSE_RANK)
+"""Places of rows in an order."""
+SUMMED_WINDOWS = (Function.TOTAL, Function.LAG, Function.FRAME)
+"""Windows whose value is the sum of the values that they read."""
+WINDOWS = (*SUMMED_WINDOWS, Function.LOWEST, Function.HIGHEST, *RANKS)
+"""Window functions over noisy results: SUM … OVER (), LAG, frames, ranks."""
 
 
 def windows_of(expression: Expression) -> list[Call]:

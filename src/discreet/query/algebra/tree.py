@@ -224,10 +224,11 @@ class Key:
 
 @frozen
 class Finish:
-    """Post-processing of the noisy table: shown columns, HAVING, ORDER BY, LIMIT, OFFSET.
+    """Post-processing of the noisy table: shown columns, HAVING, QUALIFY, ORDER BY, LIMIT, OFFSET.
 
     It costs no privacy. `columns` are expressions over the names of keys and statistics; `order`
-    pairs an expression with "descending".
+    pairs an expression with "descending". HAVING chooses rows before windows read them, `qualify`
+    after.
     """
 
     columns: Named
@@ -235,6 +236,17 @@ class Finish:
     order: tuple[tuple[Expression, bool], ...] = ()
     limit: int | None = None
     offset: int = 0
+    qualify: Expression | None = None
+
+
+def expressions_of_finish(finish: Finish) -> list[Expression]:
+    """List all expressions of a finish: shown columns, order and conditions."""
+    expressions = [expression for _, expression in finish.columns]
+    expressions += [expression for expression, _ in finish.order]
+    for condition in (finish.having, finish.qualify):
+        if condition is not None:
+            expressions.append(condition)
+    return expressions
 
 
 @frozen

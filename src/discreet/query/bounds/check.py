@@ -39,6 +39,7 @@ from ..algebra.tree import (
     names_of,
     require_unique_names,
 )
+from ..algebra.window import window_parts
 from ..domains.domain import Day, Domain, Scalar, Second, Texts, Truth, Values, Whole, is_number
 from ..domains.domain_of import domain_of
 from ..domains.text_functions import text_domain
@@ -260,6 +261,8 @@ def _check_no_window_over_all(question: Question) -> None:
     finish = question.finish
     shown = [expression for _, expression in finish.columns]
     shown += [expression for expression, _ in finish.order]
+    if finish.qualify is not None:
+        shown.append(finish.qualify)
     for expression in shown:
         for window in windows_of(expression):
             if fields_of(window) & shared:
@@ -287,6 +290,12 @@ def _check_finish(finish: Finish, types: dict[str, ValueType]) -> None:
         if type_of(finish.having, types) != "truth":
             raise refusal("HAVING", "it takes a condition", "write one such as COUNT(*) > 100")
         shown.append(finish.having)
+    if finish.qualify is not None:
+        if type_of(finish.qualify, types) != "truth":
+            raise refusal("QUALIFY", "it takes a condition", "write one such as r <= 3")
+        shown.append(finish.qualify)
+    for expression in shown:
+        _check_windows(expression)
     # type() and not isinstance: True is no number of rows.
     if finish.limit is not None and (type(finish.limit) is not int or finish.limit < 0):
         raise refusal("LIMIT", "it takes a whole number from 0", "write LIMIT 10")
@@ -297,6 +306,17 @@ def _check_finish(finish: Finish, types: dict[str, ValueType]) -> None:
             if call.function in _TEXT:
                 # Keys are text of some length; only the other arguments are checked here.
                 text_domain(call.function, call.arguments, [Texts(1)])
+
+
+def _check_windows(expression: Expression) -> None:
+    """Refuse windows whose frame or order is not of their form: they are computed after the charge."""
+    for call in windows_of(expression):
+        try:
+            window_parts(call)
+        except (ValueError, IndexError):
+            raise refusal(
+                "OVER", "its frame or its order is not of the known form", "write it in SQL"
+            ) from None
 
 
 def _calls(expression: Expression) -> Iterator[Call]:

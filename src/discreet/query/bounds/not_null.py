@@ -17,7 +17,15 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from ..algebra.chain import leaves
-from ..algebra.expression import Call, Constant, Expression, Field, Function, call_of
+from ..algebra.expression import (
+    WINDOWS,
+    Call,
+    Constant,
+    Expression,
+    Field,
+    Function,
+    call_of,
+)
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 
 _STRICT = {
@@ -36,8 +44,7 @@ _PARTIAL = {
     Function.POWER,
     Function.LOGARITHM,
     Function.EXPONENTIAL,
-    Function.TOTAL,
-    Function.LAG,
+    *WINDOWS,
 }
 """Functions that may be NULL though all arguments are values, unless a constant ≠ 0 divides."""
 _NEVER: frozenset[str] = frozenset()

@@ -20,7 +20,7 @@ from math import ceil, floor
 from typing import TypeVar, assert_never
 
 from ...errors import UnsupportedQuery
-from ..algebra.expression import Call, Constant, Expression, Field, Function
+from ..algebra.expression import WINDOWS, Call, Constant, Expression, Field, Function
 from ..algebra.spelling import spell
 from . import arithmetic
 from .domain import Columns, Day, Domain, Second, Texts, Truth, Whole
@@ -137,7 +137,7 @@ def _call(function: Function, arguments: Sequence[Expression], domains: Sequence
                 "so stores would differ; use a column "
                 "that was prepared so, or take it of a result, as in LN(AVG(x))"
             )
-        case Function.TOTAL | Function.LAG:
+        case _ if function in WINDOWS:
             raise UnsupportedQuery(
                 "OVER: of rows it would show one row's neighbours; use it on results, with GROUP BY"
             )

@@ -14,7 +14,16 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias, assert_never
 
 from ...errors import UnsupportedQuery
-from ..algebra.expression import COMPARISONS, Call, Constant, Expression, Field, Function
+from ..algebra.expression import (
+    COMPARISONS,
+    RANKS,
+    WINDOWS,
+    Call,
+    Constant,
+    Expression,
+    Field,
+    Function,
+)
 from ..algebra.spelling import spell
 from .domain import Day, Domain, Second, Texts, Truth, Whole
 
@@ -142,7 +151,7 @@ def _call(function: Function, given: ArgumentTypes) -> ValueType | None:
         return given[0]
     if function is Function.CONCAT:
         return _concat(given)
-    if function in (Function.TOTAL, Function.LAG):
+    if function in WINDOWS:
         return _window(function, given)
     if function is Function.IS_NULL:
         return "truth"
@@ -169,8 +178,15 @@ def _by_signature(function: Function, given: ArgumentTypes) -> ValueType:
 
 
 def _window(function: Function, given: ArgumentTypes) -> ValueType | None:
-    if function is Function.TOTAL and given[0] not in ("number", None):
+    if function in RANKS:
+        return "number"
+    sums = function in (Function.TOTAL, Function.FRAME)
+    if sums and given[0] not in ("number", None):
         raise UnsupportedQuery("SUM … OVER takes a number")
+    if function in (Function.LOWEST, Function.HIGHEST) and given[0] in ("text", "truth"):
+        raise UnsupportedQuery(
+            "MIN and MAX take numbers and times: text has no order that all stores share"
+        )
     return given[0]
 
 

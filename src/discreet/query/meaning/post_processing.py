@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
 from ..algebra.expression import (
+    RANKS,
+    WINDOWS,
     Call,
     Constant,
     Expression,
@@ -30,6 +32,7 @@ from ..algebra.expression import (
 )
 from ..algebra.statistic import Result, expressions_of
 from ..algebra.tree import Finish, Question
+from ..algebra.window import PEERS, WindowParts, window_parts
 from ..bounds.relation_facts import columns_of
 from ..domains.calendar import DAY_SECONDS, FIRST_DAY, LAST_DAY
 from ..domains.domain import Scalar, simplest
@@ -60,14 +63,15 @@ def types_of(question: Question) -> dict[str, ValueType]:
 
 
 def keep_rows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]:
-    """Return the positions of rows that HAVING and LIMIT keep, in the order of ORDER BY.
+    """Return the positions of rows that HAVING, QUALIFY and LIMIT keep, in the order of ORDER BY.
 
     Ties keep the order of the table.
     """
     positions = _having(finish, rows, types)
-    # Sorting is stable, so the last item of ORDER BY is sorted by first.
-    for expression, descending in reversed(finish.order):
-        positions = _sort(positions, expression, descending, rows, types)
+    condition = finish.qualify
+    if condition is not None:
+        positions = [i for i in positions if value_of(condition, rows[i], types) is True]
+    positions = _in_order(positions, finish.order, rows, types)
     # A slice up to None goes to the end: without LIMIT all rows are kept.
     return positions[finish.offset :][: finish.limit]
 
@@ -77,6 +81,20 @@ def _having(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]
     if condition is None:
         return list(range(len(rows)))
     return [i for i, row in enumerate(rows) if value_of(condition, row, types) is True]
+
+
+def _in_order(
+    positions: Sequence[int],
+    order: Sequence[tuple[Expression, bool]],
+    rows: Sequence[NoisyRow],
+    types: Types,
+) -> list[int]:
+    """Sort positions of rows by several expressions; ties stay as they are."""
+    ordered = list(positions)
+    # Sorting is stable, so the last item of ORDER BY is sorted by first.
+    for expression, descending in reversed(order):
+        ordered = _sort(ordered, expression, descending, rows, types)
+    return ordered
 
 
 def _sort(
@@ -109,7 +127,7 @@ def _values_at(
 
 
 def with_windows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> Sequence[NoisyRow]:
-    """Add the values of SUM … OVER () and LAG to every row that HAVING keeps, as SQL does.
+    """Add the values of windows to every row that HAVING keeps, as SQL does.
 
     >>> from discreet.query.algebra.expression import Call, Field, Function
     >>> from discreet.query.algebra.tree import Finish
@@ -124,6 +142,8 @@ def with_windows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> Sequ
         calls.update(dict.fromkeys(windows_of(expression)))
     for expression, _ in finish.order:
         calls.update(dict.fromkeys(windows_of(expression)))
+    if finish.qualify is not None:
+        calls.update(dict.fromkeys(windows_of(finish.qualify)))
     if not calls:
         return rows
     table: list[dict[str, Value]] = list(map(dict, rows))
@@ -139,31 +159,44 @@ def _over(
     call: Call, positions: Sequence[int], rows: Sequence[NoisyRow], types: Types
 ) -> dict[int, Value]:
     """Compute one window for the rows at some positions."""
-    argument, *options = call.arguments
+    parts = window_parts(call)
     results: dict[int, Value] = {}
     for group in window_groups(call, positions, rows, types):
-        values = _values_at(argument, group, rows, types)
-        if call.function is Function.TOTAL:
-            results |= dict.fromkeys(group, _total(values.values()))
+        if call.function in RANKS:
+            results |= _ranks(call.function, parts, group, rows, types)
             continue
-        for position, other in lag_sources(options, group, rows, types).items():
-            results[position] = None if other is None else values[other]
+        values = _values_at(parts.value, group, rows, types)  # type: ignore[arg-type]
+        for position, sources in window_sources(call, group, rows, types).items():
+            read = [values[source] for source in sources if values[source] is not None]
+            results[position] = _combine(call.function, read)
     return results
 
 
-def _total(values: Iterable[Value]) -> float | None:
-    """Add values as SUM does: NULLs are left out, and a sum of none is NULL."""
-    present = [float(value) for value in values if value is not None]
-    return math.fsum(present) if present else None
+def _combine(function: Function, values: list[Value]) -> Value:
+    """Compute a window from the values that it reads, as SQL does: NULLs are left out before."""
+    if not values:
+        return None
+    match function:
+        case Function.LOWEST:
+            return min(values)  # type: ignore[type-var]
+        case Function.HIGHEST:
+            return max(values)  # type: ignore[type-var]
+        case Function.LAG:
+            return values[0]
+    if all(isinstance(value, int | Fraction) for value in values):
+        return simplest(Fraction(sum(values)))  # type: ignore[arg-type]
+    try:
+        return math.fsum(float(value) for value in values)  # type: ignore[arg-type]
+    except (OverflowError, ValueError):
+        # A sum beyond floats is NULL, as every number is that no float can hold.
+        return None
 
 
 def window_groups(
     call: Call, positions: Sequence[int], rows: Sequence[NoisyRow], types: Types
 ) -> list[list[int]]:
     """Group the rows at some positions by the keys of a window (PARTITION BY)."""
-    # TOTAL has one argument before its keys, LAG has four.
-    first_key = 1 if call.function is Function.TOTAL else 4
-    keys = call.arguments[first_key:]
+    keys = window_parts(call).keys
     groups: dict[tuple[Value, ...], list[int]] = {}
     for position in positions:
         values = tuple(value_of(key, rows[position], types) for key in keys)
@@ -171,25 +204,71 @@ def window_groups(
     return list(groups.values())
 
 
-def lag_sources(
-    rest: Sequence[Expression], group: Sequence[int], rows: Sequence[NoisyRow], types: Types
-) -> dict[int, int | None]:
-    """Return for each row of a group the row that LAG reads; None if there is none.
-
-    `rest` are the arguments of LAG after the first: distance, order, whether it descends.
-    """
-    distance, order, descends, *_ = rest
-    rows_back = int(distance.value or 0) if isinstance(distance, Constant) else 0
-    descending = isinstance(descends, Constant) and bool(descends.value)
-    ordered = _sort(group, order, descending, rows, types)
-    before: dict[int, int | None] = {}
+def window_sources(
+    call: Call, group: Sequence[int], rows: Sequence[NoisyRow], types: Types
+) -> dict[int, list[int]]:
+    """Return for each row of a group the rows whose values its window reads, in their order."""
+    if call.function not in (Function.LAG, Function.FRAME):
+        everything = list(group)
+        return dict.fromkeys(group, everything)
+    parts = window_parts(call)
+    ordered = _in_order(group, parts.order, rows, types)
+    first, last = parts.ends
+    peers = list(range(len(ordered)))
+    if last == PEERS:
+        peers = _last_peers(parts, ordered, rows, types)
+        last = 0
+    sources = {}
     for index, position in enumerate(ordered):
-        source = index - rows_back
-        before[position] = None
-        # A negative index would count from the end in Python.
-        if 0 <= source < len(ordered):
-            before[position] = ordered[source]
-    return before
+        start = 0 if first is None else index + int(first)
+        end = len(ordered) if last is None else peers[index] + int(last) + 1
+        # A negative place would count from the end in Python.
+        sources[position] = ordered[max(start, 0) : max(end, 0)]
+    return sources
+
+
+def _last_peers(
+    parts: WindowParts, ordered: Sequence[int], rows: Sequence[NoisyRow], types: Types
+) -> list[int]:
+    """Return for each place in the order the last place with an equal row."""
+    alike = _order_values(parts, ordered, rows, types)
+    last = list(range(len(ordered)))
+    for index in reversed(range(len(ordered) - 1)):
+        if alike[index] == alike[index + 1]:
+            last[index] = last[index + 1]
+    return last
+
+
+def _order_values(
+    parts: WindowParts, ordered: Sequence[int], rows: Sequence[NoisyRow], types: Types
+) -> list[tuple[Value, ...]]:
+    """Return the values by which rows are in order; rows of equal values are peers."""
+    values = []
+    for position in ordered:
+        values.append(tuple(value_of(one, rows[position], types) for one, _ in parts.order))
+    return values
+
+
+def _ranks(
+    function: Function,
+    parts: WindowParts,
+    group: Sequence[int],
+    rows: Sequence[NoisyRow],
+    types: Types,
+) -> dict[int, Value]:
+    """Number the rows of a group in their order, from 1; peers share a RANK."""
+    ordered = _in_order(group, parts.order, rows, types)
+    if function is Function.ROW_NUMBER:
+        return {position: number for number, position in enumerate(ordered, 1)}
+    alike = _order_values(parts, ordered, rows, types)
+    ranks: dict[int, Value] = {}
+    rank = 0
+    for index, position in enumerate(ordered):
+        if index == 0 or alike[index] != alike[index - 1]:
+            # RANK leaves out as many numbers as there were peers, DENSE_RANK none.
+            rank = index + 1 if function is Function.RANK else rank + 1
+        ranks[position] = rank
+    return ranks
 
 
 def show_row(finish: Finish, row: NoisyRow, types: Types) -> dict[str, Value]:
@@ -216,7 +295,7 @@ def value_of(expression: Expression, row: NoisyRow, types: Types) -> Value:
             return value
         case Call(function=Function.CASE, arguments=arguments):
             return _case(arguments, row, types)
-        case Call(function=Function.TOTAL | Function.LAG):
+        case Call(function=function) if function in WINDOWS:
             # Rows that HAVING drops have no windows.
             return row.get(window_name(expression))
         case Call(function=function, arguments=arguments):
@@ -234,7 +313,7 @@ _EXACT = frozenset(Function) - {
     *(Function.LEAST, Function.GREATEST, *COMPARE),
     *(Function.AND, Function.OR, Function.IS_NULL, Function.COALESCE, Function.CASE),
     *(Function.ROOT, Function.POWER, Function.LOGARITHM, Function.EXPONENTIAL),
-    *(Function.TOTAL, Function.LAG),
+    *WINDOWS,
     *(Function.CONCAT, Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS),
 }
 """Functions of text and time: their arguments are keys, hence exact, as in rows."""

@@ -9,7 +9,7 @@ Law: tests/query/test_sql_meaning.py::test_an_expression_means_what_it_means_in_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cache, partial
 from typing import TypeAlias
 
@@ -44,6 +44,7 @@ class Names:
     | domains | domains of fields; None for noisy results, which have no bounds |
     | override | reader that is tried first, as for aggregates |
     | absent | flag of a missing side of an outer join, where its person's id is named |
+    | totals | noisy results that are never NULL: counts and sums |
     | per_person | totals of one person's rows: they have no domains yet, but are no noisy results |
     | keys | domains of the keys among noisy results |
     """
@@ -54,6 +55,7 @@ class Names:
     override: Callable[[exp.Expr], Expression | None] | None = None
     absent: Callable[[exp.Column], Expression | None] | None = None
     per_person: bool = False
+    totals: Container[str] = ()
     keys: Mapping[str, Domain] | None = None
 
 

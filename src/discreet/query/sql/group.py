@@ -5,12 +5,11 @@
 | GROUP BY | keys, GROUPING SETS, CUBE and ROLLUP, GROUPING(x) |
 | SELECT | output column names: given by AS, by the column, else by the kind of the item |
 | SUM(COUNT(*)) OVER (ORDER BY x) | running totals: cumulative sums along one key |
-| SUM(…) OVER (), LAG, LEAD | window functions over noisy results, which cost no privacy |
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import chain, combinations, product
 
 from sqlglot import exp
@@ -29,7 +28,6 @@ from .aggregate import statistic_of
 from .expression import Names, read
 from .scope import PersonId, Scope, is_person, lookup, resolve, row_names
 from .syntax import (
-    clause_of,
     identifier,
     integer_literal,
     is_aggregate,
@@ -37,6 +35,7 @@ from .syntax import (
     refuse_node,
     with_aggregate,
 )
+from .window import is_result_window, read_window
 
 _SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 GroupingSet = tuple[exp.Expr, ...]
@@ -140,10 +139,13 @@ def grouped_names(
     aggregate: Callable[[exp.Expr], Expression],
     types: Mapping[str, ValueType],
     aliases: Mapping[str, Expression],
+    *,
+    totals: Container[str] = (),
 ) -> Names:
     """Return the names of SELECT, HAVING and ORDER BY: keys and aggregates, no columns of rows.
 
     `aliases` are the names that SELECT gives, case-folded; a key comes before them, as in SQL.
+    `totals` are the names of results that are never NULL.
     """
     rows = row_names(scope)
     keys = {key: Field(name) for name, key in grouping.keys}
@@ -175,7 +177,7 @@ def grouped_names(
 
     columns = columns_of(scope.rows)
     domains = {name: domain_of(key, columns) for name, key in grouping.keys}
-    names = Names(rows.column, types, None, read_grouped, keys=domains)
+    names = Names(rows.column, types, None, read_grouped, totals=totals, keys=domains)
     return names
 
 
@@ -313,49 +315,6 @@ def running_total(node: exp.Window) -> tuple[exp.Expr, exp.Expr]:
             "OVER", "running totals go up along one key", "write SUM(COUNT(*)) OVER (ORDER BY age)"
         )
     return aggregate, order.expressions[0].this
-
-
-def is_result_window(node: exp.Expr) -> bool:
-    """Return whether a node is SUM(aggregate) OVER (), or LAG or LEAD of results."""
-    if not isinstance(node, exp.Window) or node.args.get("spec") is not None:
-        return False
-    function = node.this
-    if isinstance(function, exp.Lag | exp.Lead):
-        return True
-    # With ORDER BY it is a running total, which is planned as a statistic of its own.
-    if not isinstance(function, exp.Sum) or node.args.get("order") is not None:
-        return False
-    return with_aggregate(function.this)
-
-
-def read_window(node: exp.Expr, names: Names) -> Expression:
-    """Read a window over results; `names` are those of SELECT after GROUP BY."""
-    only(node, "this", "partition_by", "order", "over")
-    function = node.this
-    partition = [read(key, names) for key in node.args.get("partition_by") or ()]
-    if isinstance(function, exp.Sum):
-        only(function, "this")
-        return call_of(Function.TOTAL, read(function.this, names), *partition)
-    only(function, "this", "offset")
-    order = node.args.get("order")
-    if order is None or len(order.expressions) != 1:
-        raise refusal(
-            clause_of(node),
-            "rows before and after need one order",
-            "write LAG(COUNT(*)) OVER (ORDER BY month)",
-        )
-    only(order, "expressions")
-    item = order.expressions[0]
-    only(item, "this", "desc", "nulls_first")
-    offset = function.args.get("offset")
-    distance = 1 if offset is None else integer_literal(offset, "LAG")
-    # LEAD is LAG in the other direction: a negative number of rows back.
-    rows_back = distance if isinstance(function, exp.Lag) else -distance
-    value = read(function.this, names)
-    sorted_by = read(item.this, names)
-    descending = bool(item.args.get("desc"))
-    arguments = (value, Constant(rows_back), sorted_by, Constant(descending))
-    return call_of(Function.LAG, *arguments, *partition)
 
 
 def item_names(items: list[exp.Expr], scope: Scope) -> list[str]:

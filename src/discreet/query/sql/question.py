@@ -10,15 +10,16 @@ Law: tests/query/test_relation_facts.py::TestTheLastCheck
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from ...data.schema import Schema
+from ...frozen import replace
 from ..algebra.expression import Expression, Field, fields_of
 from ..algebra.refusal import refusal
-from ..algebra.statistic import Overall, Statistic, statistic_name
+from ..algebra.statistic import Overall, Result, Statistic, statistic_name
 from ..algebra.tree import (
     Finish,
     Key,
@@ -41,13 +42,11 @@ from .group import (
     Grouping,
     group_of,
     grouped_names,
-    is_result_window,
     item_names,
     running_total,
 )
 from .key_join import with_chosen
 from .lexical.statement import read_statement, too_deep
-from .public_list import with_lists
 from .relation import Catalogue, read_from, read_view, read_where, with_views
 from .scalar import read_scalar
 from .scope import Scope, exact_rows, row_names
@@ -59,10 +58,11 @@ from .syntax import (
     refuse_node,
     with_aggregate,
 )
+from .window import is_result_window
 
 _CLAUSES = (
     *("expressions", "distinct", "from_", "joins", "where", "group"),
-    *("having", "order", "limit", "offset", "with_"),
+    *("having", "qualify", "order", "limit", "offset", "with_"),
 )
 
 
@@ -76,6 +76,8 @@ class _Statistics:
     tables: Catalogue
     names: dict[Statistic, str] = field(default_factory=dict)
     types: dict[str, ValueType] = field(default_factory=dict)
+    totals: set[str] = field(default_factory=set)
+    """Names of counts and sums, which are never NULL."""
     running: set[bool] = field(default_factory=set)
     """Whether running totals were asked (True) and whether other aggregates were (False)."""
 
@@ -112,6 +114,8 @@ class _Statistics:
             # The type of a statistic does not depend on the keys.
             alone = Question(self.scope.rows, (), ((name, statistic),), Finish(()))
             self.types[name] = types_of(alone)[name]
+            if statistic.declared.result in (Result.COUNT, Result.TOTAL):
+                self.totals.add(name)
         return Field(self.names[statistic])
 
     def _fresh_name(self, statistic: Statistic) -> str:
@@ -129,17 +133,6 @@ class _Statistics:
         return aggregate
 
 
-def read_sql(
-    sql: str, schemas: Mapping[str, Schema], public_values: PublicValues | None
-) -> Question:
-    """Read the text of one SELECT as a question."""
-    try:
-        statement = with_lists(read_statement(sql), schemas, public_values)
-        return _read_question(statement, Catalogue(dict(schemas), {}), public_values)
-    except RecursionError:
-        raise too_deep() from None
-
-
 def read_row_sql(sql: str, schemas: Mapping[str, Schema]) -> Relation:
     """Read the text of one SELECT as rows, with just the columns it names."""
     try:
@@ -149,7 +142,7 @@ def read_row_sql(sql: str, schemas: Mapping[str, Schema]) -> Relation:
         raise too_deep() from None
 
 
-def _read_question(
+def read_question(
     node: exp.Expr, tables: Catalogue, public_values: PublicValues | None
 ) -> Question:
     """Read the parsed statement as a question."""
@@ -312,7 +305,9 @@ def _grouped_question(
     def aggregate(part: exp.Expr) -> Expression:
         return statistics.add(part, wanted.get(id(part)))
 
-    names = grouped_names(scope, grouping, aggregate, statistics.types, aliases)
+    names = grouped_names(
+        scope, grouping, aggregate, statistics.types, aliases, totals=statistics.totals
+    )
     # Aggregates that SELECT names come first, so that their statistics get those names.
     for item in items:
         is_statistic = is_aggregate(item) and not is_result_window(item)
@@ -365,20 +360,45 @@ def _finish(
             raise refusal(
                 "HAVING",
                 "it comes before windows, which read the rows that it leaves",
-                "sort and LIMIT",
+                "write QUALIFY",
             )
         condition = read(having.this, names)
+    qualify = read_qualify(node, replace(names, override=or_alias(names, aliases)))
     sorting = []
     order = node.args.get("order")
     if order is not None:
         only(order, "expressions")
-        sorting = [_order(item, names, columns, aliases) for item in order.expressions]
-    limit = _limit(node.args.get("limit"))
-    offset = _offset(node.args.get("offset"))
-    return Finish(columns, condition, tuple(sorting), limit, offset)
+        sorting = [read_order(item, names, columns, aliases) for item in order.expressions]
+    limit = read_limit(node.args.get("limit"))
+    offset = read_offset(node.args.get("offset"))
+    return Finish(columns, condition, tuple(sorting), limit, offset, qualify)
 
 
-def _order(
+def or_alias(
+    names: Names, aliases: Mapping[str, Expression]
+) -> Callable[[exp.Expr], Expression | None]:
+    """Return the reader of QUALIFY: names that SELECT gives come first, as in ORDER BY."""
+
+    def read_alias(node: exp.Expr) -> Expression | None:
+        if isinstance(node, exp.Column) and node.args.get("table") is None:
+            selected = aliases.get(node.name.casefold())
+            if selected is not None:
+                return selected
+        return None if names.override is None else names.override(node)
+
+    return read_alias
+
+
+def read_qualify(node: exp.Select, names: Names) -> Expression | None:
+    """Read QUALIFY, a condition on rows after windows; None if there is none."""
+    clause = node.args.get("qualify")
+    if clause is None:
+        return None
+    only(clause, "this")
+    return read(clause.this, names)
+
+
+def read_order(
     item: exp.Expr, names: Names, columns: Named, aliases: Mapping[str, Expression]
 ) -> tuple[Expression, bool]:
     """Read an item of ORDER BY: a position, a name that SELECT gives, or an expression."""
@@ -402,14 +422,16 @@ def _order(
     return read(node, names), descending
 
 
-def _offset(node: exp.Expr | None) -> int:
+def read_offset(node: exp.Expr | None) -> int:
+    """Read OFFSET; 0 if there is none."""
     if node is None:
         return 0
     only(node, "expression")
     return integer_literal(node.expression, "OFFSET")
 
 
-def _limit(node: exp.Expr | None) -> int | None:
+def read_limit(node: exp.Expr | None) -> int | None:
+    """Read LIMIT, FETCH FIRST or TOP; None if all rows are kept."""
     if node is None:
         return None
     if isinstance(node, exp.Fetch):

@@ -75,15 +75,20 @@ def with_views(node: exp.Expr, tables: Catalogue) -> Catalogue:
         raise refusal("WITH RECURSIVE", "one row could become any number", "write the steps out")
     only(clause, "expressions")
     for item in clause.expressions:
-        only(item, "this", "alias")
-        name, columns = _alias(item)
-        view: RowView | KeyItem | None
-        view = listed_keys(item.this, name, columns, tables.schemas, tables.views)
-        if view is None:
-            view = _relabelled(read_view(item.this, tables), columns)
-        views = {**tables.views, str(name).casefold(): view}
-        tables = replace(tables, views=views)
+        tables = with_view(item, tables)
     return tables
+
+
+def with_view(item: exp.Expr, tables: Catalogue) -> Catalogue:
+    """Read one view of WITH, and add it to the tables."""
+    only(item, "this", "alias")
+    name, columns = _alias(item)
+    view: RowView | KeyItem | None
+    view = listed_keys(item.this, name, columns, tables.schemas, tables.views)
+    if view is None:
+        view = _relabelled(read_view(item.this, tables), columns)
+    views = {**tables.views, str(name).casefold(): view}
+    return replace(tables, views=views)
 
 
 def read_view(node: exp.Expr, tables: Catalogue) -> RowView:

@@ -60,7 +60,7 @@ _CLAUSE_NAMES = {
 
 # Alternatives to clauses that are refused in every place.
 _LEFT_OUT = {
-    "qualify": "use HAVING, or ORDER BY … LIMIT",
+    "qualify": "use it after GROUP BY, or in a SELECT around it",
     "sample": "leave it out: noise is all the chance there is",
     "pivots": "GROUP BY the column instead",
     "hints": "leave it out",
@@ -73,9 +73,7 @@ _LEFT_OUT = {
 
 # Alternatives that several refusals share.
 _WINDOW = "use GROUP BY: a window shows one row's neighbours"
-_RESULTS = (
-    "over results there are SUM(COUNT(*)) OVER (), LAG and LEAD, and running totals along a number"
-)
+_RESULTS = "over results there are SUM, AVG, COUNT, MIN and MAX, LAG and LEAD, and ranks of rows"
 _SINGLE = "it would show values of single people; ask for COUNT(*), MODE(x), MIN(x) or MAX(x)"
 _FORMAT = "group by the date itself, as DATE_TRUNC('month', d), or by YEAR(d) and MONTH(d)"
 _CLOCK = "answers may not depend on the clock; write DATE '2024-01-31'"
@@ -145,7 +143,7 @@ _FOREIGN = {
 # Name and alternative of each known construct that has no private meaning, by its class.
 _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Window: ("OVER", _WINDOW),
-    exp.RowNumber: ("ROW_NUMBER", "use ORDER BY … LIMIT on the result"),
+    exp.RowNumber: ("ROW_NUMBER", "number the rows of a result, with GROUP BY"),
     exp.Subquery: ("a sub-query in an expression", _SCALAR),
     exp.Select: ("a sub-query in an expression", _SCALAR),
     exp.Lateral: ("LATERAL", "join a sub-query that groups by the person"),

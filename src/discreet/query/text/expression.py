@@ -12,8 +12,9 @@ from fractions import Fraction
 from typing import assert_never
 
 from ..algebra.chain import balance, leaves
-from ..algebra.expression import Call, Constant, Expression, Field, Function
+from ..algebra.expression import WINDOWS, Call, Constant, Expression, Field, Function
 from ..algebra.spelling import spell
+from ..algebra.window import PEERS, WindowParts, window_parts
 from ..domains.calendar import EPOCH
 
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
@@ -39,6 +40,13 @@ _INFIX = (
 _MIRRORED = {Function.LESS: ">", Function.AT_MOST: ">="}
 _LOOSE = (Function.AND, Function.OR, Function.NOT)
 _OPERATORS = (*_INFIX, Function.NOT, Function.NEGATE, Function.IS_NULL, Function.AMONG)
+_WINDOW_NAMES = {
+    Function.TOTAL: "SUM",
+    Function.FRAME: "SUM",
+    Function.LOWEST: "MIN",
+    Function.HIGHEST: "MAX",
+}
+"""Window functions whose SQL name is not the upper case of their own."""
 _MAX_PLACES = 40
 """Decimal places that the SQL reader takes (`NUMERAL`)."""
 
@@ -71,6 +79,8 @@ def expression_text(expression: Expression, names: Mapping[str, str]) -> str:
             return _constant(expression)
         case Call(function=function) if function in _INFIX:
             return _infix(expression, names)
+        case Call(function=function) if function in WINDOWS:
+            return _window(expression, names)
         case Call(function=function, arguments=arguments):
             texts = [expression_text(argument, names) for argument in arguments]
             return _call(function, texts, arguments)
@@ -134,10 +144,6 @@ def _call(function: Function, texts: list[str], arguments: tuple[Expression, ...
             return f"DATE_TRUNC({texts[1]}, {texts[0]})"
         case Function.CONCAT:
             return f"({' || '.join(texts)})"
-        case Function.TOTAL:
-            return f"SUM({texts[0]}) OVER ({_partition(texts[1:])})"
-        case Function.LAG:
-            return _lag(texts, arguments)
         # SQL's % has the sign of x, MODULO is never negative.
         case Function.MODULO:
             return f"PMOD({', '.join(texts)})"
@@ -156,21 +162,43 @@ def _case(texts: list[str]) -> str:
     return f"CASE {' '.join(branches)} ELSE {texts[-1]} END"
 
 
-def _lag(texts: list[str], arguments: tuple[Expression, ...]) -> str:
-    """Write LAG; a negative number of rows back is LEAD."""
-    distance = arguments[1]
-    rows_back = int(str(distance.value)) if isinstance(distance, Constant) else 1
-    function = "LAG" if rows_back >= 0 else "LEAD"
-    # Arguments: value, distance, order, whether it descends, and keys of PARTITION BY.
-    direction = " DESC" if arguments[3] == Constant(True) else ""
-    order = f"ORDER BY {texts[2]}{direction}"
-    window = f"{_partition(texts[4:])} {order}".lstrip()
-    arguments_text = f"{texts[0]}, {abs(rows_back)}"
-    return f"{function}({arguments_text}) OVER ({window})"
+def _window(call: Call, names: Mapping[str, str]) -> str:
+    """Write a window function with its OVER clause; a negative number of rows back is LEAD."""
+    parts = window_parts(call)
+    value = "" if parts.value is None else expression_text(parts.value, names)
+    function = _WINDOW_NAMES.get(call.function, call.function.upper())
+    if call.function is Function.LAG:
+        back = -int(parts.ends[0] or 0)
+        function = "LAG" if back >= 0 else "LEAD"
+        value = f"{value}, {abs(back)}"
+    over = []
+    if parts.keys:
+        keys = [expression_text(key, names) for key in parts.keys]
+        over.append(f"PARTITION BY {', '.join(keys)}")
+    if parts.order:
+        items = []
+        for expression, descending in parts.order:
+            items.append(expression_text(expression, names) + " DESC" * descending)
+        over.append(f"ORDER BY {', '.join(items)}")
+    if call.function is Function.FRAME:
+        over.append(_frame(parts))
+    return f"{function}({value}) OVER ({' '.join(over)})"
 
 
-def _partition(keys: list[str]) -> str:
-    return f"PARTITION BY {', '.join(keys)}" if keys else ""
+def _frame(parts: WindowParts) -> str:
+    first, last = parts.ends
+    if last == PEERS:
+        return "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+    return f"ROWS BETWEEN {_frame_end(first, 'PRECEDING')} AND {_frame_end(last, 'FOLLOWING')}"
+
+
+def _frame_end(end: int | str | None, unbounded: str) -> str:
+    if end is None:
+        return f"UNBOUNDED {unbounded}"
+    rows = int(end)
+    if rows == 0:
+        return "CURRENT ROW"
+    return f"{-rows} PRECEDING" if rows < 0 else f"{rows} FOLLOWING"
 
 
 def _bracket(text: str, expression: Expression) -> str:

@@ -11,7 +11,6 @@ Law: tests/query/test_show.py::TestFingerprints
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
@@ -20,8 +19,8 @@ from itertools import count
 from ...arithmetic.canonical import hash_json
 from ...data.schema import Schema
 from ...data.unit import People
-from ...frozen import frozen
-from ..algebra.expression import Constant, Expression, Field
+from ...frozen import frozen, replace
+from ..algebra.expression import Constant, Expression, Field, fields_of
 from ..algebra.statistic import (
     CountDistinct,
     CountPeople,
@@ -31,6 +30,7 @@ from ..algebra.statistic import (
     Statistic,
     expressions_of,
     function_name,
+    statistic_name,
 )
 from ..algebra.tree import (
     Finish,
@@ -44,23 +44,22 @@ from ..algebra.tree import (
     Total,
     Union,
     Where,
-    inputs_of,
+    expressions_of_finish,
+    names_of,
+    own_fields,
 )
 from ..bounds.fanout import person_rows
 from ..bounds.relation_facts import columns_of, tables_of
-from ..domains.domain import Day, Domain, Scalar, Second, Whole
-from ..domains.type_of import ValueType
 from ..meaning.post_processing import types_of
 from .expression import expression_text, quote
+from .listed_keys import shorter_lists, typed_constant
 
 _JOIN_KINDS = {"": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN"}
 _TOTALS = {"sum": "SUM", "least": "MIN", "greatest": "MAX"}
 FORMAT = 1
 """Version of the canonical text behind a fingerprint: ledgers keep them, so it never changes."""
-_LATER = {"sets", "running", "outer", "offset", "nested"}
+_LATER = {"sets", "running", "outer", "offset", "nested", "qualify"}
 """Fields that came after 0.1.0: empty ones are not written, so that old fingerprints stay."""
-MAX_LISTED = 20
-"""Values of a key that the text lists; more are counted."""
 
 
 def describe(question: Question) -> str:
@@ -78,6 +77,8 @@ def describe(question: Question) -> str:
     GROUP BY region
     ORDER BY n DESC
     """
+    if _leaves_out(question):
+        return _over_released(question)
     shown = from_text(question.rows, _chosen_keys(question))
     names: dict[str, str] = {}
     for key in question.keys:
@@ -95,47 +96,50 @@ def describe(question: Question) -> str:
     lines = [f"SELECT {', '.join(items)}", shown.text]
     if keys:
         lines.append(f"GROUP BY {_group(question, keys)}")
-    return "\n".join([*lines, *_finish(question.finish, names), *_shorter_lists(question, names)])
+    return "\n".join([*lines, *_finish(question.finish, names), *shorter_lists(question, names)])
 
 
-def _shorter_lists(question: Question, names: Mapping[str, str]) -> Iterator[str]:
-    """Yield a comment on each key whose values the question lists itself (`keys=` in Python).
-
-    SQL cannot say such a list: a WHERE would change which rows of a person count.
-    """
-    # Chosen combinations are written as a join; values of public tables are not known here.
-    if question.nested is not None or _reads_public_table(question.rows):
-        return
-    columns = columns_of(question.rows)
-    for key in question.keys:
-        # Only lists of plain columns are told: all values of a function take long to list.
-        if key.values is None or not isinstance(key.expression, Field):
-            continue
-        values = key.values
-        if len(values) >= _number_of_values(columns[key.expression.name]):
-            continue
-        type_ = types_of(question)[key.name]
-        shown = [
-            expression_text(_typed_constant(value, type_), {}) for value in values[:MAX_LISTED]
-        ]
-        if len(values) > MAX_LISTED:
-            shown.append(f"and {len(values) - MAX_LISTED:,} more")
-        yield f"-- cells only of {names[key.name]}: {', '.join(shown)}"
-
-
-def _number_of_values(domain: Domain) -> float:
-    """Return how many values a column may have; infinite where they are not declared."""
-    if domain.keys is not None:
-        return len(domain.keys)
-    if isinstance(domain, Whole | Day | Second):
-        return domain.high - domain.low + 1
-    return math.inf
+def _leaves_out(question: Question) -> bool:
+    """Return whether keys or statistics have names, or are there at all, by a sub-query alone."""
+    finish = question.finish
+    if not finish.columns:
+        return False
+    read: set[str] = set()
+    for expression in expressions_of_finish(finish):
+        read |= fields_of(expression)
+    shown = [expression for _, expression in finish.columns]
+    for name, statistic in question.statistics:
+        # A statistic that SELECT does not name has a name that follows from it, or from its sets.
+        plain = name == statistic_name(statistic) or question.sets is not None
+        own = plain or Field(name) in shown
+        if name not in read or not own:
+            return True
+    for place, key in enumerate(question.keys, 1):
+        plain_name = f"key_{place}"
+        if isinstance(key.expression, Field):
+            plain_name = key.expression.name
+        if Field(key.name) not in shown and key.name != plain_name:
+            return True
+    return False
 
 
-def _reads_public_table(rows: Relation) -> bool:
-    if isinstance(rows, JoinPublic):
-        return True
-    return any(_reads_public_table(one) for one in inputs_of(rows))
+def _over_released(question: Question) -> str:
+    """Write a question as a SELECT over the released table of all its keys and statistics."""
+    names = [key.name for key in question.keys] + names_of(question.statistics)
+    inner = describe(replace(question, finish=Finish(own_fields(names))))
+    quoted = {name: quote(name) for name in names}
+    items = []
+    for name, expression in question.finish.columns:
+        items.append(with_alias(expression_text(expression, quoted), name))
+    # A comment goes to the end of its line, and would take the bracket with it: comments come last.
+    inner_lines = inner.split("\n")
+    comments = [line for line in inner_lines if line.startswith("--")]
+    block = "\n  ".join(line for line in inner_lines if not line.startswith("--"))
+    lines = [f"SELECT {', '.join(items)}", f"FROM ({block}) AS t"]
+    for line in _finish(question.finish, quoted):
+        # A condition on released rows, before any window reads them, is their WHERE.
+        lines.append(line.replace("HAVING ", "WHERE ", 1) if line.startswith("HAVING") else line)
+    return "\n".join([*lines, *comments])
 
 
 def _chosen_keys(question: Question) -> ListedKeys | None:
@@ -151,15 +155,8 @@ def _chosen_keys(question: Question) -> ListedKeys | None:
         key = question.keys[position]
         matched.append(key.expression)
         key_types.append(types[key.name])
-    rows = [tuple(map(_typed_constant, values, key_types)) for values in nest.rows]
+    rows = [tuple(map(typed_constant, values, key_types)) for values in nest.rows]
     return ListedKeys(tuple(matched), tuple(rows))
-
-
-def _typed_constant(value: Scalar, type_: ValueType) -> Constant:
-    """Return a key as a constant that says whether it is a day or second; NULL is neither."""
-    if value is not None and type_ in ("day", "second"):
-        return Constant(value, type_)
-    return Constant(value)
 
 
 def _group(question: Question, keys: list[str]) -> str:
@@ -173,10 +170,12 @@ def _group(question: Question, keys: list[str]) -> str:
 
 
 def _finish(finish: Finish, names: Mapping[str, str]) -> list[str]:
-    """Write HAVING, ORDER BY, LIMIT and OFFSET, each on its line."""
+    """Write HAVING, QUALIFY, ORDER BY, LIMIT and OFFSET, each on its line."""
     lines = []
     if finish.having is not None:
         lines.append(f"HAVING {expression_text(finish.having, names)}")
+    if finish.qualify is not None:
+        lines.append(f"QUALIFY {expression_text(finish.qualify, names)}")
     if finish.order:
         items = []
         for expression, descending in finish.order:

@@ -300,8 +300,15 @@ _EXPLANATION = Record.of(
 )
 # Services of older versions send one price.
 _CHARGED = JsonField("charged", BUDGET_REFERENCE, required=False)
+# Entries whose cells give the answer for nothing; services of older versions send none.
+_SOURCES = JsonField(
+    "sources", listing(anything("An entry.", type="integer"), "entries"), required=False
+)
+_TIMES = JsonField(
+    "times", anything("Its error, in planned errors.", type="number"), required=False
+)
 EXPLANATION = ReplyFormat(
-    "Explanation", replace(_EXPLANATION, fields=(*_EXPLANATION.fields, _CHARGED))
+    "Explanation", replace(_EXPLANATION, fields=(*_EXPLANATION.fields, _CHARGED, _SOURCES, _TIMES))
 )
 _ANSWERS = anything(
     "Answers by the names of their questions.",
@@ -326,6 +333,8 @@ def explanation_reply(explanation: Explanation) -> JsonObject:
         "stored": explanation.stored,
         "part": explanation.part,
         "texts": list(explanation.texts),
+        "sources": list(explanation.sources),
+        "times": explanation.times,
         "warnings": list(explanation.warnings),
         "text": str(explanation),
     }

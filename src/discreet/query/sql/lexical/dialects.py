@@ -67,12 +67,15 @@ def _window(node: exp.Window) -> exp.Expr | None:
         total = exp.Window(this=exp.Sum(this=x.copy()), **window)
         return exp.Div(this=x, expression=total)
     frame = node.args.get("spec")
-    if frame is not None and node.args.get("order") is not None:
+    # A running total along a key has one row for each value: rows and values end at the same one.
+    running = isinstance(function, exp.Sum) and with_aggregate(function.this)
+    if running and frame is not None and node.args.get("order") is not None:
         parts = {name: str(part).upper() for name, part in frame.args.items() if part}
-        parts.pop("kind", None)
+        # RANGE is how a sum over released rows is written; it stays one.
+        is_rows = parts.pop("kind", "") == "ROWS"
         parts.setdefault("end", "CURRENT ROW")
         # A frame up to the current row is what ORDER BY alone means.
-        if parts == _TO_CURRENT_ROW:
+        if is_rows and parts == _TO_CURRENT_ROW:
             node.set("spec", None)
     return None
 

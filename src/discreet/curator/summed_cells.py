@@ -1,0 +1,193 @@
+"""Roll-up: an answer that is the sum of cells which this asker has paid for, with nothing spent.
+
+    asked                           stored, by this asker                         given
+    GROUP BY month                  GROUP BY month, origin                        sums over the origins
+    WHERE hour = 9                  GROUP BY hour, origin                         the sum of that hour's cells
+    GROUP BY month, spend ε = 1/2   GROUP BY month, at ε = 1                      the same cells
+
+A sum of m cells has m times the variance of one. So it is given only if it is as good as asked: its error at
+the asked level is at most `within` times the error of the plan that would be paid for (1 by default). The
+same cells that were measured on other terms are given only where `within` is stated: who asks for them
+anew at another spend may want another draw.
+
+Of several stored tables the one that was charged first is taken. It stays the first, so the same question
+has the same answer for ever, and no entry of its own is needed: the receipt is of the charge whose cells
+are summed, and says how (`Receipt.shown`).
+
+Between people nothing is told: only answers count that the asker has paid for, or everybody's if the
+steward shares questions (decision 23).
+
+Guarantee: nothing is charged, run or written; a ledger with parts or blocks has no such sums.
+Law: tests/curator/test_summed_cells.py::TestARollUp
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from ..answer.answer import Answer
+from ..answer.stored import estimates_from_json, scalar_to_json
+from ..errors import InvalidArgument
+from ..frozen import field, frozen
+from ..plan.plan import Plan
+from ..plan.planner import CheckedRequest
+from ..privacy.events.json import Json
+from ..query.bounds.finer_questions import FinerQuestion, finer_questions
+from ..query.domains.domain import Values
+from ..query.text.measured_part import MeasuredPart, measured_part
+from ..query.text.question import fingerprint
+from .answer_key import key_start
+from .context import CuratorContext
+from .pay import Paid, find_paid
+from .receipt import is_sum
+from .signing import Signer
+from .stored_answer import Body, part_of_table, read_answers, read_body
+from .wide_measurement import PaidMeasurement
+
+_MOVED = ("nonnegative", "whole")
+"""Terms by which released numbers were moved: such numbers are no totals with noise any more."""
+_ROUNDING = 1 + 1e-9
+"""Factor by which two bounds of one error may differ because they were searched for apart."""
+
+
+@frozen
+class SummedCells:
+    """A stored answer, and which of its cells are summed, as a receipt says it (`shown`)."""
+
+    paid: Paid
+    part: Json = field(hash=False)
+    times: float = 1.0
+    """Its error at the asked level, in errors of the plan."""
+
+
+def summed_answers(
+    context: CuratorContext,
+    request: CheckedRequest,
+    plans: Mapping[str, Plan],
+    measured: PaidMeasurement,
+    *,
+    who: str,
+    signer: Signer | None,
+) -> dict[str, Answer] | None:
+    """Return the answer that stored cells of this asker add up to; None if it has to be paid for."""
+    found = find_sums(context, request, plans, measured, who)
+    if found is None:
+        return None
+    opened = context.ledger.terms.filter
+    return read_answers(
+        request, lambda: plans, found.paid, opened, signer, part=found.part, derived=True
+    )
+
+
+def find_sums(
+    context: CuratorContext,
+    request: CheckedRequest,
+    plans: Mapping[str, Plan],
+    measured: PaidMeasurement,
+    who: str,
+) -> SummedCells | None:
+    """Return a stored answer of this asker whose cells add up to the question, if it is good enough."""
+    terms = request.terms
+    moved = terms.nonnegative or terms.whole
+    if request.several or terms.reuse is False or moved or plans[""].public:
+        return None
+    # Parts and blocks are charged one by one: a table that reaches into others is no source for one.
+    ledger_terms = context.ledger.terms
+    if ledger_terms.parts is not None or ledger_terms.blocks is not None:
+        return None
+    apart = not context.share_questions
+    if context.ledger.find_paid(who, measured.key.text, apart=apart) is not None:
+        # The very measurement that would be charged is there: it is read as such.
+        return None
+    found: list[SummedCells] = []
+    # The keys of others are not even read: the time would tell what they asked (timing side channel).
+    owner = who if apart else None
+    for finer, part, keys in _candidates(context, request, owner):
+        for key in keys:
+            paid = find_paid(context.ledger, who, key, apart=apart, pause=context.pause)
+            if paid is None:
+                continue
+            shown = _shown(finer, part)
+            if terms.within is None and not any(map(is_sum, shown.values())):
+                # Who asks for the same cells at another spend may want another draw: so it is said.
+                continue
+            times = _times_planned(paid, shown, plans[""])
+            if times <= (terms.within or 1) * _ROUNDING:
+                found.append(SummedCells(paid, shown, times))
+    return min(found, key=_number, default=None)
+
+
+def _number(rolled: SummedCells) -> int:
+    return rolled.paid.entry.number
+
+
+def _candidates(
+    context: CuratorContext, request: CheckedRequest, owner: str | None
+) -> Iterator[tuple[FinerQuestion, MeasuredPart, list[str]]]:
+    """Yield finer questions with the keys under which they were charged, on any terms.
+
+    `owner` is the person whose charges count; None for everybody's.
+    """
+    [checked] = request.checked.values()
+    by_start: dict[str, tuple[FinerQuestion, MeasuredPart]] = {}
+    for finer in finer_questions(checked.question, checked.public_values):
+        part = measured_part(finer.question)
+        by_start.setdefault(key_start(fingerprint(part.question)), (finer, part))
+    keys: dict[str, list[str]] = {}
+    for key in context.ledger.keys(by_start.keys(), owner):
+        # All starts end with the print of a measured part, and have one length.
+        start = key[: len(next(iter(by_start)))]
+        keys.setdefault(start, []).append(key)
+    for start, listed in keys.items():
+        yield (*by_start[start], listed)
+
+
+def _shown(finer: FinerQuestion, part: MeasuredPart) -> Json:
+    """Write which cells are summed, by the titles of the measured keys; nothing for all of them."""
+    titles = part.titles()
+    chosen: Json = {}
+    keys = finer.question.keys
+    for place, values in enumerate((*finer.kept, *finer.summed)):
+        title = titles[part.places[place]]
+        written = [scalar_to_json(value) for value in _in_order(values)]
+        if place >= len(finer.kept):
+            chosen[title] = {"sum": written} if len(written) > 1 else written[0]
+        elif len(values) < len(keys[place].values or ()):
+            chosen[title] = {"of": written}
+    return chosen
+
+
+def _in_order(values: Values) -> list[object]:
+    """Return values in an order of their own: receipts of equal sums are equal."""
+    return sorted(values, key=repr)
+
+
+def _times_planned(paid: Paid, shown: Json, plan: Plan) -> float:
+    """Return the largest error of sums of stored cells, in errors of a plan; infinite if there is no sum."""
+    body = read_body(paid.body)
+    if not _adds_up(body):
+        return math.inf
+    part = measured_part(plan.question)
+    try:
+        _, rows = estimates_from_json(part_of_table(body, "", shown), part.question)
+    except InvalidArgument:
+        # Numbers that do not add up, as those that share their noise.
+        return math.inf
+    beta = float(1 - plan.level)
+    times = 0.0
+    for row in rows:
+        for name, planned in plan.statistic_errors().items():
+            ends = row[part.names[name]].interval(beta)
+            if ends is None or not rows or planned <= 0:
+                return math.inf
+            low, high = map(float, ends)  # type: ignore[arg-type]
+            times = max(times, (high - low) / 2 / planned)
+    return times if rows else math.inf
+
+
+def _adds_up(body: Body) -> bool:
+    """Return whether a stored answer is one measured table, whose numbers were not moved."""
+    if not body.measured or body.facts is None or list(body.answers) != [""]:
+        return False
+    return not any(body.facts.terms.get(name) for name in _MOVED)

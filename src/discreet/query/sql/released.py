@@ -1,0 +1,175 @@
+"""Sub-queries and WITH around an aggregate: the aggregate is measured, the rest is read of its release.
+
+A sub-query of rows, or one that groups by the person, is a relation as ever (`sql.relation`). One that sums up
+rows of many units cannot be a relation: only its release can be read, by post-processing
+(`sql.released_rows`).
+
+Guarantee: nothing outside the aggregate can reach a private row: it is read over the columns that the
+aggregate shows, and makes no relation.
+
+Refuses: with `UnsupportedQuery` joins of released tables.
+
+Law: tests/end_to_end/test_released_tables.py::TestReleasedTables
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from ...data.schema import Schema
+from ...frozen import field, frozen, replace
+from ..algebra.expression import fields_of
+from ..algebra.refusal import refusal
+from ..algebra.tree import Question, expressions_of_finish, names_of
+from ..bounds.check import require_sound
+from ..bounds.keys import PublicValues
+from .group import group_of
+from .lexical.statement import read_statement, too_deep
+from .public_list import with_lists
+from .question import read_question
+from .relation import Catalogue, read_from, read_where, with_view
+from .released_rows import ReleasedRows, has_summary, read_select
+from .syntax import only
+
+
+@frozen
+class _Reader:
+    """What is known where a SELECT is read: tables, values of public tables, and views of WITH.
+
+    `views` are the views that are released tables, by case-folded names.
+    """
+
+    tables: Catalogue
+    public_values: PublicValues | None
+    views: Mapping[str, exp.Expr] = field(default_factory=dict)
+
+
+def read_sql(
+    sql: str, schemas: Mapping[str, Schema], public_values: PublicValues | None
+) -> Question:
+    """Read the text of one SELECT as a question, perhaps with a SELECT over its released table."""
+    try:
+        statement = with_lists(read_statement(sql), schemas, public_values)
+        reader = _Reader(Catalogue(dict(schemas), {}), public_values)
+        return _read(statement, reader)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _read(node: exp.Expr, reader: _Reader) -> Question:
+    """Read a statement as an aggregate of private rows, or as a SELECT over such an aggregate."""
+    select = node
+    inside = reader
+    while isinstance(select, exp.Subquery):
+        inside = _with_views(select, inside)
+        select = select.this
+    inside = _with_views(select, inside)
+    source = _source(select, inside)
+    if source is not None and isinstance(select, exp.Select):
+        question = read_select(select, source).finished()
+        # Checked again: what is outside was read over columns alone, but may not fit their types.
+        return require_sound(_without_unread(question), reader.public_values)
+    if len(inside.views) == len(reader.views):
+        # All is of rows: the statement is read as it stands, and refusals quote it.
+        return read_question(node, reader.tables, reader.public_values)
+    # The views are known by now, and those that are released have no rows to be read.
+    select = select.copy()
+    select.set("with_", None)
+    return read_question(select, inside.tables, reader.public_values)
+
+
+def _without_unread(question: Question) -> Question:
+    """Return a question of keys alone if nothing reads a statistic: the number of public keys is public."""
+    read_names: set[str] = set()
+    for expression in expressions_of_finish(question.finish):
+        read_names |= fields_of(expression)
+    listed = all(key.values is not None for key in question.keys)
+    if not question.keys or not listed or read_names & set(names_of(question.statistics)):
+        return question
+    return replace(question, statistics=())
+
+
+def _with_views(node: exp.Expr, reader: _Reader) -> _Reader:
+    """Read WITH; views that are released tables are read where they are used."""
+    clause = node.args.get("with_")
+    if clause is None or clause.args.get("recursive"):
+        return reader
+    known = reader
+    views = dict(reader.views)
+    for item in clause.expressions:
+        # One by one: later views, of either kind, see those before them.
+        if _is_released(item.this, replace(known, views=views)):
+            only(item, "this", "alias")
+            only(item.args["alias"], "this")
+            views[item.alias.casefold()] = item.this
+        else:
+            known = replace(known, tables=with_view(item, known.tables))
+    return replace(known, views=views)
+
+
+def _is_released(node: exp.Expr, reader: _Reader) -> bool:
+    """Return whether a sub-query sums up rows of many units, so that only its release can be read."""
+    node = node.unnest() if isinstance(node, exp.Subquery) else node
+    if not isinstance(node, exp.Select):
+        return False
+    reader = _with_views(node, reader)
+    if _source_node(node, reader) is not None:
+        return True
+    if node.args.get("from_") is None or _reads_public(node, reader):
+        return False
+    if node.args.get("group") is None:
+        return any(map(has_summary, node.expressions))
+    scope = read_where(node, read_from(node, reader.tables), reader.tables)
+    # A sub-query that groups by the person has a row for each: it is a relation, and is not released.
+    return not group_of(node, scope).person
+
+
+def _reads_public(node: exp.Select, reader: _Reader) -> bool:
+    """Return whether FROM is a single public table, whose distinct rows are a list of keys."""
+    table = node.args["from_"].this
+    if not isinstance(table, exp.Table) or node.args.get("joins"):
+        return False
+    for name, schema in reader.tables.schemas.items():
+        if name.casefold() == table.name.casefold():
+            return schema.public
+    return False
+
+
+def _source_node(node: exp.Select, reader: _Reader) -> exp.Expr | None:
+    """Return the released table in FROM; None if FROM is of rows."""
+    clause = node.args.get("from_")
+    if clause is None:
+        return None
+    item = clause.this
+    if isinstance(item, exp.Table) and item.args.get("db") is None:
+        return reader.views.get(item.name.casefold())
+    if isinstance(item, exp.Subquery) and _is_released(item, reader):
+        return item
+    return None
+
+
+def _source(node: exp.Expr, reader: _Reader) -> ReleasedRows | None:
+    """Read the released table in FROM; None if the SELECT is one of private rows."""
+    if not isinstance(node, exp.Select):
+        return None
+    source = _source_node(node, reader)
+    joined = [join.this for join in node.args.get("joins") or ()]
+    for item in joined:
+        holder = exp.Select(from_=exp.From(this=item.copy()))
+        if source is not None or _source_node(holder, reader) is not None:
+            raise refusal(
+                "JOIN of a released table",
+                "its rows are noisy results, which are joined with nothing here",
+                "ask for each table by itself, and join the answers",
+            )
+    if source is None:
+        return None
+    inner = source.unnest() if isinstance(source, exp.Subquery) else source
+    question = _read(inner, reader)
+    finish = question.finish
+    kept = () if finish.qualify is None else (finish.qualify,)
+    return ReleasedRows(
+        question, finish.columns, finish.having, kept, finish.order, finish.limit, finish.offset
+    )

@@ -1,0 +1,383 @@
+"""SELECT over the rows of a released table, as a finish of the aggregate inside (post-processing).
+
+All that is outside becomes `algebra.tree.Finish` of the inner question, so it costs nothing, and one
+measurement serves every such view of it.
+
+| outside | becomes |
+|---|---|
+| names and computed columns | shown columns, with the inner ones put in |
+| WHERE | HAVING; QUALIFY if a window below has read the rows already |
+| windows, QUALIFY | windows over rows that are still there |
+| GROUP BY, SUM, AVG, COUNT, MIN, MAX, DISTINCT | windows over each group, of which the first row is shown |
+| LIMIT inside another SELECT | QUALIFY on the number of the row |
+
+A row that a condition below dropped stays in the table until the end. So windows above such a condition
+have it as one more key (`gate`): they read rows that are there, and no others.
+
+Refuses: with `UnsupportedQuery` all that has no reader; with `SchemaMismatch` unknown columns.
+
+Law: tests/end_to_end/test_released_tables.py::TestReleasedTables
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from ...errors import SchemaMismatch
+from ...frozen import frozen, replace
+from ...show.nearest import did_you_mean
+from ..algebra.chain import chain
+from ..algebra.expression import Constant, Expression, Function, call_of, windows_of
+from ..algebra.refusal import refusal
+from ..algebra.statistic import Result
+from ..algebra.tree import Finish, Named, Question, names_of, require_unique_names
+from ..algebra.window import WindowParts, window_call
+from ..meaning.post_processing import types_of
+from .expression import Names, read
+from .question import or_alias, read_limit, read_offset, read_order, read_qualify
+from .syntax import clause_of, identifier, integer_literal, is_aggregate, only, with_aggregate
+from .times import settle_units
+from .window import read_summary, read_window
+
+_CLAUSES = (
+    *("expressions", "distinct", "from_", "where", "group", "having", "qualify"),
+    *("order", "limit", "offset", "with_"),
+)
+
+
+@frozen
+class ReleasedRows:
+    """Rows of a released table: an inner question, and what was made of it so far.
+
+    `columns` are what SQL sees, over keys and statistics of the question. `having` chose rows before
+    any window, `kept` are conditions on rows since then. `order` and `limit` are those of the last
+    SELECT, as long as nothing was done to its rows.
+    """
+
+    question: Question
+    columns: Named
+    having: Expression | None = None
+    kept: tuple[Expression, ...] = ()
+    order: tuple[tuple[Expression, bool], ...] = ()
+    limit: int | None = None
+    offset: int = 0
+
+    def finished(self) -> Question:
+        """Return the question with all that was read as its finish."""
+        qualify = _all(self.kept)
+        finish = Finish(self.columns, self.having, self.order, self.limit, self.offset, qualify)
+        return replace(self.question, finish=finish)
+
+    def gate(self) -> Expression | None:
+        """Return whether a row is still there; None if no row was dropped after HAVING."""
+        condition = _all(self.kept)
+        if condition is None:
+            return None
+        # NULL is not true: such a row was dropped.
+        return call_of(Function.COALESCE, condition, Constant(False))
+
+    def has_windows(self) -> bool:
+        """Return whether a window has read the rows: later conditions must not take them from it."""
+        shown = [expression for _, expression in self.columns]
+        return any(map(windows_of, (*shown, *self.kept)))
+
+
+def read_select(node: exp.Select, rows: ReleasedRows) -> ReleasedRows:
+    """Read one SELECT over released rows."""
+    only(node, *_CLAUSES)
+    alias = _alias(node)
+    item = node.args["from_"].this
+    if isinstance(item, exp.Subquery):
+        only(item, "this", "alias")
+    labels = {name.casefold() for name, _ in rows.columns}
+    settle_units(node, lambda name: name.casefold() in labels)
+    plain = _names(rows, alias)
+    if _changes_rows(node):
+        rows = _without_limit(rows)
+        rows = _where(node, rows, plain)
+    if _summarises(node):
+        columns, rows, names = _summarised(node, rows, alias)
+    else:
+        names = _with_windows(plain, rows)
+        columns = _columns(node, rows, alias, names)
+    require_unique_names(names_of(columns))
+    aliases = {name.casefold(): expression for name, expression in columns}
+    qualify = read_qualify(node, _aliased(names, aliases))
+    if qualify is not None:
+        rows = replace(rows, kept=(*rows.kept, qualify))
+    # The order of a sub-query stays unless this SELECT names one: LIMIT outside then means the same.
+    order = rows.order
+    clause = node.args.get("order")
+    if clause is not None:
+        only(clause, "expressions")
+        items = [read_order(item, names, columns, aliases) for item in clause.expressions]
+        order = tuple(items)
+    limit = rows.limit
+    offset = rows.offset
+    if node.args.get("limit") is not None or node.args.get("offset") is not None:
+        limit = read_limit(node.args.get("limit"))
+        offset = read_offset(node.args.get("offset"))
+    return replace(rows, columns=columns, order=order, limit=limit, offset=offset)
+
+
+def _changes_rows(node: exp.Select) -> bool:
+    """Return whether a SELECT does more than to choose and compute columns row by row."""
+    for clause in ("where", "group", "having", "qualify", "distinct", "order", "limit", "offset"):
+        if node.args.get(clause) is not None:
+            return True
+    return any(map(with_aggregate, node.expressions))
+
+
+def _summarises(node: exp.Select) -> bool:
+    """Return whether a SELECT has one row for each group of the rows below it."""
+    for clause in ("group", "having", "distinct"):
+        if node.args.get(clause) is not None:
+            return True
+    return any(map(has_summary, node.expressions))
+
+
+def has_summary(node: exp.Expr) -> bool:
+    """Return whether an item has an aggregate, also inside a window; SUM(x) OVER () itself is none."""
+    for found in node.find_all(exp.AggFunc, exp.Anonymous, exp.Filter):
+        if is_aggregate(found) and not isinstance(found.parent, exp.Window):
+            return True
+    return False
+
+
+def _without_limit(rows: ReleasedRows) -> ReleasedRows:
+    """Return rows of which LIMIT and OFFSET are conditions on the number of the row."""
+    if rows.limit is None and not rows.offset:
+        return rows
+    gate = rows.gate()
+    keys = () if gate is None else (gate,)
+    # Rows that were dropped before are numbered apart from those that are still there.
+    number = window_call(Function.ROW_NUMBER, WindowParts(None, rows.order, keys))
+    kept = rows.kept
+    if rows.offset:
+        kept += (call_of(Function.LESS, Constant(rows.offset), number),)
+    if rows.limit is not None:
+        last = Constant(rows.offset + rows.limit)
+        kept += (call_of(Function.AT_MOST, number, last),)
+    return replace(rows, kept=kept, limit=None, offset=0)
+
+
+def _where(node: exp.Select, rows: ReleasedRows, names: Names) -> ReleasedRows:
+    """Add the condition of WHERE: before windows as HAVING, after them as one more condition."""
+    clause = node.args.get("where")
+    if clause is None:
+        return rows
+    only(clause, "this")
+    condition = read(clause.this, names)
+    if rows.has_windows() or windows_of(condition):
+        return replace(rows, kept=(*rows.kept, condition))
+    having = condition
+    if rows.having is not None:
+        having = chain(Function.AND, [rows.having, condition])
+    return replace(rows, having=having)
+
+
+def _summarised(
+    node: exp.Select, rows: ReleasedRows, alias: str
+) -> tuple[Named, ReleasedRows, Names]:
+    """Read GROUP BY, aggregates and DISTINCT: windows over groups, of which the first row is shown."""
+    plain = _names(rows, alias)
+    if node.args.get("distinct") is not None:
+        only(node.args["distinct"])
+    keys = _keys(node, rows, alias, plain)
+    names, rows = _grouped(
+        rows, plain, keys, everything=node.args.get("group") is None and not keys
+    )
+    columns = _columns(node, rows, alias, names)
+    # Every row of a group has the same sums: the first one stands for the group.
+    first = window_call(Function.ROW_NUMBER, WindowParts(None, (), _partition(keys, rows)))
+    kept = (*rows.kept, call_of(Function.EQUAL, first, Constant(1)))
+    having = node.args.get("having")
+    if having is not None:
+        only(having, "this")
+        aliases = {name.casefold(): expression for name, expression in columns}
+        kept += (read(having.this, _aliased(names, aliases)),)
+    return columns, replace(rows, kept=kept, order=()), names
+
+
+def _partition(keys: tuple[Expression, ...], rows: ReleasedRows) -> tuple[Expression, ...]:
+    gate = rows.gate()
+    return keys if gate is None else (*keys, gate)
+
+
+def _grouped(
+    rows: ReleasedRows, plain: Names, keys: tuple[Expression, ...], *, everything: bool
+) -> tuple[Names, ReleasedRows]:
+    """Return the names of SELECT after GROUP BY: keys, and aggregates of the rows of a group.
+
+    Without GROUP BY there is one row, also if no row is left to sum up. So conditions are then put
+    into the sums, and all rows stay.
+    """
+    present: Expression | None = None
+    if everything:
+        conditions = [*rows.kept]
+        if rows.having is not None and not rows.has_windows():
+            conditions.insert(0, rows.having)
+            rows = replace(rows, having=None)
+        present = _all(conditions)
+        rows = replace(rows, kept=())
+
+    def over(function: Function, value: Expression) -> Expression:
+        if present is not None:
+            otherwise = Constant(0) if value == Constant(1) else Constant(None)
+            value = call_of(Function.CASE, present, value, otherwise)
+        return window_call(function, WindowParts(value, (), _partition(keys, rows)))
+
+    def read_grouped(node: exp.Expr) -> Expression | None:
+        if isinstance(node, exp.Window):
+            raise refusal(
+                clause_of(node),
+                "it reads the rows of another SELECT than the aggregates beside it",
+                "put the aggregates into a sub-query, and the window around it",
+            )
+        if is_aggregate(node):
+            return read_summary(node, plain, over)
+        if isinstance(node, exp.Literal | exp.Paren) or with_aggregate(node):
+            return None
+        known = _read_or_none(node, plain)
+        if known in keys:
+            return known
+        if isinstance(node, exp.Column):
+            name = identifier(node.this)
+            plain.column(node)
+            raise refusal(
+                name,
+                "it is neither a key nor inside an aggregate",
+                f"GROUP BY {name}, or take AVG({name})",
+            )
+        return None
+
+    return replace(plain, override=read_grouped), rows
+
+
+def _read_or_none(node: exp.Expr, names: Names) -> Expression | None:
+    """Read an expression of columns; None if one of its names is no column."""
+    for column in node.find_all(exp.Column):
+        try:
+            names.column(column)
+        except SchemaMismatch:
+            return None
+    return read(node, names)
+
+
+def _keys(node: exp.Select, rows: ReleasedRows, alias: str, names: Names) -> tuple[Expression, ...]:
+    """Read the keys of GROUP BY, or all columns of SELECT DISTINCT."""
+    clause = node.args.get("group")
+    if clause is None:
+        if node.args.get("distinct") is None or any(map(with_aggregate, node.expressions)):
+            return ()
+        columns = _columns(node, rows, alias, names)
+        return tuple(expression for _, expression in columns)
+    only(clause, "expressions")
+    keys = []
+    for item in clause.expressions:
+        keys.append(read(_group_item(item.unnest(), node, names), names))
+    return tuple(keys)
+
+
+def _group_item(item: exp.Expr, node: exp.Select, names: Names) -> exp.Expr:
+    """Return the expression of an item of GROUP BY: itself, or an item of SELECT by place or alias."""
+    items: list[exp.Expr] = node.expressions
+    if isinstance(item, exp.Literal):
+        place = integer_literal(item, "GROUP BY")
+        if not 1 <= place <= len(items):
+            raise refusal(
+                f"GROUP BY {place}", f"SELECT has {len(items)} columns", "name the column"
+            )
+        return items[place - 1].unalias()
+    if isinstance(item, exp.Column) and _read_or_none(item, names) is None:
+        for selected in items:
+            named = isinstance(selected, exp.Alias) and selected.alias
+            if named and named.casefold() == item.name.casefold():
+                return selected.unalias()
+    return item
+
+
+def _columns(node: exp.Select, rows: ReleasedRows, alias: str, names: Names) -> Named:
+    """Read the items of SELECT: stars, columns and expressions, each with a name."""
+    columns: list[tuple[str, Expression]] = []
+    for place, item in enumerate(node.expressions, 1):
+        star = isinstance(item, exp.Star)
+        of_table = isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
+        if star or of_table:
+            only(item.this if of_table else item)
+            if of_table and item.table.casefold() != alias.casefold():
+                raise SchemaMismatch(f"{item.table}.*: there is no such table in FROM")
+            columns += rows.columns
+            continue
+        inner = item.unalias()
+        name = f"column_{place}"
+        if isinstance(item, exp.Alias):
+            name = identifier(item.args["alias"])
+        elif isinstance(inner, exp.Column):
+            name = identifier(inner.this)
+        elif isinstance(inner, exp.AggFunc):
+            name = inner.sql_name().lower()
+        columns.append((name, read(inner, names)))
+    return tuple(columns)
+
+
+def _names(rows: ReleasedRows, alias: str) -> Names:
+    """Return the names of columns of released rows, for the reader of expressions."""
+    known = {name.casefold(): expression for name, expression in rows.columns}
+    totals = set()
+    for name, statistic in rows.question.statistics:
+        if statistic.declared.result in (Result.COUNT, Result.TOTAL):
+            totals.add(name)
+
+    def column(node: exp.Column) -> Expression:
+        name = identifier(node.this)
+        table = node.args.get("table")
+        if table is not None and identifier(table).casefold() != alias.casefold():
+            raise SchemaMismatch(
+                f"there is no table {identifier(table)!r} in FROM; there is {alias}"
+            )
+        if name.casefold() not in known:
+            labels = names_of(rows.columns)
+            message = f"there is no column {name!r} here; there are {', '.join(labels)}"
+            hint = did_you_mean(name, labels)
+            raise SchemaMismatch("; ".join(filter(None, (message, hint))))
+        return known[name.casefold()]
+
+    return Names(column, types_of(rows.question), totals=totals)
+
+
+def _with_windows(names: Names, rows: ReleasedRows) -> Names:
+    """Return names that read windows over the rows that are still there."""
+
+    def read_over(node: exp.Expr) -> Expression | None:
+        if isinstance(node, exp.Window):
+            # Windows inside windows are read alike: texts of questions have them.
+            return read_window(node, over, rows.gate())
+        return None
+
+    over = replace(names, override=read_over)
+    return over
+
+
+def _aliased(names: Names, aliases: Mapping[str, Expression]) -> Names:
+    """Return names to which those that SELECT gives are added, before all others."""
+    return replace(names, override=or_alias(names, aliases))
+
+
+def _alias(node: exp.Select) -> str:
+    """Return the name by which the released table is known in its SELECT."""
+    item = node.args["from_"].this
+    alias = item.args.get("alias")
+    if alias is None:
+        return item.name if isinstance(item, exp.Table) else ""
+    only(alias, "this")
+    return identifier(alias.this)
+
+
+def _all(conditions: Sequence[Expression]) -> Expression | None:
+    """Return conditions that hold together as one; None if there are none."""
+    if not conditions:
+        return None
+    return chain(Function.AND, list(conditions))
