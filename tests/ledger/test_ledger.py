@@ -276,6 +276,22 @@ class TestReserveRunRelease:
         assert ledger.answer("k") == (charge, '{"n": 3}') and ledger.body(charge) == '{"n": 3}'
         assert ledger.pending("k", "ann") is None
 
+    def test_keys_are_listed_by_their_beginning_and_person(self, place):
+        """Names may have quotes, signs of SQL and other letters; who is no one's prefix is a stranger."""
+        ledger = place.open(dp.PureDP(1))
+        assert ledger.keys(["2:"]) == []
+        names = ["ann", "an", 'a"%_n', "Änne ☃"]
+        for name in names:
+            for key in ("2:b", "2:a", "2%a", "1:a"):
+                ledger.charge(Promise(dp.PureDP(0)), who=name, key=f"{key}:{len(name)}")
+        ledger.finish(ledger.charge(TWENTIETH, who="ann", key="2:a:3"), "1")
+        ledger.charge(TWENTIETH, who="ann")
+        for name in names:
+            assert ledger.keys(["2:"], name) == [f"2:a:{len(name)}", f"2:b:{len(name)}"]
+        assert ledger.keys(["2:a", "1:a"], "ann") == ["1:a:3", "2:a:3"]
+        assert ledger.keys(["2:"], "a") == ledger.keys([], "ann") == []
+        assert ledger.keys(["2:a"]) == ["2:a:2", "2:a:3", "2:a:5", "2:a:6"]
+
     def test_the_first_answer_of_a_charge_wins(self, place):
         ledger = place.open(dp.PureDP(1))
         charge = ledger.charge(TWENTIETH, who="ann")

@@ -34,6 +34,7 @@ ROWS = [
 CONDITIONS = [
     "sex = 'm'", "age = 3", "late", "late = FALSE", "day = DATE '2024-01-02'", "paid > 1", "age > 1", "sex IS NULL",
     "late IS NULL", "COALESCE(late, TRUE)", "age > 1 OR sex = 'f'", "day < DATE '2024-01-03'",
+    "late OR age = 3",
 ]  # fmt: skip
 KEYS = ["sex", "age", "late", "day"]
 
@@ -110,6 +111,13 @@ def test_only_keys_that_hold_every_row_are_summed_over(sql, keys):
     assert not any({"day", "paid"} & set(names) for names in found)
     if "late" not in sql:
         assert not any("late" in names for names in found)
+
+
+def test_a_condition_on_two_columns_holds_no_row_of_a_key():
+    """`late OR age = 3` keeps rows whose `late` is NULL, and no cell of `late` has them."""
+    sql = "SELECT COUNT(*) AS n FROM people WHERE late OR age = 3"
+    for finer in finer_questions(dp.parse_sql(sql, TABLES), None):
+        assert "late" not in [key.name for key in finer.question.keys]
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,7 @@ def _add_cells(cells: Sequence[tuple[list[object], Json]]) -> list[tuple[list[ob
         for name in group[0][1]:
             parts = [_parts_of(row[name], name) for _, row in group]
             totals = [part["total"] for cell in parts for part in cell]
+            # A statistic of one total in each cell may be the very total of another statistic.
             if len(totals) == len(group):
                 if totals in alone:
                     # One release of two statistics, or two that are equal by chance: nobody can tell.
@@ -157,6 +158,7 @@ def _joint_total(cells: Sequence[Sequence[Json]]) -> Json:
         for part in parts:
             totals.append(part["total"])
             weights.append(part["weight"])
+            # Equal names mean one noise, and cells have each their own: so the cell is in the name.
             names.append(f"{place}:{part['name']}")
             joint["whole"] = joint["whole"] and part["whole"]
     return {**joint, "totals": totals, "weights": weights, "names": names}

@@ -89,6 +89,7 @@ def find_sums(
 ) -> SummedCells | None:
     """Return a stored answer of this asker whose cells add up to the question, if it is good enough."""
     terms = request.terms
+    # Who wants counts from 0 or whole ones has them moved after the noise: sums of moved cells are biased.
     moved = terms.nonnegative or terms.whole
     if request.several or terms.reuse is False or moved or plans[""].public:
         return None
@@ -113,8 +114,10 @@ def find_sums(
                 # Who asks for the same cells at another spend may want another draw: so it is said.
                 continue
             times = _times_planned(paid, shown, plans[""])
+            # Both errors were searched for numerically, so equal ones may differ in the last digits.
             if times <= (terms.within or 1) * _ROUNDING:
                 found.append(SummedCells(paid, shown, times))
+    # The first one and not the best: a later charge must not change an answer that was given before.
     return min(found, key=_number, default=None)
 
 
@@ -133,6 +136,7 @@ def _candidates(
     by_start: dict[str, tuple[FinerQuestion, MeasuredPart]] = {}
     for finer in finer_questions(checked.question, checked.public_values):
         part = measured_part(finer.question)
+        # Two finer questions may have one measured part; the one with fewer keys comes first.
         by_start.setdefault(key_start(fingerprint(part.question)), (finer, part))
     keys: dict[str, list[str]] = {}
     for key in context.ledger.keys(by_start.keys(), owner):
@@ -151,6 +155,7 @@ def _shown(finer: FinerQuestion, part: MeasuredPart) -> Json:
     for place, values in enumerate((*finer.kept, *finer.summed)):
         title = titles[part.places[place]]
         written = [scalar_to_json(value) for value in _in_order(values)]
+        # The keys that were asked for come first; the others are summed over, or pinned to one value.
         if place >= len(finer.kept):
             chosen[title] = {"sum": written} if len(written) > 1 else written[0]
         elif len(values) < len(keys[place].values or ()):
@@ -174,11 +179,13 @@ def _times_planned(paid: Paid, shown: Json, plan: Plan) -> float:
     except InvalidArgument:
         # Numbers that do not add up, as those that share their noise.
         return math.inf
+    # The worst cell decides: every number of the answer is as good as asked.
     beta = float(1 - plan.level)
     times = 0.0
     for row in rows:
         for name, planned in plan.statistic_errors().items():
             ends = row[part.names[name]].interval(beta)
+            # A planned error of 0 cannot be met by a sum with any noise.
             if ends is None or not rows or planned <= 0:
                 return math.inf
             low, high = map(float, ends)  # type: ignore[arg-type]

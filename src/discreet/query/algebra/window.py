@@ -67,6 +67,7 @@ def window_parts(call: Call) -> WindowParts:
             return WindowParts(arguments[0], (), arguments[1:])
         case Function.LAG:
             value, distance, sorted_by, descends, *others = arguments
+            # Rows back are rows before the current one, so the place of the frame is negative.
             back = -_whole(distance)
             ordered = ((sorted_by, _truth(descends)),)
             return WindowParts(value, ordered, tuple(others), (back, back))

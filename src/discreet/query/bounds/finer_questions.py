@@ -90,6 +90,7 @@ def finer_questions(
         listed = public_keys(Field(name), table, MAX_CELLS, public_values)
         if listed:
             values[name] = listed
+    # Further keys multiply the cells, and a table beyond the limit cannot have been measured.
     asked_cells = prod(len(key.values or ()) for key in question.keys)
     for asked in _with_all_values(question, table, conditions, public_values):
         for size in range(MAX_ADDED + 1):
@@ -113,6 +114,7 @@ def _conditions(rows: Relation) -> tuple[Relation, list[Expression]]:
 
 def _adds_up(question: Question) -> bool:
     """Return whether a question is one table of public keys, of counts and sums of rows."""
+    # Cells of several sets, running totals and hierarchies share their noise, so variances do not add.
     if question.sets is not None or question.running or question.nested is not None:
         return False
     if not isinstance(unit_of(question.rows), Rows) or not question.statistics:
@@ -188,6 +190,7 @@ def _finer(asked: _Asked, added: dict[str, Values]) -> FinerQuestion | None:
         # then not hold. All cells, or one, are no such union.
         if len(values) not in (1, len(added[name])):
             return None
+    # Conditions that no key took over must be those of the stored question too.
     rows = asked.table
     if kept_conditions:
         rows = Where(asked.table, balance(Function.AND, kept_conditions))
@@ -214,7 +217,10 @@ def _holds_all_rows(
     absent = set(absent_keys(finer.question, public_values))
     taken_over: set[str] = set()
     for condition in conditions:
-        taken_over |= fields_of(condition)
+        read = fields_of(condition)
+        # `late OR age = 3` keeps rows without `late`: only a condition on one column was taken over.
+        if len(read) == 1:
+            taken_over |= read
     added = finer.question.keys[len(finer.kept) :]
     return all(key.name not in absent or _column(key) in taken_over for key in added)
 

@@ -157,6 +157,7 @@ def _source(node: exp.Expr, reader: _Reader) -> ReleasedRows | None:
     source = _source_node(node, reader)
     joined = [join.this for join in node.args.get("joins") or ()]
     for item in joined:
+        # Either side may be the released one, so each is looked at as if it stood alone in FROM.
         holder = exp.Select(from_=exp.From(this=item.copy()))
         if source is not None or _source_node(holder, reader) is not None:
             raise refusal(
@@ -168,6 +169,7 @@ def _source(node: exp.Expr, reader: _Reader) -> ReleasedRows | None:
         return None
     inner = source.unnest() if isinstance(source, exp.Subquery) else source
     question = _read(inner, reader)
+    # The finish of the aggregate is where the SELECT outside begins: its rows are those it shows.
     finish = question.finish
     kept = () if finish.qualify is None else (finish.qualify,)
     return ReleasedRows(

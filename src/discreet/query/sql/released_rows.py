@@ -170,6 +170,7 @@ def _where(node: exp.Select, rows: ReleasedRows, names: Names) -> ReleasedRows:
         return rows
     only(clause, "this")
     condition = read(clause.this, names)
+    # HAVING comes before windows: a condition on rows that a window has read must come after it.
     if rows.has_windows() or windows_of(condition):
         return replace(rows, kept=(*rows.kept, condition))
     having = condition
@@ -225,6 +226,7 @@ def _grouped(
 
     def over(function: Function, value: Expression) -> Expression:
         if present is not None:
+            # COUNT(*) of no rows is 0; SUM, MIN and MAX of none are NULL.
             otherwise = Constant(0) if value == Constant(1) else Constant(None)
             value = call_of(Function.CASE, present, value, otherwise)
         return window_call(function, WindowParts(value, (), _partition(keys, rows)))
@@ -245,6 +247,7 @@ def _grouped(
             return known
         if isinstance(node, exp.Column):
             name = identifier(node.this)
+            # An unknown name is refused as that, before it is refused as no key.
             plain.column(node)
             raise refusal(
                 name,

@@ -118,6 +118,7 @@ def read_summary(node: exp.Expr, names: Names, over: Over) -> Expression:
         one = call_of(Function.CASE, missing, Constant(0), Constant(1))  # type: ignore[assignment]
     if isinstance(node, exp.Count):
         return _counted(one, over)
+    # AVG leaves NULLs out of both sums, as SQL does.
     total = over(Function.TOTAL, value)
     if isinstance(node, exp.Sum):
         return total
@@ -191,6 +192,7 @@ def _ends(node: exp.Expr, *, framed: bool) -> tuple[int | str | None, int | str 
     only(spec, "kind", "start", "start_side", "end", "end_side")
     kind = str(spec.args.get("kind")).upper()
     first = _end(spec, "start")
+    # ROWS 2 PRECEDING alone ends at the current row, as in SQL.
     last = 0 if spec.args.get("end") is None else _end(spec, "end")
     if kind == "RANGE" and (first, last) == (None, 0):
         last = PEERS  # type: ignore[assignment]
