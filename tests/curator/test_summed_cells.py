@@ -89,6 +89,14 @@ class TestARollUp:
         asked.sql(MARGIN, spend=ONE)
         assert asked.spent() == dp.PureDP(2)
 
+    def test_is_free_where_it_is_just_as_good(self):
+        """One cell of a table has the error of that cell asked alone, and equal errors are good enough."""
+        asked = curator(siblings=False)
+        asked.sql(WIDE, spend=ONE)
+        cells = "SELECT region, COUNT(*) AS m, SUM(size) AS t FROM shops WHERE kind = 'a' GROUP BY region"
+        told = asked.explain(cells, spend=ONE, within=1)
+        assert told.sources == (2,) and told.times == pytest.approx(1)
+
     def test_stays_the_same_for_ever(self):
         """The first charge that serves is taken, whatever is bought later; the own answer comes before it."""
         asked = curator()
@@ -163,6 +171,18 @@ class TestARollUp:
         sql = "SELECT COUNT(*) AS n FROM shops WHERE open = TRUE"
         assert not other.explain(sql, spend=dp.PureDP("1/10")).stored
 
+    def test_is_not_of_moved_numbers_and_is_not_moved(self):
+        """Counts that were moved to 0 or above are no totals with noise, not even one by one."""
+        sizes = "SELECT kind, size, COUNT(*) AS n FROM shops GROUP BY kind, size"
+        asked = curator()
+        asked.sql(sizes, spend=dp.PureDP(9), nonnegative=True)
+        one = "SELECT kind, COUNT(*) AS n FROM shops WHERE size = 3 GROUP BY kind"
+        assert not asked.explain(one, spend=ONE, within=9).stored
+        plain = curator()
+        plain.sql(sizes, spend=dp.PureDP(9))
+        assert plain.explain(one, spend=ONE, within=9).stored
+        assert not plain.explain(one, spend=ONE, within=9, nonnegative=True).stored
+
     def test_never_reaches_across_parts_of_a_ledger(self):
         """Each part is charged by itself, so a table of all parts is no source for a sum."""
         parted = dp.open_ledger(
@@ -177,6 +197,23 @@ class TestARollUp:
             spend=dp.PureDP(9),
         )
         sql = "SELECT kind, COUNT(*) AS n FROM shops WHERE region = 'N' GROUP BY kind"
+        assert not asked.explain(sql, spend=ONE, within=9).stored
+
+    def test_never_reaches_across_blocks_of_a_ledger(self):
+        """Each block has a budget of its own, and the charge of a table may have been of others."""
+        days = {"day": dp.Date("2024-01-01", "2024-01-28"), **SHOPS.columns}
+        visits = dp.Schema("visits", dp.Rows(), days)
+        ledger = dp.open_ledger(
+            ":memory:",
+            dp.PureDP(99),
+            neighbours="add-remove",
+            blocks=dp.Blocks("visits", "day", "week", stays=1),
+        )
+        rows = [{"day": "2024-01-02", **row} for row in ROWS[:9]]
+        asked = dp.Curator(dp.Memory({"visits": rows}), [visits], ledger)
+        week = "FROM visits WHERE day < DATE '2024-01-08'"
+        asked.sql(f"SELECT kind, size, COUNT(*) AS n {week} GROUP BY 1, 2", spend=dp.PureDP(9))
+        sql = f"SELECT kind, COUNT(*) AS n {week} GROUP BY kind"
         assert not asked.explain(sql, spend=ONE, within=9).stored
 
     def test_of_a_colleague_is_not_given_and_not_told(self):
@@ -204,6 +241,24 @@ class TestARollUp:
         shared = curator(share_questions=True)
         shared.named("bob").sql(WIDE, spend=dp.PureDP(9))
         assert shared.named("ana").explain(MARGIN, spend=ONE).sources == (2,)
+
+    def test_is_of_the_own_charge_where_a_colleague_paid_for_the_same(self, monkeypatch):
+        """The receipt is the asker's, and the keys of others are not even read: time would tell of them."""
+        asked = curator()
+        asked.named("bob").sql(WIDE, spend=dp.PureDP(9))
+        ana = asked.named("ana")
+        own = ana.sql(WIDE, spend=dp.PureDP(9)).receipt
+        listed = []
+        real = type(asked.ledger).keys
+
+        def keys(ledger, starts, who=None):
+            listed.append(who)
+            return real(ledger, starts, who)
+
+        monkeypatch.setattr(type(asked.ledger), "keys", keys)
+        margin = ana.sql(MARGIN, spend=ONE)
+        assert (margin.receipt.number, margin.receipt.who) == (own.number, "ana")
+        assert listed == ["ana"]
 
     def test_of_a_ledger_in_a_file_is_found_by_another_process_of_it(self, tmp_path):
         path = tmp_path / "shops.ledger"
