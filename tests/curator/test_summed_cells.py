@@ -97,6 +97,14 @@ class TestARollUp:
         told = asked.explain(cells, spend=ONE, within=1)
         assert told.sources == (2,) and told.times == pytest.approx(1)
 
+    def test_has_the_noise_of_each_cell_once(self):
+        """Twice a sum is twice as uncertain: the cells have noises of their own, a cell has one."""
+        asked = curator()
+        asked.sql(WIDE, spend=ONE)
+        sql = "SELECT region, COUNT(*) AS m, 2 * COUNT(*) AS d, SUM(size) AS t FROM shops GROUP BY region"
+        for row in asked.sql(sql, spend=ONE, within=9, reuse="only").interval(0.95):
+            assert row["d"] == pytest.approx([2 * end for end in row["m"]], abs=2)
+
     def test_stays_the_same_for_ever(self):
         """The first charge that serves is taken, whatever is bought later; the own answer comes before it."""
         asked = curator()
@@ -287,6 +295,13 @@ class TestARollUp:
             slice_table(moved, ["kind", "region"], {"kind": {"sum": ["a", "b"]}})
         with pytest.raises(InvalidArgument):
             slice_table(table, ["kind", "region"], {"town": {"sum": ["a", "b"]}})
+        # One release may stand for two statistics, whose noise is then one.
+        alone = {"estimate": "amount", "low": None, "high": None, "total": [5, "1", 0]}
+        same = [dict.fromkeys(row, alone) for row in table["estimates"]]
+        with pytest.raises(InvalidArgument, match="share their noise"):
+            slice_table(
+                {**table, "estimates": same}, ["kind", "region"], {"kind": {"sum": ["a", "b"]}}
+            )
 
 
 @pytest.mark.statistical

@@ -187,6 +187,16 @@ class TestReleasedTables:
         assert asked.spent() == dp.PureDP(0) and answer.caption.startswith("public")
         assert answer.rows in ((), ((6,),))
 
+    def test_totals_over_no_rows_have_a_row(self):
+        """WHERE 1 = 0 leaves no key, but a total over all keys is a row of its own."""
+        none = "SELECT region, COUNT(*) AS n FROM people WHERE 1 = 0 GROUP BY"
+        asked = curator()
+        assert (None,) in [row[:1] for row in asked.sql(f"{none} ROLLUP (region)", spend=1).rows]
+        assert len(asked.sql(f"SELECT SUM(n) AS s FROM ({none} region)", spend=1)) == 1
+        never = none.replace("1 = 0", "region = 'N' AND region = 'S'")
+        with pytest.raises(dp.UnsupportedQuery, match="no public key"):
+            asked.sql(f"SELECT COUNT(*) AS c FROM ({never} region)", spend=1)
+
 
 def step(sql, keys, draw):
     """Put one more SELECT around a question; every order is total, so that stores agree."""

@@ -22,6 +22,7 @@ COLUMNS = {
 TABLES = {
     "people": dp.Schema("people", dp.Rows(), COLUMNS),
     "visits": dp.Schema("visits", dp.People("id", max_rows=2), COLUMNS),
+    "words": dp.Schema("words", dp.Rows(), {**COLUMNS, "word": dp.Text(9)}),
 }
 ROWS = [
     {"age": age, "sex": sex, "late": late, "day": day, "paid": paid}
@@ -129,6 +130,7 @@ def test_a_condition_on_two_columns_holds_no_row_of_a_key():
         "SELECT MEDIAN(age) AS n FROM people",
         "SELECT COUNT(DISTINCT age) AS n FROM people",
         "SELECT sex, COUNT(*) AS n FROM people GROUP BY CUBE (sex)",
+        "SELECT word, COUNT(*) AS n FROM words GROUP BY word",
     ],
 )
 def test_people_and_what_does_not_add_up_have_none(sql):
@@ -148,6 +150,15 @@ def test_a_filter_of_several_cells_is_none():
             {key.name for key in finer.question.keys} for finer in finer_questions(question, None)
         ]
         assert any("age" in one for one in names) is not several, where
+
+
+def test_a_listed_value_that_a_condition_drops_keeps_the_condition():
+    """`keys=` may list ages that WHERE drops: the cells of a table without that WHERE have their rows."""
+    sql = "SELECT age, COUNT(*) AS n FROM people WHERE age > 1 GROUP BY age"
+    narrow = dp.parse_sql(sql, TABLES)
+    listed = replace(narrow, keys=(replace(narrow.keys[0], values=(1, 2)),))
+    conditions = [finer.question.rows for finer in finer_questions(listed, None)]
+    assert conditions and all(rows == narrow.rows for rows in conditions)
 
 
 def test_keys_that_conditions_narrow_have_all_values_too():

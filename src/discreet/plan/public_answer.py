@@ -44,13 +44,15 @@ def is_public(question: Question) -> bool:
 def shows_no_row(question: Question) -> bool:
     """Return whether an answer has no row whatever the data are: LIMIT 0, or a condition without columns.
 
-    `WHERE 1 = 0` below GROUP BY leaves no key, as every WHERE narrows the public keys. Without keys there
-    is one row in any case.
+    `WHERE 1 = 0` below GROUP BY leaves no key, as every WHERE narrows the public keys. Without keys, and
+    in totals over all keys, there is one row in any case.
     """
     finish = question.finish
     conditions = [finish.having, finish.qualify]
     rows = question.rows
-    if question.keys and isinstance(rows, Where):
+    # A total over all keys has a row whatever WHERE says: ROLLUP, or a sum over the released table.
+    one_table = question.sets is None and finish.qualify is None
+    if question.keys and one_table and isinstance(rows, Where):
         conditions += leaves(Function.AND, rows.condition)
     return finish.limit == 0 or any(map(_never_holds, conditions))
 

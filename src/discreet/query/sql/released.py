@@ -85,7 +85,8 @@ def _without_unread(question: Question) -> Question:
     read_names: set[str] = set()
     for expression in expressions_of_finish(question.finish):
         read_names |= fields_of(expression)
-    listed = all(key.values is not None for key in question.keys)
+    # Of keys that no condition leaves there is no table at all, which the plan refuses.
+    listed = all(key.values for key in question.keys)
     if not question.keys or not listed or read_names & set(names_of(question.statistics)):
         return question
     return replace(question, statistics=())
