@@ -134,6 +134,8 @@ class TestARollUp:
         assert asked.spent() == dp.PureDP(9)
         receipt = dp.verify_receipt(answer.receipt.to_json(), answer=answer, ledger=asked.ledger)
         assert receipt.number == 2
+        # Earlier releases know no sums, and must not read them as parts.
+        assert json.loads(receipt.to_json())["receipt"] == 4
         for name, value in receipt.shown:
             changed = {"sum": ["N"]} if isinstance(value, dict) else {"sum": ["a", "b"]}
             others = [(one, changed if one == name else kept) for one, kept in receipt.shown]
@@ -295,8 +297,15 @@ class TestARollUp:
             slice_table(moved, ["kind", "region"], {"kind": {"sum": ["a", "b"]}})
         with pytest.raises(InvalidArgument):
             slice_table(table, ["kind", "region"], {"town": {"sum": ["a", "b"]}})
-        # One release may stand for two statistics, whose noise is then one.
         alone = {"estimate": "amount", "low": None, "high": None, "total": [5, "1", 0]}
+        cut = {"keys": [["a"]], "estimates": [{"n": {**alone, "low": "0"}}]}
+        with pytest.raises(InvalidArgument, match="not moved"):
+            slice_table(cut, ["k"], {"k": {"sum": ["a", "b"]}})
+        # NULL is a value of a key as any other.
+        cells = {"keys": [["a"], [None]], "estimates": [{"n": alone}, {"n": alone}]}
+        [made] = slice_table(cells, ["k"], {"k": {"sum": ["a", None]}})["estimates"]
+        assert made["n"]["totals"] == [alone["total"]] * 2
+        # One release may stand for two statistics, whose noise is then one.
         same = [dict.fromkeys(row, alone) for row in table["estimates"]]
         with pytest.raises(InvalidArgument, match="share their noise"):
             slice_table(

@@ -73,6 +73,8 @@ def plain(table):
 
 FORMS = [
     f"SELECT * FROM ({CELLS}) t",
+    # A condition outside drops no row from a window that was computed inside.
+    f"SELECT region, n, w FROM (SELECT region, n, SUM(n) OVER () AS w FROM ({CELLS})) WHERE n > 300 ORDER BY n, region",
     f"SELECT q.* FROM ({CELLS}) AS q WHERE q.n > 250 ORDER BY n DESC, sex LIMIT 3",
     f"SELECT n, n + s AS both, s / n AS mean FROM ({CELLS})",
     f"SELECT SUM(n) AS a, AVG(n) AS b, COUNT(*) AS c, MIN(n) AS d, MAX(s) AS e, COUNT(n) AS f FROM ({CELLS})",
