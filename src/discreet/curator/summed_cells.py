@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from ..answer.answer import Answer
 from ..answer.stored import estimates_from_json, scalar_to_json
@@ -47,6 +48,8 @@ from .wide_measurement import PaidMeasurement
 
 _MOVED = ("nonnegative", "whole")
 """Terms by which released numbers were moved: such numbers are no totals with noise any more."""
+MAX_LOOKED_FOR = 100
+"""Most finer questions that are looked for: each is printed, which takes a millisecond or two."""
 _ROUNDING = 1 + 1e-9
 """Factor by which two bounds of one error may differ because they were searched for apart."""
 
@@ -132,9 +135,13 @@ def _candidates(
 
     `owner` is the person whose charges count; None for everybody's.
     """
+    # Who has paid for nothing yet is not kept waiting for a list of what could have been paid for.
+    if not context.ledger.keys([key_start("")[:-1]], owner):
+        return
     [checked] = request.checked.values()
     by_start: dict[str, tuple[FinerQuestion, MeasuredPart]] = {}
-    for finer in finer_questions(checked.question, checked.public_values):
+    listed_questions = finer_questions(checked.question, checked.public_values)
+    for finer in islice(listed_questions, MAX_LOOKED_FOR):
         part = measured_part(finer.question)
         # Two finer questions may have one measured part; the one with fewer keys comes first.
         by_start.setdefault(key_start(fingerprint(part.question)), (finer, part))
