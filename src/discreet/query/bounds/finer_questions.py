@@ -93,14 +93,21 @@ def finer_questions(
     # Further keys multiply the cells, and a table beyond the limit cannot have been measured.
     asked_cells = prod(len(key.values or ()) for key in question.keys)
     for asked in _with_all_values(question, table, conditions, public_values):
+        addable = list(values)
         for size in range(MAX_ADDED + 1):
-            for names in combinations(values, size):
+            fitting = set()
+            for names in combinations(addable, size):
                 added = {name: values[name] for name in names}
                 if asked_cells * prod(map(len, added.values())) > MAX_CELLS:
                     continue
                 finer = _finer(asked, added)
                 if finer is not None and _holds_all_rows(finer, conditions, public_values):
+                    fitting.update(names)
                     yield finer
+            if size:
+                # What does not fit alone fits beside no other key: tables of many columns have
+                # thousands of pairs.
+                addable = [name for name in addable if name in fitting]
 
 
 def _conditions(rows: Relation) -> tuple[Relation, list[Expression]]:
