@@ -95,7 +95,7 @@ def finer_questions(
     for asked in _with_all_values(question, table, conditions, public_values):
         addable = list(values)
         for size in range(MAX_ADDED + 1):
-            fitting = set()
+            fitting: set[str] = set()
             for names in combinations(addable, size):
                 added = {name: values[name] for name in names}
                 if asked_cells * prod(map(len, added.values())) > MAX_CELLS:
