@@ -222,7 +222,8 @@ OF_TIMES = [
     call(F.COALESCE, "d", Constant(3, "day")),
     call(F.HOUR, call(F.LEAST, "s", Constant(-1, "second"))),
 ]
-OF_RESULTS = {F.POWER, F.LOGARITHM, F.EXPONENTIAL, F.TOTAL, F.LAG}
+OF_RESULTS = {F.POWER, F.LOGARITHM, F.EXPONENTIAL, F.TOTAL, F.LAG, F.FRAME, F.HIGHEST, F.LOWEST}
+OF_RESULTS |= {F.RANK, F.DENSE_RANK, F.ROW_NUMBER}
 """They have no meaning for rows, and are refused there."""
 CASES = {
     "numbers": (NUMBERS, NUMBER_ROWS, OF_NUMBERS),
