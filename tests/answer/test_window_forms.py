@@ -163,3 +163,27 @@ def test_a_function_of_a_box_holds_its_values(function, more, box, ends):
         assert [float(end) for end in found] == pytest.approx(ends, rel=1e-9, abs=1e-9)
         assert found[0] <= min(ends) + 1e-12
         assert found[1] >= max(ends) - 1e-12
+
+
+def test_a_sum_of_squares_takes_an_equal_part_of_the_level_for_each_row():
+    """No law is known for it, so all intervals hold together (union bound)."""
+    answer = asked(
+        "SELECT shop, COUNT(*) * COUNT(*) AS x, SUM(COUNT(*) * COUNT(*)) OVER () AS total FROM visits GROUP BY shop"
+    )
+    low, high = answer.interval(0.95)[0]["total"]
+    each = [row["x"] for row in answer.interval(1 - 0.05 / len(SHOPS))]
+    assert low == pytest.approx(sum(ends[0] for ends in each), rel=1e-9)
+    assert high == pytest.approx(sum(ends[1] for ends in each), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "CASE WHEN COUNT(*) > 100 THEN COUNT(*) END",
+        "1 + CASE WHEN COUNT(*) > 100 THEN COUNT(*) END",
+        "2 * COALESCE(SQRT(COUNT(*) - 100), COUNT(*))",
+    ],
+)
+def test_noise_that_decides_which_rows_are_summed_leaves_no_interval(value):
+    answer = asked(f"SELECT shop, SUM({value}) OVER () AS big FROM visits GROUP BY shop")
+    assert [row["big"] for row in answer.interval(0.95)] == [None] * len(SHOPS)
