@@ -87,7 +87,7 @@ SHOP = {
     "top products": """SELECT sku, SUM(quantity) AS sold FROM orders GROUP BY sku
         HAVING sold > 3 ORDER BY sold DESC LIMIT 3""",
     "best product of each country": """SELECT country, sku, n FROM (
-        SELECT u.country, o.sku, COUNT(*) AS n, ROW_NUMBER() OVER (PARTITION BY u.country ORDER BY COUNT(*) DESC) AS r
+        SELECT u.country, o.sku, COUNT(*) AS n, ROW_NUMBER() OVER (PARTITION BY u.country ORDER BY COUNT(*) DESC, o.sku) AS r
         FROM users u JOIN orders o ON u.id = o.user_id GROUP BY u.country, o.sku) t WHERE r = 1""",
     "every product, also unsold": """SELECT p.sku, p.category, COUNT(o.user_id) AS n
         FROM orders o RIGHT JOIN products p ON o.sku = p.sku GROUP BY p.sku, p.category""",
