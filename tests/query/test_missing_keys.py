@@ -302,3 +302,11 @@ def test_more_than_a_thousand_places_beside_a_cap_by_groups_are_refused():
     asked = dp.Table(BY_GROUP).hierarchy("state", "tract", places=places)
     with pytest.raises(dp.UnsupportedQuery, match="at most 1,000 places"):
         table_parts(asked, None)
+
+
+def test_roundings_of_all_rows_add_up_in_the_sum_of_a_person():
+    table = dp.Schema("visits", dp.People("id", max_rows=3), {"x": dp.Integer(0, 9)})
+    sql = "SELECT AVG(s) AS m FROM (SELECT id, SUM(SQRT(x)) AS s FROM visits GROUP BY id) q"
+    asked = dp.parse_sql(sql, {"visits": table})
+    one = dp.parse_sql(sql.replace("SUM", "MAX"), {"visits": table})
+    assert columns_of(asked.rows)["s"].blur == 3 * columns_of(one.rows)["s"].blur > 0

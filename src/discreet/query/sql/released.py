@@ -9,7 +9,7 @@ aggregate shows, and makes no relation.
 
 Refuses: with `UnsupportedQuery` joins of released tables.
 
-Law: tests/end_to_end/test_released_tables.py::TestReleasedTables
+Law: tests/query/test_released_tables.py::TestReleasedTables
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ have it as one more key (`gate`): they read rows that are there, and no others.
 
 Refuses: with `UnsupportedQuery` all that has no reader; with `SchemaMismatch` unknown columns.
 
-Law: tests/end_to_end/test_released_tables.py::TestReleasedTables
+Law: tests/query/test_released_tables.py::TestReleasedTables
 """
 
 from __future__ import annotations

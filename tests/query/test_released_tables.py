@@ -146,6 +146,20 @@ class TestReleasedTables:
             assert sorted(map(repr, plain(answer.rows))) == sorted(map(repr, found)), sql
 
     @pytest.mark.parametrize(
+        "sql",
+        [
+            f"SELECT region AS r, SUM(n) AS q FROM ({CELLS}) GROUP BY r",
+            f"SELECT region, SUM(n) AS q FROM ({CELLS}) GROUP BY 1",
+            f"SELECT t.* FROM (SELECT * FROM ({CELLS}) u WHERE n > 0) t WHERE s > 0 AND t.n > 1",
+            f"WITH c AS ({CELLS}), d AS (SELECT region FROM people) SELECT COUNT(*) AS n FROM d",
+        ],
+    )
+    def test_of_other_spellings_are_what_a_store_makes(self, store, exact, sql):
+        answer = exact.sql(sql, spend=MUCH)
+        found = plain(store.execute(sql).fetchall())
+        assert sorted(map(repr, plain(answer.rows))) == sorted(map(repr, found))
+
+    @pytest.mark.parametrize(
         ("sql", "words"),
         [
             (f"SELECT * FROM ({CELLS}) t JOIN people p ON t.sex = p.sex", "JOIN of a released table"),
@@ -154,6 +168,9 @@ class TestReleasedTables:
             (f"SELECT COUNT(DISTINCT n) FROM ({CELLS})", "there are SUM, AVG, COUNT, MIN and MAX"),
             (f"SELECT SUM(n) FILTER (WHERE n > 2) FROM ({CELLS})", "there are SUM, AVG, COUNT"),
             (f"SELECT m FROM ({CELLS})", "there is no column 'm' here"),
+            (f"SELECT x.* FROM ({CELLS}) t", "there is no such table in FROM"),
+            (f"SELECT x.n FROM ({CELLS}) t", "there is no table 'x' in FROM"),
+            (f"SELECT region, SUM(n) FROM ({CELLS}) GROUP BY 9", "SELECT has 2 columns"),
             (f"SELECT paid FROM ({CELLS})", "there is no column 'paid' here"),
             (f"SELECT region, SUM(n) FROM ({CELLS})", "neither a key nor inside an aggregate"),
             (f"SELECT SUM(SUM(n)) OVER () FROM ({CELLS}) GROUP BY sex", "into a sub-query"),
