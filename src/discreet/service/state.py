@@ -64,6 +64,7 @@ def open_state(config: Config) -> State:
     for name in datasets.names:
         if datasets.told(name):
             log.write("source unreadable, the last good store answers", dataset=name, status=500)
+    metrics = Metrics()
     return State(
         config=config,
         store=store,
@@ -74,8 +75,16 @@ def open_state(config: Config) -> State:
         turns=ConcurrencyLimit(config.bounds.jobs_per_person),
         log=log,
         grid=grid,
-        jobs=JobScheduler(store, config, datasets=datasets, grid=grid, log=log, receipts=receipts),
+        jobs=JobScheduler(
+            store,
+            config,
+            datasets=datasets,
+            grid=grid,
+            log=log,
+            receipts=receipts,
+            metrics=metrics,
+        ),
         planning_pool=PlanningPool(config, datasets, log),
         receipts=receipts,
-        metrics=Metrics(),
+        metrics=metrics,
     )

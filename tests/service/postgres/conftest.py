@@ -67,7 +67,9 @@ class Wire:
 def wire(tmp_path_factory):
     """A service that stays for all tests of this process."""
     folder = tmp_path_factory.mktemp("wire")
-    deployment = build(folder, port=free_port(), service='grid = "0.05"')
+    # Time enough for planning workers beside many other tests.
+    limits = "free_seconds = 60"
+    deployment = build(folder, port=free_port(), service='grid = "0.05"', limits=limits)
     port = free_port()
     with serving(deployment, postgres=f"127.0.0.1:{port}"):
         yield Wire(deployment, port)

@@ -105,6 +105,9 @@ def _find_refusal(scope: Scope, config: Config) -> tuple[int, str] | None:
             413,
             f"the body is larger than {config.bounds.body_bytes} bytes, which is the most that is read",
         )
+    if lengths and any(name == b"transfer-encoding" for name, _ in headers):
+        # Two proxies may read the end of the body differently (request smuggling).
+        return 400, "Content-Length stands beside Transfer-Encoding"
     if any(letter < " " or letter == "\x7f" for letter in scope["path"]) or "\\" in scope["path"]:
         return 400, "the path holds characters that no path here has"
     return None

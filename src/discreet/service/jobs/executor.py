@@ -86,6 +86,8 @@ class Outcome:
     state: str
     status: int
     reply: Mapping[str, object]
+    charged: bool = False
+    """Whether the store was asked, which happens only after the charge."""
 
 
 CANCELLED = Outcome("cancelled", status_of(Cancelled()), refusal_to_json(Cancelled()))
@@ -170,7 +172,7 @@ class JobExecutor:
 
         reply = retry_while_busy(ask, self._stopping)
         self._receipts.keep(job.dataset, reply)
-        return Outcome("done", 200, reply)
+        return Outcome("done", 200, reply, run.charged)
 
 
 def _outcome(state: str, refusal: DiscreetError) -> Outcome:

@@ -12,12 +12,15 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 
-from ...errors import LedgerConflict, ServiceUnavailable
+from ...errors import DiscreetError, LedgerConflict, ServiceUnavailable
 from ...frozen import frozen
 from ...wire.json_text import write_json
 from ..config import Config
 from ..http.audit_log import Log, place_of
+from ..http.metrics import Metrics
 from ..http.rate_limit import TooMany
 from ..stores.datasets import DataSets
 from ..stores.receipts import Receipts, fingerprints
@@ -29,6 +32,9 @@ from .job import Job, new_job
 from .job_store import JobStore
 from .steady_clock import steady
 from .timing_grid import TimingGrid
+
+_LEDGER_PAUSE = 2.0
+"""Seconds between two looks at the ledgers."""
 
 
 @frozen
@@ -51,10 +57,15 @@ class JobScheduler:
         grid: TimingGrid,
         log: Log,
         receipts: Receipts,
+        metrics: Metrics,
     ) -> None:
         self.owner = secrets.token_hex(8)
         self.job_store = JobStore(store, self.owner, config.lease)
         self.heartbeat = Heartbeat(pause=min(1.0, config.lease / 3))
+        self.ledgers = Heartbeat(pause=_LEDGER_PAUSE)
+        self._store = store
+        self._datasets = datasets
+        self._metrics = metrics
         self._grid = grid
         self._log = log
         self._config = config
@@ -70,7 +81,7 @@ class JobScheduler:
     def start(self) -> None:
         """Start the worker threads and the maintenance thread."""
         loops = [self._work] * self._config.bounds.threads
-        loops.append(self._keep)
+        loops += [self._keep, self._watch_ledgers]
         for loop in loops:
             # Daemon threads: a query that outlives the drain must not keep the process alive. Its
             # charge is pending in the ledger.
@@ -79,9 +90,13 @@ class JobScheduler:
             thread.start()
 
     def well(self) -> dict[str, bool]:
-        """Return whether all threads are alive, and whether the store could be used a moment ago."""
+        """Return whether all threads live, and whether store and ledgers could be used a moment ago."""
         alive = all(thread.is_alive() for thread in self._threads)
-        return {"threads": alive and self.heartbeat.turning, "store": self.heartbeat.reaching}
+        return {
+            "threads": alive and self.heartbeat.turning,
+            "store": self.heartbeat.reaching,
+            "ledger": self.ledgers.reaching,
+        }
 
     def put(self, person: str, dataset: str, verb: str, body: str, mark: str = "") -> Job:
         """Submit a request; the same idempotency key of the same user is the same job.
@@ -177,15 +192,36 @@ class JobScheduler:
             person, held = taken
             begin = steady()
             try:
-                ended = self._handle(held, begin)
-                # Taking the next job before the tick that shows this one would tell when it ended.
+                ended, outcome = self._handle(held, begin)
+                # Taking the next job before the tick that shows this one would tell when it ended;
+                # so would a count.
                 tick = self._grid.tick(begin, ended)
                 self._stopping.wait(max(0.0, tick - steady()))
+                if outcome is not None:
+                    self._count(held.job, outcome)
             finally:
                 self._line.done(person, steady() - begin)
 
-    def _handle(self, held: _Held, begin: float) -> float:
-        """Run a job, store its outcome and return when it ended; postponed while the store is away."""
+    def _count(self, job: Job, outcome: Outcome) -> None:
+        error = outcome.reply.get("error")
+        kind = str(error.get("kind", "")) if isinstance(error, Mapping) else ""
+        charged = outcome.charged or outcome.state == "failed"
+        self._metrics.count_job(job.verb, outcome.state, charged=charged, refusal=kind)
+
+    def _watch_ledgers(self) -> None:
+        """Loop of the thread that reads from every ledger, in which a silent server is waited for."""
+        while not self._stopping.wait(self.ledgers.pause):
+            self.ledgers.turn()
+            with suppress(DiscreetError):
+                for name in self._datasets.names:
+                    self._datasets.ledger(name).history(last=1)
+                self.ledgers.reached()
+
+    def _handle(self, held: _Held, begin: float) -> tuple[float, Outcome | None]:
+        """Run a job and store its outcome; return when it ended and how.
+
+        While the store is away the outcome is kept, to be stored later, and None is returned.
+        """
         job = held.job
         outcome = held.outcome
         ended = None
@@ -199,14 +235,14 @@ class JobScheduler:
         except (LedgerConflict, ServiceUnavailable):
             with self._lock:
                 self._later.append(_Held(job, outcome))
-            return steady()
+            return steady(), None
         except Exception as broken:  # noqa: BLE001 this thread must go on to the next job
             self._log.write(
                 f"error {place_of(broken)}", who=job.person, dataset=job.dataset, status=500
             )
         with self._lock:
             self._mine.discard(job.id)
-        return ended or steady()
+        return ended or steady(), outcome
 
     def _outcome(self, job: Job, begin: float) -> Outcome | None:
         """Run a job; None if it belongs to another process by now."""
@@ -256,6 +292,7 @@ class JobScheduler:
         for job_id in self.job_store.renew(mine):
             self._answering.stop(job_id, "cancelled")
         self.job_store.probe()
+        self._metrics.share(self._store, self.owner)
         if not self._stopping.is_set():
             for job in self.job_store.lost():
                 taken = self.job_store.take(job)

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from functools import cache
 from typing import TypeAlias, cast
 
 import duckdb
@@ -128,6 +129,8 @@ class _Rewriter:
 
     def rewrite(self, tree: exp.Expr) -> str:
         """Return the text for DuckDB."""
+        # Names first: they follow from the text as the client wrote it.
+        names = list(map(_column_name, _first_select(tree).expressions))
         try:
             # Children first: a cast around a cast sees what became of the inner one.
             for node in reversed(list(tree.walk())):
@@ -137,7 +140,7 @@ class _Rewriter:
                         tree = changed
                     else:
                         node.replace(changed)
-            self._name_columns(tree)
+            self._name_columns(tree, names)
             return tree.sql(dialect="duckdb")
         except (SqlglotError, RecursionError):
             raise WireError(FEATURE, "this query of the catalog cannot be read") from None
@@ -151,9 +154,12 @@ class _Rewriter:
                 node.set("catalog", None)
                 words = _BARE_WORDS.get(node.name.lower())
                 if words and not node.table and not node.this.args.get("quoted"):
-                    told = self._word(words)
-                    told.meta["name"] = node.name.lower()
-                    return told
+                    return self._word(words)
+                if node.name.lower() == "tableoid":
+                    # Only joined with descriptions of objects, of which there are none.
+                    return exp.cast(exp.Null(), _NUMBER)
+            case exp.EQ() | exp.NEQ():
+                return _function_compared(node)
             case exp.Dot() if node.this.name.lower() in _SCHEMAS:
                 # pg_catalog.format_type(…): the function alone, or what it became.
                 return cast("exp.Expr", node.expression)
@@ -162,10 +168,7 @@ class _Rewriter:
             case exp.Operator():
                 return _operator(node)
             case exp.Cast():
-                name = _column_name(node)
-                changed = _cast(node)
-                changed.meta["name"] = name
-                return changed
+                return _cast(node)
             case exp.Any():
                 return _any(node)
             case exp.Func():
@@ -201,7 +204,6 @@ class _Rewriter:
         name = _function_name(node)
         told = self._told(name, node)
         if told is not None:
-            told.meta["name"] = name
             return told
         if name.startswith("pg_") and name.endswith("_is_visible"):
             return exp.true()
@@ -234,18 +236,22 @@ class _Rewriter:
             return exp.Null()
         return exp.Literal.string(Settings(values=self._session.settings).show(asked))
 
-    def _name_columns(self, tree: exp.Expr) -> None:
-        """Name the columns of results as PostgreSQL does: after the function, else ?column?."""
-        if not isinstance(tree, exp.Select):
-            return
-        for item in list(tree.expressions):
+    def _name_columns(self, tree: exp.Expr, names: Sequence[str]) -> None:
+        """Name the columns of results as PostgreSQL does, and show objects by their names."""
+        for item, name in zip(list(_first_select(tree).expressions), names, strict=True):
             bare = item.unalias()
             if isinstance(bare, exp.Column | exp.Star):
                 continue
-            name = item.alias or item.meta.get("name") or _column_name(item)
             kind = bare.meta.get("object")
             shown = _shown_object(bare, kind) if kind else bare.copy()
             item.replace(exp.alias_(shown, name, quoted=True))
+
+
+def _first_select(tree: exp.Expr) -> exp.Expr:
+    """Return the SELECT that names the columns: the first one of a UNION."""
+    while isinstance(tree, exp.SetOperation | exp.Subquery):
+        tree = tree.this
+    return tree
 
 
 _BARE_WORDS = {
@@ -270,25 +276,66 @@ _RENAMED = {"current_version": "version", "group_concat": "string_agg", "explode
 
 
 def _column_name(item: exp.Expr) -> str:
-    """Return the name of a column of results without an alias."""
-    if "name" in item.meta:
-        return str(item.meta["name"])
+    """Return the name of a column of results, as PostgreSQL gives it to one without an alias."""
+    return _own_name(item) or _weak_name(item)
+
+
+def _own_name(item: exp.Expr) -> str:
+    """Return the name of a column, function or sub-query; "" of what has none of its own."""
     match item:
-        case exp.Cast() if isinstance(item.this, exp.Literal):
-            return _type_name(item)
+        case exp.Column() | exp.Alias():
+            return item.alias_or_name
         case exp.Cast() | exp.Paren() | exp.Bracket():
-            return _column_name(item.this)
-        case exp.Column():
-            return item.name
+            return _own_name(item.this)
+        case exp.Dot():
+            return _own_name(item.expression)
         case exp.Case():
-            return "case"
+            default = item.args.get("default")
+            return "" if default is None else _own_name(default)
+        case exp.Subquery():
+            return _column_name(_first_select(item).expressions[0])
         case exp.Exists():
             return "exists"
         case exp.Connector() | exp.Predicate():
-            return "?column?"
+            return ""
         case exp.Func():
             return _function_name(item)
+    return ""
+
+
+def _weak_name(item: exp.Expr) -> str:
+    """Return the name of a cast or CASE around what has none."""
+    match item.unnest():
+        case exp.Cast() as cast_:
+            to = _type_name(cast_)
+            return _SHORT_TYPES.get(to, to)
+        case exp.Case():
+            return "case"
     return "?column?"
+
+
+_SHORT_TYPES = {
+    "int": "int4", "integer": "int4", "bigint": "int8", "smallint": "int2", "boolean": "bool",
+    "double precision": "float8", "real": "float4", "decimal": "numeric",
+}  # fmt: skip
+
+
+def _function_compared(node: exp.EQ | exp.NEQ) -> exp.Expr:
+    """Read 0 beside a column of functions as none, which is shown as -."""
+    sides = {type(node.this): node.this, type(node.expression): node.expression}
+    column, number = sides.get(exp.Column), sides.get(exp.Literal)
+    if column is not None and number is not None and column.name in _function_columns():
+        if number.name == "0":
+            number.replace(exp.Literal.string("-"))
+    return node
+
+
+@cache
+def _function_columns() -> frozenset[str]:
+    found: set[str] = set()
+    for columns in facts()["tables"].values():
+        found.update(name for name, kind in columns.items() if kind == "regproc")
+    return frozenset(found)
 
 
 def _operator(node: exp.Operator) -> exp.Expr:
@@ -314,6 +361,8 @@ def _cast(node: exp.Cast) -> exp.Expr:
         return _object(inner, to)
     if shown and to in ("text", "varchar", "name"):
         return _shown_object(inner, shown)
+    if to == "regproc" and isinstance(inner, exp.Literal) and inner.name in _FUNCTIONS_OF_TYPES:
+        return inner
     if to in ("regproc", "regnamespace", "regrole", "regoper", "regprocedure"):
         if isinstance(inner, exp.Literal) and inner.is_string:
             raise WireError("42883", f"there is no such {to} here")
@@ -327,6 +376,10 @@ def _cast(node: exp.Cast) -> exp.Expr:
     if to.endswith("[]") and to[:-2] in ("oid", "name", "char", "text", "regclass"):
         return exp.cast(inner.copy(), _NUMBERS if to == "oid[]" else _TEXTS)
     return node
+
+
+_FUNCTIONS_OF_TYPES = ("array_in", "array_out", "array_recv", "record_recv")
+"""Functions that drivers compare types with."""
 
 
 def _type_name(node: exp.Cast) -> str:

@@ -28,7 +28,6 @@ _HEAP_OID = 2
 _TEXT_COLLATION = 100
 _STORE_TYPES = {
     "oid": "UINTEGER",
-    "regproc": "UINTEGER",
     "smallint": "SMALLINT",
     "integer": "INTEGER",
     "bigint": "BIGINT",
@@ -55,7 +54,7 @@ _ATTRIBUTE_FACTS: CatalogRow = {
 }  # fmt: skip
 
 MACROS = (
-    "pg_get_userbyid(o) AS 'discreet'",
+    "pg_get_userbyid(o) AS CASE o WHEN 6171 THEN 'pg_database_owner' ELSE 'discreet' END",
     "pg_relation_is_publishable(o) AS false",
     "pg_get_expr(e, o) AS CAST(NULL AS VARCHAR), (e, o, p) AS CAST(NULL AS VARCHAR)",
     "pg_get_constraintdef(o) AS CAST(NULL AS VARCHAR), (o, p) AS CAST(NULL AS VARCHAR)",
@@ -123,7 +122,7 @@ MACROS = (
     "FROM pg.pg_type discreet_t WHERE discreet_t.oid = t)",
     "discreet_element(t) AS (SELECT typelem FROM pg.pg_type discreet_t WHERE discreet_t.oid = t AND typcategory = 'A')",
     "format_type(t, m) AS CASE WHEN discreet_element(t) > 0 THEN concat(discreet_type_name(discreet_element(t)), '[]') "
-    "ELSE coalesce(discreet_type_name(t), '???') END",
+    "WHEN t = 0 THEN '-' WHEN t > 0 THEN coalesce(discreet_type_name(t), '???') END",
 )  # fmt: skip
 """Functions of PostgreSQL for an empty database of one user, as macros of DuckDB."""
 
@@ -316,6 +315,4 @@ def _read(value: str | None, kind: str) -> object:
         return None
     if kind == "boolean":
         return value in ("t", "true")
-    if kind == "regproc":
-        return 0
     return value

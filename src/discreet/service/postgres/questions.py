@@ -142,10 +142,10 @@ def _study(curator: Curator, asked: Asked) -> Studied:
     examples = {number: _column_beside(site, declared) for number, site in sites.items()}
     values = _values(asked, oids, examples)
     sql = asked.sql
-    if count:
+    if count or tree.find(exp.StrToDate, exp.StrToTime):
         # The grammar of questions is parsed by itself, and only where something is replaced: the
         # client's own text is clearer in refusals and in the history.
-        sql = _bind(_parse(text, questions=True), values).sql(dialect=Grammar)
+        sql = _fold_dates(_bind(_parse(text, questions=True), values)).sql(dialect=Grammar)
     empty = _without_rows(tree, declared, asked)
     if empty is not None:
         return replace(empty, parameters=oids)
@@ -255,7 +255,8 @@ def _example(oid: int, column: Column | None) -> Parameter:
         return True
     if oid in (types.DATE.oid, types.TIMESTAMP.oid, types.TIMESTAMPTZ.oid):
         return date(2000, 1, 1)
-    return "a"
+    # A text that is the name of a setting too: current_setting($1) is described with it.
+    return "search_path"
 
 
 def _bind(tree: exp.Expr, values: Sequence[Parameter]) -> exp.Expr:
@@ -281,6 +282,20 @@ def _literal(value: Parameter) -> exp.Expr:
     if isinstance(value, date):
         return exp.cast(exp.Literal.string(value.isoformat()), "DATE")
     return exp.Literal.string(value)
+
+
+def _fold_dates(tree: exp.Expr) -> exp.Expr:
+    """Replace TO_DATE and TO_TIMESTAMP of a text in ISO form, which dashboards write, by a literal."""
+    for call in list(tree.find_all(exp.Anonymous, exp.UnixToTime)):
+        values = call.expressions or [call.this, call.args.get("scale")]
+        written = [value.name for value in values if isinstance(value, exp.Literal)]
+        if written[1:] == ["YYYY-MM-DD"]:
+            call.replace(exp.cast(values[0].copy(), "DATE"))
+        elif written[1:] == ["YYYY-MM-DD HH24:MI:SS.US"]:
+            # Questions have whole seconds; other times are refused as they always are.
+            whole = values[0].name.removesuffix(".000000")
+            call.replace(exp.cast(exp.Literal.string(whole), "TIMESTAMP"))
+    return tree
 
 
 def _without_rows(tree: exp.Expr, declared: Sequence[Schema], asked: Asked) -> Studied | None:

@@ -84,6 +84,8 @@ class WireSession:
         self._prepared: dict[str, _Prepared] = {}
         self._portals: dict[str, _Portal] = {}
         self._skipping = False
+        self._unchecked: str | None = None
+        """Name of the statement that the last message has parsed."""
 
     async def run(self) -> None:
         """Answer messages until the client leaves, is silent for too long, or may no longer ask."""
@@ -112,8 +114,12 @@ class WireSession:
         self._client.write(messages.ready(self._commands.transaction))
 
     async def _answer(self, received: Message) -> None:
+        # A client that waits after Parse expects refusals now: it does not read two of them later.
+        unchecked, self._unchecked = self._unchecked, None
         if isinstance(received, Plain):
             if received.kind == "sync":
+                if unchecked is not None and not self._skipping:
+                    await self._check(unchecked)
                 self._skipping = False
                 self._ready()
             return
@@ -126,6 +132,12 @@ class WireSession:
             self._refuse(wire_error(refusal), extended=not isinstance(received, Query))
         if isinstance(received, Query):
             self._ready()
+
+    async def _check(self, name: str) -> None:
+        try:
+            await self._study_prepared(name)
+        except (WireError, DiscreetError, TooMany, WorkerFailed) as refusal:
+            self._refuse(wire_error(refusal), extended=True)
 
     def _refuse(self, error: WireError, *, extended: bool) -> None:
         # The message comes first: the state that follows belongs to the next Ready.
@@ -195,12 +207,11 @@ class WireSession:
         self._check_transaction(statement)
         # Nothing is planned here: types are asked for by Describe, if at all.
         _keep(self._prepared, received.name, _Prepared(statement, received.types))
+        self._unchecked = received.name
         self._client.write(messages.PARSE_COMPLETE)
 
     def _bind(self, received: Bind) -> None:
-        prepared = self._prepared.get(received.statement)
-        if prepared is None:
-            raise WireError("26000", "there is no prepared statement of this name")
+        prepared = self._known(received.statement)
         self._check_transaction(prepared.statement)
         _keep(self._portals, received.portal, _Portal(prepared, received))
         self._client.write(messages.BIND_COMPLETE)
@@ -209,14 +220,23 @@ class WireSession:
         if received.kind == "P":
             await self._describe_portal(received.name)
             return
-        prepared = self._prepared.get(received.name)
-        if prepared is None:
-            raise WireError("26000", "there is no prepared statement of this name")
-        studied = await self._commands.study(prepared.statement, prepared.types, described=True)
-        self._prepared[received.name] = _Prepared(prepared.statement, prepared.types, studied)
+        prepared = await self._study_prepared(received.name)
+        studied = prepared.studied
         parameters = studied.parameters if studied is not None else ()
         self._client.write(messages.parameter_description(parameters))
         self._write_description(self._commands.columns(prepared.statement, studied), ())
+
+    async def _study_prepared(self, name: str) -> _Prepared:
+        """Plan a statement with examples in place of its parameters."""
+        known = self._known(name)
+        studied = await self._commands.study(known.statement, known.types, described=True)
+        self._prepared[name] = _Prepared(known.statement, known.types, studied)
+        return self._prepared[name]
+
+    def _known(self, name: str) -> _Prepared:
+        if name not in self._prepared:
+            raise WireError("26000", "there is no prepared statement of this name")
+        return self._prepared[name]
 
     async def _describe_portal(self, name: str) -> None:
         portal = self._portals.get(name)

@@ -119,7 +119,9 @@ def _settings(state: State, parameters: Mapping[str, str]) -> Settings:
     """Read the settings of the startup message, also those in `options=-c name=value`."""
     settings = Settings(state.config.wire.spend)
     for name, value in parameters.items():
-        if name not in ("user", "database", "options", "replication") and "." not in name:
+        if name not in ("user", "database", "options", "replication") and not name.startswith(
+            "_pq_."
+        ):
             settings = settings.set(name, value)
     for name, value in _OPTION.findall(parameters.get("options", "")):
         # A backslash keeps a space inside of a value.
