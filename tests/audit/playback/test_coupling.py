@@ -13,7 +13,7 @@ from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiD
 
 @pytest.fixture(scope="module", autouse=True)
 def sources_replaced():
-    """Replace the sources once: each time, all objects of the process are looked through."""
+    """Replace the sources once for all tests."""
     with replaced():
         yield
 

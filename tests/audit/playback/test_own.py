@@ -42,6 +42,6 @@ def test_statistics(statistic, monkeypatch):
         return answer.to_dict(0.9)
 
     report = audit_function(
-        ask, PureDP(1), pairs=[(ROWS, HEAVY)], unit="id", samples=200, seconds=20
+        ask, PureDP(1), pairs=[(ROWS, HEAVY)], unit="id", samples=200, seconds=60
     )
     assert report.verdict == "not refuted", report

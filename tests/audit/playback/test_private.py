@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 
 import jsonschema
 import numpy as np
@@ -19,11 +20,13 @@ from audit.playback.unmodified import CASES, counts_all, true_n, twice_broken
 from discreet.audit import audit_function, neighbours, private
 from discreet.audit.playback import adapters
 from discreet.audit.playback.report import sarif
+from discreet.audit.playback.trial import NOT_REPEATED
 from discreet.audit.verify import Refuted
 from discreet.cli.commands.audit import audit
 from discreet.errors import ClaimRefuted, InvalidArgument
 from discreet.privacy.measures import PureDP
 
+HIDDEN = [{"rng": np.random.default_rng(3)}]
 app = typer.Typer()
 app.command()(audit)
 
@@ -111,6 +114,27 @@ class TestNotTested:
         assert report.verdict == "not tested"
         assert "where the audit cannot see it" in str(report)
         assert "the black box needs 100" in str(report)
+
+    def test_noise_compiled_elsewhere_beside_tracked_noise(self):
+        """The answers differ for no fault of the function: said, and no false alarm."""
+
+        def half_compiled(rows):
+            return len(rows) + np.random.laplace(), time.perf_counter_ns()
+
+        report = audit_function(half_compiled, PureDP(1), pairs=[([1], [1, 2])], seconds=0.001)
+        assert report.verdict == "not tested", report
+        assert NOT_REPEATED in str(report)
+
+    def test_a_generator_in_an_unusual_place(self):
+        """No name leads to it: the whole process is searched, which the report says."""
+
+        def looked_up(rows):
+            return len(rows) + globals()["".join(("HID", "DEN"))][0]["rng"].laplace(scale=0.5)
+
+        report = audit_function(looked_up, PureDP(1), pairs=[([1], [1, 2])])
+        assert (report.verdict, report.rank) == ("refuted", 1)
+        assert any("among all objects of the process" in note for note in report.notes)
+        assert type(HIDDEN[0]["rng"]) is np.random.Generator
 
     def test_a_library_of_an_unknown_version(self, monkeypatch):
         monkeypatch.setattr(adapters, "KNOWN", (("numpy", "numpy", "diffprivlib"),))

@@ -15,6 +15,7 @@ from discreet.audit.playback.tape import Node, Tape
 from discreet.audit.playback.tracked import TrackedArray, TrackedFloat
 
 known = np.random.default_rng(5)
+drawn_by = np.random.default_rng(4).laplace
 
 
 class Holder:
@@ -29,7 +30,24 @@ def closure():
     return lambda: hidden.laplace()
 
 
+class Slotted:
+    __slots__ = ("inner",)
+
+    def __init__(self):
+        self.inner = [np.random.default_rng(9)]
+
+    def draw(self):
+        return self.inner[0].laplace()
+
+
+def by_default(source=np.random.default_rng(10), *, other=np.random.default_rng(11)):  # noqa: B008
+    return source.normal() + other.normal()
+
+
 SOURCES = {
+    "slot and list": Slotted().draw,
+    "default values": by_default,
+    "method of a generator": lambda: drawn_by(),
     "function": lambda: np.random.laplace(),
     "imported function": lambda: imported_laplace(),
     "generator of a module": lambda: known.laplace(),
@@ -65,8 +83,7 @@ def drawn(name, seed):
 
 @pytest.fixture(scope="class")
 def sources_replaced():
-    """Replace the sources once: each time, all objects of the process are looked through."""
-    with replaced():
+    with replaced(SOURCES, OTHERS):
         yield
 
 
@@ -123,13 +140,14 @@ def held():
     functions = tuple(getattr(np.random, name) for name in names)
     own = tuple(sorted(vars(random.Random)))
     others = (os.urandom, random.random, random.gauss, random._urandom, known, Holder.shared)
-    return (*functions, *others, HOLDER.own, imported_laplace, own)
+    defaults = (by_default.__defaults__, by_default.__kwdefaults__["other"], drawn_by)
+    return (*functions, *others, *defaults, HOLDER.own, imported_laplace, own)
 
 
 def test_everything_is_put_back():
     before = held()
     laplace = (np.random.laplace,)
-    with pytest.raises(ZeroDivisionError), replaced():  # noqa: PT012
+    with pytest.raises(ZeroDivisionError), replaced(by_default):  # noqa: PT012
         assert np.random.laplace is not laplace[0]
         assert held() != before
         raise ZeroDivisionError

@@ -7,9 +7,8 @@ from discreet.audit import audit_function
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, RenyiDP
 from support.profile import DEEP
 
-# One case of each way to fail runs in `make test`, all run in `make deep`: each audit looks through
-# all objects of the process, which are many there. Sums of losses above a pure claim and releases
-# on one input only are those of `test_a_hundred_runs_have_one_verdict`.
+# One case of each way to fail runs in `make test`, all run in `make deep`. Sums of losses above a
+# pure claim and releases on one input only are those of `test_a_hundred_runs_have_one_verdict`.
 OFTEN = {
     "one draw for two",  # a number without noise
     "clamp to the true size",  # answer

@@ -30,7 +30,7 @@ from .coupling import with_black_box, with_estimate
 from .report import PlaybackReport
 from .sources import ANOTHER_THREAD, replaced
 from .tape import place_of
-from .trial import Trial, try_pair
+from .trial import NOT_REPEATED, Trial, try_pair
 
 _EXAMPLE = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
 # The black box is slow: only so many pairs of one function are given to it.
@@ -234,12 +234,16 @@ def _try_all(
             "process, so they neither nest nor run beside each other; run them one by one"
         )
     try:
-        with replaced() as patches:
+        with replaced(function) as patches:
             # Adapters come after the sources: they replace methods that use them.
             attach(patches)
             trials = []
             for first, second, why in pairs:
                 trial = try_pair(function, claim, (first, second), why)
+                # Only a generator in an unusual place is worth a search of the whole process.
+                if NOT_REPEATED in trial.notes and ANOTHER_THREAD not in trial.notes:
+                    if patches.find_all():
+                        trial = try_pair(function, claim, (first, second), why)
                 trials.append(trial)
             trials = _all_coupled(function, trials, claim, effort)
         # True randomness is back: the black box needs it.

@@ -6,24 +6,27 @@
 | every other draw of NumPy and `random`, `os.urandom`, `secrets` | that it was made; equal on D and D' |
 | torch | the same: its generator is seeded alike, and put back |
 
-Functions are replaced in the modules that hold them, generators also in objects, classes and closures.
+Functions and generators are replaced in the modules, objects, classes and closures that hold them
+(`search.py`).
 Everything is put back, whatever happens. Other threads get true randomness, and the tape says so.
 """
 
 from __future__ import annotations
 
 import gc
+import operator
 import os
 import random
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 
+from .search import Search
 from .tape import Tape, current
 from .tracked import wrap
 
@@ -154,8 +157,10 @@ class Patches:
     def __init__(self) -> None:
         self.owner = threading.get_ident()
         self._stack = ExitStack()
+        self._search = Search(_functions(self), self._traced, self.put)
         # Sentences for the report.
         self.notes: list[str] = []
+        self.searched = False
 
     def undo(self) -> None:
         """Put everything back, the last replacement first."""
@@ -164,41 +169,49 @@ class Patches:
     def set(self, holder: Any, name: str, value: object) -> None:  # noqa: ANN401 - a module or a class
         """Set an attribute until `undo`."""
         # An attribute that was inherited is deleted afterwards, not set.
-        own = vars(holder).get(name, self)
+        own = _own_attribute(holder, name)
         setattr(holder, name, value)
-        if own is self:
+        if own is None:
             self._stack.callback(delattr, holder, name)
         else:
             self._stack.callback(setattr, holder, name, own)
 
-    def everywhere(self, pairs: list[tuple[object, object]]) -> None:
-        """Replace objects in every module, object, class and closure that holds one of them."""
-        wanted = {id(old): (old, new) for old, new in pairs}
-        # One pass over all objects: a pass for each pair would take seconds in a large program.
-        for holder in gc.get_referrers(*(old for old, _ in pairs)):
-            if isinstance(holder, types.CellType):
-                old, new = wanted[id(holder.cell_contents)]
-                holder.cell_contents = new
-                self._stack.callback(setattr, holder, "cell_contents", old)
-            elif isinstance(holder, dict) and holder.get("__name__") != __name__:
-                self._in_dictionary(holder, wanted)
-            elif not isinstance(holder, type | types.FunctionType) and hasattr(holder, "__dict__"):
-                # An object of Python 3.11 may keep its attributes without a dictionary.
-                self._in_dictionary(vars(holder), wanted)
+    def put(self, holder: Any, name: Any, value: object) -> None:  # noqa: ANN401 - what a search found
+        """Set an attribute, a key, an element or a default value until `undo`."""
+        if isinstance(holder, dict | list):
+            self._stack.callback(operator.setitem, holder, name, holder[name])
+            holder[name] = value
+        elif isinstance(name, int):
+            defaults = list(holder.__defaults__)
+            defaults[name] = value
+            self.set(holder, "__defaults__", tuple(defaults))
+        else:
+            self.set(holder, name, value)
 
-    def _in_dictionary(
-        self, holder: dict[Any, Any], wanted: dict[int, tuple[object, object]]
-    ) -> None:
-        """Replace objects in the namespace of a module, an object or a class."""
-        owner = _class_of(holder)
-        for name in [key for key, value in holder.items() if id(value) in wanted]:
-            old, new = wanted[id(holder[name])]
-            if owner is not None:
-                # A class must hear of the change, or it keeps the old attribute.
-                self.set(owner, name, new)
-            elif isinstance(name, str):
-                holder[name] = new
-                self._stack.callback(holder.__setitem__, name, old)
+    def find(self, roots: Sequence[object]) -> None:
+        """Replace the sources that modules hold, and those that the roots reach."""
+        self._search.modules()
+        for root in roots:
+            self._search.reached(root)
+
+    def find_all(self) -> bool:
+        """Replace the sources that any object of the process holds; return False if that was done before."""
+        if self.searched:
+            return False
+        self.searched = True
+        self.notes.append(
+            "two runs on the same data differed: generators were searched among all objects of "
+            "the process"
+        )
+        with _all_objects_shown():
+            self._search.process()
+        return True
+
+    def _traced(self, known: object) -> object:
+        """Return a traced generator that stands for a known one."""
+        if isinstance(known, _GENERATOR):
+            return self.generator(_TracedGenerator)
+        return self.generator(_TracedState)
 
     def generator(self, kind: type) -> Any:  # noqa: ANN401 - one of the two traced kinds
         """Return a traced generator of this audit."""
@@ -210,27 +223,24 @@ class Patches:
         return made
 
 
-def _class_of(holder: dict[Any, Any]) -> type | None:
-    """Return the class whose attributes a dictionary holds, if it is that of a class."""
-    if "__module__" not in holder:
-        return None
-    for owner in gc.get_referrers(holder):
-        if isinstance(owner, type) and vars(owner) == holder:
-            return owner
-    return None
+def _own_attribute(holder: Any, name: str) -> object | None:  # noqa: ANN401 - anything with attributes
+    """Return an attribute as its holder keeps it; None if it is inherited."""
+    if isinstance(holder, type | types.ModuleType):
+        found: object | None = vars(holder).get(name)
+        return found
+    return getattr(holder, name)  # type: ignore[no-any-return]
 
 
 @contextmanager
-def replaced() -> Iterator[Patches]:
-    """Replace all sources for the time of an audit.
+def replaced(*roots: object) -> Iterator[Patches]:
+    """Replace all sources for the time of an audit: those of modules, and those that the roots reach.
 
     Guarantee: every replacement is undone, also after an exception.
     Law: `tests/audit/playback/test_sources.py::test_everything_is_put_back`
     """
     patches = Patches()
     try:
-        with _all_objects_shown():
-            patches.everywhere(_numpy(patches) + _random(patches))
+        patches.find(roots)
         yield patches
     finally:
         patches.undo()
@@ -249,20 +259,8 @@ def _all_objects_shown() -> Iterator[None]:
             gc.freeze()
 
 
-def _numpy(patches: Patches) -> list[tuple[object, object]]:
-    """Return NumPy's functions and all its generators, each with what replaces it."""
-    state = patches.generator(_TracedState)
-    pairs: list[tuple[object, object]] = []
-    for name in dir(np.random):
-        function = getattr(np.random, name)
-        # NumPy's functions are methods of one hidden generator.
-        if isinstance(getattr(function, "__self__", None), _RANDOM_STATE):
-            pairs.append((function, getattr(state, name)))
-    for known in _live_generators():
-        kind = _TracedState
-        if isinstance(known, _GENERATOR):
-            kind = _TracedGenerator
-        pairs.append((known, patches.generator(kind)))
+def _functions(patches: Patches) -> list[tuple[object, object]]:
+    """Return the functions that are replaced by identity, and replace the classes."""
 
     def make_generator(seed: object = None) -> object:
         if isinstance(seed, _GENERATOR):
@@ -272,16 +270,9 @@ def _numpy(patches: Patches) -> list[tuple[object, object]]:
     def make_state(seed: object = None) -> object:  # noqa: ARG001 - the tape decides
         return patches.generator(_TracedState)
 
-    pairs.append((np.random.default_rng, make_generator))
     patches.set(np.random, "RandomState", _constructor(_RANDOM_STATE, make_state))
     patches.set(np.random, "Generator", _constructor(_GENERATOR, make_generator))
-    return pairs
-
-
-def _live_generators() -> list[object]:
-    """Return all generators of NumPy that exist."""
-    kinds = (_GENERATOR, _RANDOM_STATE)
-    return [known for known in gc.get_objects() if type(known) in kinds]
+    return [(np.random.default_rng, make_generator), *_random(patches)]
 
 
 def _constructor(base: type, make: Callable[..., object]) -> type:

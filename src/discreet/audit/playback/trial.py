@@ -31,6 +31,10 @@ from .tracked import unused_noise
 # Steering sets Laplace noise to so many scales; normal noise needs more for a large ratio.
 _FAR = {"laplace": 40.0, "normal": 1e4}
 
+NOT_REPEATED = (
+    "two runs on the same data differ: the function draws noise that the audit cannot see"
+)
+
 Forced = Callable[[str, Values], Values]
 
 
@@ -165,10 +169,12 @@ def try_pair(
     judged = [judge(shown.loss, claim) for shown in plays]
     worst = max(range(len(plays)), key=lambda index: _weight(plays[index], judged[index]))
     shown = plays[worst]
-    doubts = shown.doubts()
-    verdict = _verdict(function, claim, pair, shown, judged[worst])
-    notes = list(doubts)
     broken = bool(shown.differences) or judged[worst].above
+    notes = shown.doubts()
+    # What differs without a reason is noise that no patch reached, not a leak.
+    if broken and not _repeats(function, pair[0]):
+        notes.append(NOT_REPEATED)
+    verdict = _verdict(function, claim, pair, shown, judged[worst], doubted=bool(notes))
     if broken and shown.other_draws():
         notes.append("draws of no known law: " + "; ".join(shown.other_draws()[:3]))
     if shown.answers[0][0] == shown.answers[1][0] == "raises":
@@ -187,6 +193,12 @@ def try_pair(
     )
 
 
+def _repeats(function: Callable[[Any], object], data: object) -> bool:
+    """Return whether the replay of a run on the same data shows nothing else."""
+    again = play(function, (data, data))
+    return not again.differences and again.loss.nothing
+
+
 def _weight(shown: Playback, judged: Judged) -> tuple[bool, bool, float]:
     return judged.above, bool(shown.differences), judged.seen
 
@@ -197,10 +209,12 @@ def _verdict(
     pair: tuple[object, object],
     shown: Playback,
     judged: Judged,
+    *,
+    doubted: bool,
 ) -> str:
     """Return the verdict of replay; "suspect" and "not seen" go on to the other ranks."""
     # Randomness of no known law may hide what differs: then a difference is no proof.
-    uncertain = bool(shown.doubts()) or bool(shown.other_draws())
+    uncertain = doubted or bool(shown.other_draws())
     if shown.differences and not uncertain and shown.recorded.steps:
         return "refuted"
     if judged.above and not uncertain:
@@ -211,7 +225,7 @@ def _verdict(
         return "suspect"
     if shown.answers[0][0] == "raises" and not shown.recorded.steps:
         return "not tested"
-    if not shown.recorded.steps or shown.doubts():
+    if not shown.recorded.steps or doubted:
         return "not seen"
     return "not refuted"
 
