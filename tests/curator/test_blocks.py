@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.curator import charged_blocks
-from discreet.curator.charged_blocks import charged_part
+from discreet.curator import charged_part as charged_part_module
+from discreet.curator.charged_part import charged_part
 
 VISITS = dp.Schema(
     "visits",
@@ -182,9 +182,9 @@ class TestKeptTimes:
         kept = dp.Schema("visits", VISITS.unit, VISITS.columns, keeps=("day", "12 months"))
         ledger = dp.open_ledger(":memory:", dp.PureDP(10))
         asked = curator(ledger, schemas=(kept,))
-        monkeypatch.setattr(charged_blocks, "utc_today", lambda: date(2027, 6, 1))
+        monkeypatch.setattr(charged_part_module, "utc_today", lambda: date(2027, 6, 1))
         answer = asked.sql(WEEK, spend=dp.PureDP(1))
-        monkeypatch.setattr(charged_blocks, "utc_today", lambda: date(2028, 6, 1))
+        monkeypatch.setattr(charged_part_module, "utc_today", lambda: date(2028, 6, 1))
         assert asked.sql(WEEK, spend=dp.PureDP(1)) == answer
         with pytest.raises(
             dp.UnsupportedQuery, match="visits keeps 12 months: rows before 2027-06-01"

@@ -12,9 +12,9 @@ from discreet.arithmetic.canonical import hash_json
 from discreet.curator import answer_key
 from discreet.curator import curator as curator_module
 from discreet.curator.answer_key import same_target
-from discreet.plan.asked import checked_question
-from discreet.plan.asked.checked_question import CheckedQuestion
 from discreet.privacy.events.json import measure_to_json
+from discreet.query.bounds import check
+from discreet.query.bounds.check import CheckedQuestion
 
 COLUMNS = {
     "a": dp.Category(["x", "y"]),
@@ -73,13 +73,13 @@ def test_what_is_proved_to_be_the_same(schema, texts, same):
 def test_marks_of_a_question_are_worked_out_once(asked, monkeypatch):
     """Post-processing, plan and the proof about earlier answers share them."""
     seen = []
-    marked_question = checked_question.marked_question
+    marked_question = check.marked_question
 
     def counted(question, public_values):
         seen.append(question)
         return marked_question(question, public_values)
 
-    monkeypatch.setattr(checked_question, "marked_question", counted)
+    monkeypatch.setattr(check, "marked_question", counted)
     store = dp.Memory({"v": [{"a": "x", "b": "p", "t": "t", "n": 1}]})
     curator = dp.Curator(store, [ROWS], dp.open_ledger(":memory:", dp.PureDP(9)))
     ask = curator.sql if isinstance(asked, str) else curator.ask

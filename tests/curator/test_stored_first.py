@@ -220,16 +220,15 @@ class TestOnlyWhatTheAskerHasPaidFor:
 
 class TestWhatIsReadOnce:
     def test_a_text_is_parsed_once_for_each_analyst(self, monkeypatch):
-        from discreet import query
-
+        from discreet.plan import planner
         parsed = []
-        usual = query.parse
+        usual = planner.parse
 
         def parse(text, *more):
             parsed.append(text)
             return usual(text, *more)
 
-        monkeypatch.setattr(query, "parse", parse)
+        monkeypatch.setattr(planner, "parse", parse)
         asked = curator(who="ana")
         for _ in range(3):
             asked.sql(COUNT, spend=ONE)

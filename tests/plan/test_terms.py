@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.plan.asked.checked_question import check_question
 from discreet.plan.asked.terms import Terms, read_terms
 from discreet.plan.choose import plan_checked
 from discreet.plan.planner import Planner
+from discreet.query.bounds.check import check_question
 
 PEOPLE = dp.Schema(
     "people", dp.Rows(), {"region": dp.Category(["N", "S"]), "age": dp.Integer(0, 120)}

@@ -9,7 +9,7 @@ from discreet.plan.layout import layout_of
 from discreet.query import parse
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.bounds.contribution_bounds import row_share
-from discreet.query.bounds.not_null import always_present, null_columns
+from discreet.query.bounds.relation_facts import always_present, null_columns
 
 SCHEMAS = {
     "people": Schema(

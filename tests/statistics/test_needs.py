@@ -27,12 +27,14 @@ from discreet.query.algebra.tally import Free, RowShare, Term
 from discreet.query.algebra.tree import Scan
 from discreet.query.bounds.relation_facts import columns_of
 from discreet.statistics.catalogue import recipe_of
-from discreet.statistics.releases.basis import Basis, middle_of, range_of
-from discreet.statistics.releases.product import (
+from discreet.statistics.releases.basis import (
     MAX_ROOT,
+    Basis,
     blur_of,
     coarse_of,
     cross_addends,
+    middle_of,
+    range_of,
     square_addends,
 )
 from oracles.tally import contribution

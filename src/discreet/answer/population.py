@@ -69,8 +69,7 @@ from ..query.algebra.statistic import (
 from ..query.algebra.tree import Question, Relation
 from ..query.bounds.contribution_bounds import max_groups_of
 from ..query.bounds.fanout import person_rows
-from ..query.bounds.not_null import always_present
-from ..query.bounds.relation_facts import columns_of, multiplicity, unit_of
+from ..query.bounds.relation_facts import always_present, columns_of, multiplicity, unit_of
 from ..query.domains.domain_of import domain_of
 from ..statistics.recipe import RowsEstimate
 from ..statistics.releases.basis import range_of

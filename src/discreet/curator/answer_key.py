@@ -44,8 +44,7 @@ from ..data.unit import People
 from ..errors import InvalidArgument
 from ..frozen import field, frozen
 from ..ledger.stores.store import SECOND_FORMAT
-from ..mechanisms.reading.budget import read_budget
-from ..plan.asked.checked_question import CheckedQuestion
+from ..mechanisms.reading.value import read_budget
 from ..plan.asked.terms import Terms, read_errors
 from ..plan.plan import Plan
 from ..plan.text.plan import share_text
@@ -61,6 +60,7 @@ from ..query.algebra.tree import (
     inputs_of,
     relations_of,
 )
+from ..query.bounds.check import CheckedQuestion
 from ..query.bounds.fanout import find_cut, find_cuts
 from ..query.bounds.missing_keys import absent_keys
 from ..query.bounds.relation_facts import tables_of, unit_of

@@ -22,11 +22,10 @@ from ..query.bounds.contribution_bounds import row_share, weight_of
 from ..query.bounds.relation_facts import tables_of
 from ..query.text.question import describe
 from .answer_key import AnswerKey, key_of
-from .charge_request import Priced, order_of
-from .charged_blocks import block_warnings
+from .charge_request import Priced, fits_terms, order_of
+from .charged_part import block_warnings
 from .context import CuratorContext
 from .explanation import Explanation, after
-from .old_answers import fits_terms
 from .summed_cells import find_sums
 from .wide_measurement import measurement_of
 

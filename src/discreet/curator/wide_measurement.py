@@ -18,10 +18,10 @@ from collections.abc import Mapping
 from ..answer.stored import scalar_to_json
 from ..errors import DiscreetError
 from ..frozen import field, frozen
-from ..plan.asked.checked_question import CheckedQuestion
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
 from ..privacy.events.json import Json, to_json
+from ..query.bounds.check import CheckedQuestion
 from ..query.bounds.siblings import WideQuestion, wide_question
 from .answer_key import AnswerKey, event_of, key_of
 from .charge_request import plan_to_fit

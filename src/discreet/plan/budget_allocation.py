@@ -34,7 +34,7 @@ from ..errors import InvalidArgument, UnsupportedQuery
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.additive.discrete_laplace import Geometric
 from ..mechanisms.reading.allowance import largest_epsilon
-from ..mechanisms.reading.budget import read_budget
+from ..mechanisms.reading.value import read_budget
 from ..mechanisms.selection.exponential import Exponential
 from ..mechanisms.selection.permute_and_flip import PermuteAndFlip
 from ..mechanisms.sensitivity import Sensitivity

@@ -56,6 +56,7 @@ from ..privacy.pricing.pure import price_pure
 from ..privacy.pricing.zcdp import price_zcdp
 from ..query.algebra.tally import KeptKeys
 from ..query.algebra.tree import Question
+from ..query.bounds.check import CheckedQuestion, check_question
 from ..query.bounds.contribution_bounds import row_share
 from ..query.bounds.fanout import person_group_rows
 from ..query.bounds.grouping_sets import MAX_FINEST_CELLS, is_wide
@@ -64,7 +65,6 @@ from ..query.bounds.missing_keys import absent_keys, table_parts
 from ..statistics.recipe import PlannedRelease
 from ..statistics.releases.total import NoisyRelease
 from ..statistics.shared_totals import SumWay
-from .asked.checked_question import CheckedQuestion, check_question
 from .asked.terms import QuestionOptions, TermOptions, Terms, read_asked, read_terms
 from .budget_allocation import Divisible, divide, release_of, routes_under, split
 from .error_target import meet
@@ -111,6 +111,8 @@ def choose(checked: CheckedQuestion, asked: QuestionOptions) -> Plan:
     plans = _one_counting_rule(_possible_plans(question, asked, keys))
     ranked = rank(plans, asked)
     best = _explained(first_admitted(ranked, asked), ranked, asked.under)
+    if question.keys:
+        return best
     together = plan_counts(question, asked)
     if together is None:
         return best

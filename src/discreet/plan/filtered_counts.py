@@ -41,12 +41,12 @@ _MAX_CELLS = 1024
 
 
 def plan_counts(question: Question, asked: QuestionOptions) -> Plan | None:
-    """Return the plan of many counts as one workload; None where the question is not of this form.
+    """Return the plan of many counts without keys as one workload; None if it is not of this form.
 
     Law: tests/workloads/test_questions.py::TestPlans
     """
     statistics = [statistic for _, statistic in question.statistics]
-    if question.keys or not MIN_COUNTS <= len(statistics) <= MAX_COUNTS:
+    if not MIN_COUNTS <= len(statistics) <= MAX_COUNTS:
         return None
     conditions: list[Expression] = []
     for statistic in statistics:

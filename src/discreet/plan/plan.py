@@ -25,8 +25,7 @@ from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.bounds.grouping_sets import MAX_FINEST_CELLS, cover_of, is_wide, table_cells
 from ..query.bounds.nested import MAX_LEAVES, count_cells, finest_cells, leaf_question
-from ..query.bounds.not_null import always_present
-from ..query.bounds.relation_facts import neighbours_of
+from ..query.bounds.relation_facts import always_present, neighbours_of
 from ..query.domains.domain import Scalar
 from ..statistics.laws.noise_sum import IntegerNoise, noise_of
 from ..statistics.recipe import ANY_DATA, ROUNDED_DATA, NoiseModel, PlannedRelease, Recipe

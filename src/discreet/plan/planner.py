@@ -31,10 +31,11 @@ from ..query.algebra.tree import (
     Where,
     relations_of,
 )
+from ..query.bounds.check import CheckedQuestion, check_question
 from ..query.bounds.keys import PublicValues
+from ..query.sql.parse import parse
 from ..query.text.question import fingerprint
 from . import several
-from .asked.checked_question import CheckedQuestion, check_question
 from .asked.terms import TermOptions, Terms, read_spend, read_terms
 from .choose import check_terms, check_whole, plan_checked
 from .plan import Plan
@@ -161,7 +162,7 @@ class Planner:
         known = None if self.recent is None else self.recent.find(text)
         if known is not None:
             return known
-        parsed = query.parse(text, self.schemas, self.public_values)
+        parsed = parse(text, self.schemas, self.public_values)
         if self.recent is not None:
             self.recent.keep(text, parsed)
         return parsed

@@ -22,6 +22,7 @@ from ..errors import InvalidArgument, UnsupportedQuery
 from ..frozen import replace
 from ..privacy.measures import ZCDP, PureDP
 from ..query.algebra.tree import Nest, Question
+from ..query.bounds.check import CheckedQuestion
 from ..query.bounds.contribution_bounds import row_share
 from ..query.bounds.fanout import person_group_rows
 from ..query.bounds.grouping_sets import cover_of, is_wide, table_cells, table_question
@@ -34,7 +35,6 @@ from ..statistics.recipe import PlannedRelease, Recipe
 from ..statistics.releases.set_totals import CellsNeed, CountedTable, SetsRelease
 from ..statistics.releases.total import TotalNeed
 from .asked import QuestionOptions
-from .asked.checked_question import CheckedQuestion
 from .budget_allocation import Divisible, routes_under, split
 from .layout import Layout, layout_of
 from .plan import Keys, Plan, first_admitted, priced, public_tuples, rank

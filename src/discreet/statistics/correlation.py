@@ -45,8 +45,8 @@ from .recipe import (
     StatisticMethod,
     within_range,
 )
-from .releases.basis import Basis
-from .releases.product import (
+from .releases.basis import (
+    Basis,
     blur_of,
     cross_addends,
     cross_weights,

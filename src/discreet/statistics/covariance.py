@@ -23,8 +23,8 @@ from .laws.moment import moment_error
 from .laws.noise_sum import IntegerNoise
 from .laws.profile_interval import CrossLines, covariance_ends
 from .recipe import SIZED_DATA, Draws, Need, NoiseModel, Recipe, StatisticMethod, within_range
-from .releases.basis import Basis
-from .releases.product import (
+from .releases.basis import (
+    Basis,
     blur_of,
     cross_addends,
     cross_weights,

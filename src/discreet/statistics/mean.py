@@ -30,8 +30,7 @@ from .laws.linear_combination import TotalWeights, any_chance, least_error, line
 from .laws.noise_sum import IntegerNoise, sum_tail
 from .laws.profile_interval import quotient_ends
 from .recipe import SIZED_DATA, Draws, Need, NoiseModel, Recipe, StatisticMethod
-from .releases.basis import Basis, middle_of, range_of, whole_of
-from .releases.product import reach_of
+from .releases.basis import Basis, middle_of, range_of, reach_of, whole_of
 from .releases.total import (
     JointTotal,
     NoisyTotal,

@@ -40,8 +40,7 @@ from ..privacy.measures import ADD_REMOVE
 from ..query.algebra.expression import Expression
 from ..query.algebra.statistic import Count, Result, Statistic, expressions_of
 from ..query.algebra.tally import Free, GroupRowShare, GroupShare, RowShare
-from ..query.bounds.not_null import always_present
-from ..query.bounds.relation_facts import multiplicity, neighbours_of
+from ..query.bounds.relation_facts import always_present, multiplicity, neighbours_of
 from ..query.domains.domain import Whole
 from ..query.domains.domain_of import domain_of
 from .catalogue import method_of, recipe_of

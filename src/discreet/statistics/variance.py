@@ -39,8 +39,15 @@ from .recipe import (
     StatisticMethod,
     within_range,
 )
-from .releases.basis import Basis
-from .releases.product import blur_of, moment_blur, reach_of, square_addends, unit_range, width_of
+from .releases.basis import (
+    Basis,
+    blur_of,
+    moment_blur,
+    reach_of,
+    square_addends,
+    unit_range,
+    width_of,
+)
 from .releases.total import (
     JointTotal,
     NoisyTotal,

@@ -27,7 +27,7 @@ from ...frozen import frozen
 from ...ledger import Entry
 from ...ledger.charge_order import ChargeOrder
 from ...ledger.stores.store import SECOND_FORMAT
-from ...mechanisms.reading.budget import read_budget
+from ...mechanisms.reading.value import read_budget
 from ...plan.planner import Planner
 from ...privacy.events import Batch, Event
 from ...privacy.events.json import Json, measure_to_json, to_json
@@ -37,8 +37,8 @@ from ...query.algebra.tree import Question, Scan
 from ...query.python.table import Table
 from ...query.python.truncation import truncation_question
 from ..answer_key import MEANING
+from ..charge_request import fits_price
 from ..explain import check_rows
-from ..old_answers import fits_price
 from ..pay import Work, pay
 from ..stored_answer import Body, read_body, write_body
 from .learn import Learner

@@ -19,7 +19,7 @@ from ...arithmetic.rational import Number, whole
 from ...errors import InvalidArgument, SchemaMismatch, UnsupportedQuery
 from ...ledger.charge_order import ChargeOrder
 from ...ledger.stream_entries import StreamLines, body_terms, stream_key
-from ...mechanisms.reading.budget import read_budget
+from ...mechanisms.reading.value import read_budget
 from ...privacy.events.json import Json, measure_to_json
 from ...privacy.measures import Measure
 from ...query.text.question import describe

@@ -17,7 +17,7 @@ from ...arithmetic.canonical import hash_json
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...ledger.charge_order import ChargeOrder
-from ...mechanisms.reading.budget import read_budget
+from ...mechanisms.reading.value import read_budget
 from ...plan.planner import Planner
 from ...privacy.events import Promise
 from ...privacy.events.json import Json, measure_to_json

@@ -27,7 +27,7 @@ from ...privacy.measures import REPLACE, Measure, Neighbours, PureDP, read_neigh
 from ..laws.error_bound import parameter_repr, read_beta
 from ..laws.tails import gaussian_tail, laplace_tail, two_sided_bound
 from ..reading.allowance import largest_epsilon
-from ..reading.budget import read_budget
+from ..reading.value import read_budget
 from ..selection.exponential import Exponential
 from .hypothesis import MAX_PEOPLE, Hypothesis, counts_of, read_histogram, read_queries, updated
 

@@ -28,9 +28,7 @@ from ..laws.error_bound import (
     per_cell_beta,
 )
 from ..laws.normal import quantile
-from ..reading.budget import refuse_pure
-from ..reading.deprecation import deprecated_call
-from ..reading.value import Floats, Integers, Whole
+from ..reading.value import Floats, Integers, Whole, deprecated_call, refuse_pure
 from ..sensitivity import Sensitivity, read_sensitivity
 from .gaussian import Gaussian
 from .integer import IntegerMechanism, add_drawn, whole_l1

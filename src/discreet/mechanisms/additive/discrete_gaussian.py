@@ -29,9 +29,14 @@ from ..laws.error_bound import (
     scale_repr,
 )
 from ..laws.normal import quantile
-from ..reading.budget import refuse_pure
-from ..reading.deprecation import deprecated_call
-from ..reading.value import Floats, Whole, count_coordinates, read_whole
+from ..reading.value import (
+    Floats,
+    Whole,
+    count_coordinates,
+    deprecated_call,
+    read_whole,
+    refuse_pure,
+)
 from ..sensitivity import Sensitivity, read_sensitivity
 from .integer import IntegerMechanism, add_drawn, max_noise_scale, whole_norm
 from .lattice import root_up

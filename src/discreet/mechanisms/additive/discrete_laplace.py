@@ -23,9 +23,7 @@ from ..laws.error_bound import (
     per_cell_beta,
     scale_repr,
 )
-from ..reading.budget import read_budget
-from ..reading.deprecation import deprecated_call
-from ..reading.value import Floats, Whole
+from ..reading.value import Floats, Whole, deprecated_call, read_budget
 from ..sensitivity import Sensitivity, read_sensitivity
 from .integer import IntegerMechanism, add_drawn, least_laplace_scale, max_noise_scale, whole_l1
 from .truncated import TruncatedGeometric

@@ -23,9 +23,15 @@ from ...privacy.calibrate import least_scale
 from ...privacy.events import GaussianNoise
 from ...privacy.measures import ZCDP, ApproxDP, Measure, Neighbours
 from ..laws import normal
-from ..reading.budget import refuse_pure
-from ..reading.deprecation import deprecated_call
-from ..reading.value import Floats, Number, count_coordinates, is_whole, read_number
+from ..reading.value import (
+    Floats,
+    Number,
+    count_coordinates,
+    deprecated_call,
+    is_whole,
+    read_number,
+    refuse_pure,
+)
 from ..sensitivity import Sensitivity, read_sensitivity
 from . import lattice
 

@@ -20,9 +20,15 @@ from ...privacy.calibrate import least_scale
 from ...privacy.events import LaplaceNoise
 from ...privacy.measures import Measure, Neighbours, PureDP
 from ..laws import discrete_laplace as law
-from ..reading.budget import read_budget
-from ..reading.deprecation import deprecated_call
-from ..reading.value import Floats, Number, count_coordinates, is_whole, read_number
+from ..reading.value import (
+    Floats,
+    Number,
+    count_coordinates,
+    deprecated_call,
+    is_whole,
+    read_budget,
+    read_number,
+)
 from ..sensitivity import Sensitivity, read_sensitivity
 from . import lattice
 

@@ -20,9 +20,15 @@ from ...privacy.events import TruncatedGeometricNoise
 from ...privacy.measures import Measure, Neighbours
 from ..laws import discrete_laplace as law
 from ..laws.error_bound import brief, evaluate, interval_around, least_whole, per_cell_beta
-from ..reading.budget import read_budget
-from ..reading.deprecation import deprecated_call
-from ..reading.value import Floats, Integers, Whole, count_coordinates, read_whole
+from ..reading.value import (
+    Floats,
+    Integers,
+    Whole,
+    count_coordinates,
+    deprecated_call,
+    read_budget,
+    read_whole,
+)
 from ..sensitivity import Sensitivity, read_sensitivity
 from .integer import least_laplace_scale, max_noise_scale, whole_l1
 

@@ -18,7 +18,7 @@ from ...privacy.events import Promise
 from ...privacy.measures import ApproxDP, Measure
 from ..laws.error_bound import parameter_repr, read_beta
 from ..reading.allowance import read_approximate_budget
-from ..reading.deprecation import deprecated_call
+from ..reading.value import deprecated_call
 from .counts import public_order, read_counts
 
 # A probability is a whole number of 124 bits: two draws of 62 bits decide it.

@@ -22,8 +22,8 @@ from ...privacy.measures import ApproxDP, Measure
 from ..laws.error_bound import parameter_repr, read_beta
 from ..laws.tails import gaussian_tail, laplace_tail, least_with_tail, two_sided_bound
 from ..reading.allowance import read_approximate_budget
-from ..reading.deprecation import deprecated_call
 from ..reading.steps import add_exactly
+from ..reading.value import deprecated_call
 from .counts import KeyCounts, per_key_delta, read_counts, read_threshold_rule
 
 

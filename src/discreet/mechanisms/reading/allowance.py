@@ -11,7 +11,7 @@ from ...errors import InvalidArgument
 from ...privacy.calibrate import least_scale
 from ...privacy.events import Event
 from ...privacy.measures import ApproxDP, Measure, PureDP
-from .budget import read_budget
+from .value import read_budget
 
 
 def largest_epsilon(

@@ -1,4 +1,6 @@
-"""Readers of the values that a mechanism releases; the answer has the same type.
+"""Readers of a mechanism's arguments: values, a budget to spend, and deprecated spellings.
+
+A released value has the type of the value that was given.
 
 | given | returned |
 |---|---|
@@ -14,12 +16,16 @@ refused without being shown.
 from __future__ import annotations
 
 import math
-from typing import TypeAlias, TypeVar
+import warnings
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeAlias, TypeVar, assert_never, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
+from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -167,3 +173,118 @@ def add_saturating(value: int | Integers, noise: int | Integers) -> int | Intege
     # In place: the noise is fresh and nobody else holds it.
     noise += value
     return noise
+
+
+def read_budget(measure: object) -> Measure:
+    """Check a budget; (ε, 0) is read as pure ε.
+
+    >>> import discreet as dp
+    >>> from discreet.mechanisms.reading.value import read_budget
+    >>> read_budget(dp.ApproxDP(1, 0))
+    PureDP(1)
+
+    Refuses: what is no measure, and a budget of zero, which no finite noise keeps
+    (InvalidArgument).
+
+    >>> read_budget(dp.PureDP(0))
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: PureDP(0) leaves nothing to spend, only infinite noise keeps it; give more than 0
+    """
+    if not isinstance(measure, Measure):
+        given = type(measure).__name__
+        raise InvalidArgument(
+            f"a measure such as PureDP(1) or ApproxDP(1, 1e-6) is expected, got {given}"
+        )
+    if isinstance(measure, ApproxDP) and measure.delta == 0:
+        measure = PureDP(measure.epsilon)
+    if _is_zero(measure):
+        raise InvalidArgument(
+            f"{measure!r} leaves nothing to spend, only infinite noise keeps it; give more than 0"
+        )
+    return measure
+
+
+def _is_zero(measure: Measure) -> bool:
+    match measure:
+        case PureDP(epsilon=amount) | ZCDP(rho=amount) | GaussianDP(squared=amount):
+            return amount == 0
+        case RenyiDP(orders=orders):
+            # One order at zero already asks for infinite noise.
+            return any(epsilon == 0 for _, epsilon in orders)
+        case ApproxDP():
+            # (0, δ) with δ > 0 is kept by finite noise.
+            return False
+        case _:
+            assert_never(measure)
+
+
+def refuse_pure(measure: object, noise: str, others: str) -> Measure:
+    """Check a budget for noise whose privacy loss is unbounded, such as Gaussian noise.
+
+    >>> import discreet as dp
+    >>> from discreet.mechanisms.reading.value import refuse_pure
+    >>> refuse_pure(dp.PureDP(1), "Gaussian", "ApproxDP, ZCDP, GaussianDP or Laplace")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: Gaussian noise has no pure ε; use ApproxDP, ZCDP, GaussianDP or Laplace
+    """
+    budget = read_budget(measure)
+    if isinstance(budget, PureDP):
+        raise InvalidArgument(f"{noise} noise has no pure ε; use {others}")
+    return budget
+
+
+Called = TypeVar("Called", bound=Callable[..., Any])
+
+
+def deprecated_call(second: str | None = None, /, **renamed: str) -> Callable[[Called], Called]:
+    """Return a decorator that accepts deprecated arguments of a method, with a warning.
+
+    | deprecated | parameter | passed on as |
+    |---|---|---|
+    | a second positional argument | `second="beta"` | `beta=…` |
+    | an old keyword | `l0="max_groups"` | `max_groups=…` |
+
+    >>> import warnings
+    >>> from discreet.mechanisms.reading.value import deprecated_call
+    >>> @deprecated_call("b", l0="max_groups")
+    ... def call(self, a, *, b=0, max_groups=1):
+    ...     return a, b, max_groups
+    >>> with warnings.catch_warnings(record=True) as seen:
+    ...     warnings.simplefilter("always")
+    ...     call(None, 1, 2, l0=3)
+    (1, 2, 3)
+    >>> [str(warning.message) for warning in seen]
+    ['pass b=… by name: version 0.3 takes it so only', 'l0 is called max_groups; version 0.3 knows no l0']
+
+    Refuses: an argument under both names (InvalidArgument).
+    Law: tests/mechanisms/test_dialect.py::TestFormerly
+    """
+
+    def decorate(method: Called) -> Called:
+        @wraps(method)
+        def call(owner: object, *given: object, **keywords: object) -> object:
+            positional = list(given)
+            if second is not None and len(positional) == 2:
+                # stacklevel 2 is the line of the caller, who has to change it.
+                told = f"pass {second}=… by name: version 0.3 takes it so only"
+                warnings.warn(told, DeprecationWarning, stacklevel=2)
+                keywords = _with_keyword(keywords, second, positional.pop())
+            for old, new in renamed.items():
+                if old in keywords:
+                    told = f"{old} is called {new}; version 0.3 knows no {old}"
+                    warnings.warn(told, DeprecationWarning, stacklevel=2)
+                    value = keywords.pop(old)
+                    keywords = _with_keyword(keywords, new, value)
+            return method(owner, *positional, **keywords)
+
+        return cast("Called", call)
+
+    return decorate
+
+
+def _with_keyword(keywords: dict[str, object], name: str, value: object) -> dict[str, object]:
+    if name in keywords:
+        raise InvalidArgument(f"{name} is given twice; give it once, by that name")
+    return {**keywords, name: value}

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias, TypedDict, TypeVar, Unpack, assert_never
 from ...arithmetic.rational import Number, positive, rational, read_flag, whole
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
-from ...mechanisms.reading.budget import read_budget
+from ...mechanisms.reading.value import read_budget
 from ...privacy.filters.filter import Filter
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from ...query.algebra.expression import Field, fields_of
@@ -33,9 +33,9 @@ from ...query.algebra.tree import (
     Union,
     Where,
 )
+from ...query.bounds.check import CheckedQuestion
 from ...query.bounds.keys import PublicValues
 from ...query.bounds.nested import count_cells
-from .checked_question import CheckedQuestion
 
 T = TypeVar("T")
 ErrorOptions: TypeAlias = Number | Mapping[str, Number | Mapping[str, Number]]

@@ -19,10 +19,10 @@ from ...privacy.measures import decimal_text
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.statistic import Count, CountOf, Statistic, Sum
 from ...query.algebra.tree import Finish, Key, Question, Relation, Where, unused_name
+from ...query.bounds.check import CheckedQuestion, check_question
 from ...query.bounds.grouping_sets import is_wide
 from ...query.bounds.relation_facts import unit_of
 from ...statistics.releases.set_totals import SetsRelease
-from ..asked.checked_question import CheckedQuestion, check_question
 from ..filtered_counts import MAX_COUNTS, MIN_COUNTS
 from ..plan import Plan, public_tuples
 

@@ -24,8 +24,8 @@ from ...privacy.events import Event, Repeated
 from ...privacy.filters.filter import Filter, open_filter
 from ...privacy.measures import ZCDP, ApproxDP, Measure, PureDP, RenyiDP
 from ...query.algebra.tree import Question
+from ...query.bounds.check import CheckedQuestion, check_question
 from ...query.bounds.keys import PublicValues
-from ..asked.checked_question import CheckedQuestion, check_question
 from ..asked.terms import TermOptions, Terms, read_terms
 from ..budget_allocation import Divisible, routes, times
 from ..choose import plan_checked

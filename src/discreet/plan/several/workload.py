@@ -18,8 +18,8 @@ from ...privacy.filters.filter import Filter, open_filter
 from ...privacy.measures import ApproxDP, Measure, PureDP
 from ...privacy.shown_price import shown_price
 from ...query.algebra.tree import Question
+from ...query.bounds.check import CheckedQuestion, check_question
 from ...query.bounds.keys import PublicValues
-from ..asked.checked_question import CheckedQuestion, check_question
 from ..asked.terms import ExactErrors, TermOptions, Terms, read_errors, read_terms
 from ..budget_allocation import routes_under, split
 from ..choose import plan_checked

@@ -1,5 +1,7 @@
 """Last check of a question, by public facts alone: its parts fit together and have bounds.
 
+A question that passed is a `CheckedQuestion`, which need not be checked again.
+
 Guarantee: a question that passes has a bound for what one unit can change, and no name, type or
 list of keys in it contradicts another.
 
@@ -13,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...data.unit import People, Rows
+from ...frozen import field, frozen
 from ..algebra.expression import Call, Constant, Expression, Function, fields_of, windows_of
 from ..algebra.refusal import refusal
 from ..algebra.statistic import (
@@ -48,6 +51,7 @@ from ..meaning.post_processing import types_of
 from .fanout import check_joins
 from .grouping_sets import by_sums, check_sets
 from .keys import PublicValues, public_keys
+from .missing_keys import marked_question
 from .nested import MAX_LEAVES, ColumnValues, with_nest
 from .relation_facts import columns_of, multiplicity, neighbours_of, unit_of
 
@@ -324,3 +328,39 @@ def _calls(expression: Expression) -> Iterator[Call]:
         yield expression
         for argument in expression.arguments:
             yield from _calls(argument)
+
+
+@frozen
+class CheckedQuestion:
+    """A sound question, with the values of public tables with which it was checked."""
+
+    question: Question
+    public_values: PublicValues | None = None
+    rows_public: bool = False
+    """Whether the store holds every record it was given.
+
+    Under "replace" its number of rows is then public.
+    """
+    _marked: list[Question | None] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def marked(self) -> Question | None:
+        """The question by which all sets of keys are sums of one table (`marked_question`).
+
+        It is worked out once: a hierarchy may list 200,000 places.
+        """
+        if not self._marked:
+            # Two threads may both work it out; they find the same.
+            self._marked.append(marked_question(self.question, self.public_values))
+        return self._marked[0]
+
+
+def check_question(
+    question: Question, public_values: PublicValues | None = None
+) -> CheckedQuestion:
+    """Return the question as a checked one.
+
+    Refuses: questions without a bound or whose parts do not fit together; see
+    `query.bounds.check`.
+    """
+    return CheckedQuestion(require_sound(question, public_values), public_values)

@@ -51,8 +51,7 @@ from .nested import (
     pick,
     with_nest,
 )
-from .not_null import null_columns
-from .relation_facts import columns_of
+from .relation_facts import columns_of, null_columns
 
 Cause: TypeAlias = str | Key | Nest | frozenset[Expression]
 Causes: TypeAlias = frozenset[Cause]

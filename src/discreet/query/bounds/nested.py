@@ -22,8 +22,7 @@ from ..algebra.tree import Nest, Question, Relation
 from ..domains.domain import Domain, Scalar, Values, simplest
 from ..meaning.evaluate import meaning_of
 from .keys import PublicValues, public_keys
-from .not_null import always_present
-from .relation_facts import columns_of
+from .relation_facts import always_present, columns_of
 
 MAX_LEAVES = 200_000
 """Most combinations of nested keys: every census tract of a large country fits."""

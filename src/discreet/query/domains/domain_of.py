@@ -24,7 +24,7 @@ from ..algebra.expression import WINDOWS, Call, Constant, Expression, Field, Fun
 from ..algebra.spelling import spell
 from . import arithmetic
 from .domain import Columns, Day, Domain, Second, Texts, Truth, Whole
-from .rounded_edges import rounded_bin
+from .rounded_edges import ROUNDINGS, rounded_bin
 from .text_functions import concat_domain, text_domain
 from .time_functions import TIMES, time_domain
 from .type_of import NOUNS, type_of_domain
@@ -61,9 +61,9 @@ def domain_of(expression: Expression, columns: Columns) -> Domain:
             domains = [domain_of(a, columns) for a in arguments if not _is_null(a)]
             domain = _call(function, arguments, domains)
             # Bins of decimals are computed by a rule of their own, which has its own bounds.
-            bins = rounded_bin(expression, columns)
-            if bins is not None:
-                return bins.domain
+            if function in ROUNDINGS:
+                bins = rounded_bin(expression, columns)
+                domain = domain if bins is None else bins.domain
             return domain
         case _:
             assert_never(expression)

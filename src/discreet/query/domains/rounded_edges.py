@@ -28,7 +28,7 @@ from ...frozen import frozen
 from ..algebra.expression import COMPARISONS, Call, Constant, Expression, Field, Function
 from .domain import MAX_STEPS, Columns, Whole
 
-_ROUNDINGS = (Function.FLOOR, Function.CEILING, Function.ROUND)
+ROUNDINGS = (Function.FLOOR, Function.CEILING, Function.ROUND)
 _HALF = Fraction(1, 2)
 
 
@@ -133,7 +133,7 @@ def rounded_bin(call: Call, columns: Columns) -> Binned | None:
     >>> [found.at(round(j * 1024 / 10)) for j in range(6)]
     [0, 1, 2, 3, 4, 5]
     """
-    if call.function not in _ROUNDINGS or len(call.arguments) != 1:
+    if call.function not in ROUNDINGS or len(call.arguments) != 1:
         return None
     affine = _affine(call.arguments[0])
     domain = _rounded_domain(affine, columns)

@@ -23,8 +23,7 @@ from ..algebra.expression import Expression, Field, Function, call_of, fields_of
 from ..algebra.refusal import refusal
 from ..algebra.tree import Scan, Where, own_fields
 from ..bounds.keys import PublicValues, read_public_value
-from ..bounds.not_null import always_present
-from ..bounds.relation_facts import columns_of
+from ..bounds.relation_facts import always_present, columns_of
 from ..domains.calendar import EPOCH
 from ..meaning.evaluate import meaning_of
 from .expression import read

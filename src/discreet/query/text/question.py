@@ -51,8 +51,7 @@ from ..algebra.tree import (
 from ..bounds.fanout import person_rows
 from ..bounds.relation_facts import columns_of, tables_of
 from ..meaning.post_processing import types_of
-from .expression import expression_text, quote
-from .listed_keys import shorter_lists, typed_constant
+from .expression import expression_text, quote, shorter_lists, typed_constant
 
 _JOIN_KINDS = {"": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN"}
 _TOTALS = {"sum": "SUM", "least": "MIN", "greatest": "MAX"}

@@ -5,12 +5,19 @@ contribution of one row to an exact total, in whole steps, and the worth of a st
 
 Numbers are centred at the middle m of their public range where a count of rows is released as well:
 Σ(x − m) has half the sensitivity of Σx.
+
+In products, values are rounded to at most 2^18 steps either way, so noise on Σuv fits in 64 bits. The
+rounding moves a value by at most half a step of the coarser grid, its *blur*, which is part of every
+prediction and interval. So is the blur of a root or a quotient, which is rounded before any product.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
+from typing import TypeAlias
 
+from ...arithmetic.rounding import at_least
 from ...errors import UnsupportedQuery
 from ...frozen import frozen
 from ...query.algebra.expression import Call, Constant, Expression, Function
@@ -18,8 +25,7 @@ from ...query.algebra.statistic import Quantile
 from ...query.algebra.tally import Share
 from ...query.algebra.tree import Question, Relation
 from ...query.bounds.keys import PublicValues
-from ...query.bounds.not_null import always_present
-from ...query.bounds.relation_facts import columns_of
+from ...query.bounds.relation_facts import always_present, columns_of
 from ...query.domains.domain import Domain, Whole
 from ...query.domains.domain_of import domain_of
 
@@ -145,3 +151,182 @@ def whole_of(kind: Domain) -> Whole:
     if not isinstance(kind, Whole):
         raise UnsupportedQuery("sums, means, variances and correlations take numbers")
     return kind
+
+
+MAX_ROOT = 1 << 18
+"""Limit on the steps of a centred value in a product: its square, times noise, is far below 2^62."""
+
+
+def coarse_of(kind: Domain) -> Fraction | None:
+    """Return the grid on which products of a number are taken; None if its own is coarse enough.
+
+    >>> from discreet.statistics.releases.basis import coarse_of
+    >>> from fractions import Fraction
+    >>> from discreet.query.domains.domain import Whole
+    >>> coarse_of(Whole(Fraction(1), 0, 120)), coarse_of(Whole(Fraction(1, 2), 0, 1 << 21))
+    (None, Fraction(2, 1))
+    """
+    whole = whole_of(kind)
+    # Both quotients round up: neither may leave more steps than the limit.
+    half = (whole.high - whole.low + 1) // 2
+    excess = -(-half // MAX_ROOT)
+    if excess <= 1:
+        return None
+    # The next power of two at or above the excess.
+    return whole.step * (1 << (excess - 1).bit_length())
+
+
+def blur_of(kind: Domain) -> Fraction:
+    """Bound the rounding of a value: half a step of the grid of products, and its own blur."""
+    grid = coarse_of(kind) or Fraction(0)
+    return grid / 2 + whole_of(kind).blur
+
+
+def width_of(kind: Domain) -> Fraction:
+    """Return the width of the public range of a number."""
+    low, high = range_of(kind)
+    return high - low
+
+
+# Ranges and weights are equal for all keys of an answer, hence the caches.
+@lru_cache(maxsize=1024)
+def unit_range(kind: Domain) -> tuple[Fraction, Fraction]:
+    """Return the position of the middle in the public range, widened by the blur, and its width.
+
+    The position is a part of the width. A centred value u is t = position + u/width, from 0 to 1.
+
+    >>> from discreet.statistics.releases.basis import unit_range
+    >>> from fractions import Fraction
+    >>> from discreet.query.domains.domain import Whole
+    >>> unit_range(Whole(Fraction(1), 0, 120))
+    (Fraction(1, 2), Fraction(120, 1))
+    """
+    low, high = range_of(kind)
+    blur = blur_of(kind)
+    # A constant has no width: one step keeps the division defined.
+    width = max(high - low + 2 * blur, whole_of(kind).step)
+    position = (middle_of(kind) - low + blur) / width
+    return position, width
+
+
+Pair: TypeAlias = tuple[Fraction, Fraction]
+Shares: TypeAlias = tuple[Fraction, ...]
+
+
+@lru_cache(maxsize=1024)
+def cross_weights(units: Pair, widths: Pair, count: int) -> tuple[Shares, Shares, Shares, Shares]:
+    """Return Σts, Σt, Σs and n of values in 0..1 as weights of Σuv, Σu, Σv, n and further totals."""
+    a, b = units
+    width_x, width_y = widths
+    zero = Fraction(0)
+    # (a + u/width_x)(b + v/width_y), multiplied out.
+    products = (1 / (width_x * width_y), b / width_x, a / width_y, a * b)
+    x = (zero, 1 / width_x, zero, a)
+    y = (zero, zero, 1 / width_y, b)
+    rows = (zero, zero, zero, Fraction(1))
+    further = (zero,) * (count - 4)
+    return products + further, x + further, y + further, rows + further
+
+
+@lru_cache(maxsize=1024)
+def square_weights(place: int, unit: Fraction, width: Fraction) -> Shares:
+    """Return Σt² as weights of Σuv, Σu, Σv, n, Σu², Σv².
+
+    `place` is the index of the column's sum, 1 or 2.
+    """
+    # (unit + u/width)², multiplied out.
+    weights = [Fraction(0)] * 6
+    weights[3 + place] = 1 / width**2
+    weights[place] = 2 * unit / width
+    weights[3] = unit**2
+    return tuple(weights)
+
+
+@lru_cache(maxsize=1024)
+def reach_of(kind: Domain) -> float:
+    """Bound the distance of a rounded value from the middle of its range."""
+    low, high = range_of(kind)
+    middle = middle_of(kind)
+    farthest = max(high - middle, middle - low)
+    # Never 0, since errors are divided by it; rounds up, as every bound on an error.
+    return max(at_least(farthest + blur_of(kind)), 1e-300)
+
+
+@lru_cache(maxsize=1024)
+def moment_blur(x: Domain, y: Domain) -> float:
+    """Bound the change of a covariance by rounding (Cauchy and Schwarz, term by term)."""
+    blur_x = blur_of(x)
+    blur_y = blur_of(y)
+    reach_x = Fraction(reach_of(x))
+    reach_y = Fraction(reach_of(y))
+    return at_least(reach_x * blur_y + blur_x * reach_y + blur_x * blur_y)
+
+
+@frozen
+class Factor:
+    """Factor of a product: the expression of a centred value, and the worth of 1 of it."""
+
+    expression: Expression
+    worth: Fraction
+
+
+def square_addends(
+    x: Expression, rows: Relation, columns: dict[str, Domain]
+) -> tuple[Addend, Addend, Addend]:
+    """Return the addends of Σu², Σu and n, with u the centred x."""
+    u = _factor(x, columns)
+    return _product(u, u, columns), _single(u, columns), rows_addend(present(x, rows))
+
+
+def cross_addends(
+    x: Expression, y: Expression, rows: Relation, columns: dict[str, Domain]
+) -> tuple[Addend, ...]:
+    """Return the addends of Σuv, Σu, Σv, n, Σu², Σv², with u, v centred.
+
+    Only rows count where neither value is NULL.
+    """
+    u = _where(y, _factor(x, columns))
+    v = _where(x, _factor(y, columns))
+    both = (present(x, rows), present(y, rows))
+    counted: Expression = Call(Function.AND, both)
+    # Columns that are never NULL share the total of COUNT(*).
+    if both == (Constant(True), Constant(True)):
+        counted = Constant(True)
+    return (
+        _product(u, v, columns),
+        _single(u, columns),
+        _single(v, columns),
+        rows_addend(counted),
+        _product(u, u, columns),
+        _product(v, v, columns),
+    )
+
+
+def _factor(x: Expression, columns: dict[str, Domain]) -> Factor:
+    value = centred(x, columns)
+    grid = coarse_of(domain_of(x, columns))
+    if grid is None:
+        return Factor(value, Fraction(1))
+    quotient = Call(Function.DIVIDE, (value, Constant(grid)))
+    return Factor(Call(Function.ROUND, (quotient,)), grid)
+
+
+def _single(u: Factor, columns: dict[str, Domain]) -> Addend:
+    addend = number_addend(u.expression, columns)
+    return Addend(addend.expression, addend.step * u.worth, addend.low, addend.high)
+
+
+def _product(u: Factor, v: Factor, columns: dict[str, Domain]) -> Addend:
+    """Describe Σuv."""
+    product = Call(Function.MULTIPLY, (u.expression, v.expression))
+    addend = number_addend(product, columns)
+    # A square is never below 0, whatever the product of the ends of the range.
+    low = 0 if u == v else addend.low
+    return Addend(addend.expression, addend.step * u.worth * v.worth, low, addend.high)
+
+
+def _where(other: Expression, value: Factor) -> Factor:
+    """Return the value where the other is not NULL."""
+    missing = Call(Function.IS_NULL, (other,))
+    chosen = Call(Function.CASE, (missing, Constant(None), value.expression))
+    return Factor(chosen, value.worth)

@@ -38,7 +38,7 @@ from ...privacy.measures import ADD_REMOVE
 from ...query.algebra.expression import Call, Constant, Expression, Function, fields_of
 from ...query.algebra.tally import Free, Tally, Term
 from ...query.bounds.contribution_bounds import weight_of
-from ...query.bounds.not_null import always_present
+from ...query.bounds.relation_facts import always_present
 from ...query.bounds.sensitivity import corner_of, joint_influence, pair_influence
 from ...query.domains.arithmetic import half_up
 from ...query.domains.domain import Domain, Whole
