@@ -3,7 +3,8 @@
 Each person's rows (or keys) are counted once. The person's share in parts of 2^20 is
 s = ⌊2^20·k/max(n, k)⌋, which covers both cases of `query.algebra.tally`. A row then costs one
 product and one division by a constant; a count is s itself. The counts come by a join, whose tests
-no query optimizer can run on one side alone, or by a window where that is faster. The influence of one person is proved in `query.bounds.sensitivity`.
+no query optimizer can run on one side alone, or by a window where that is faster. The influence of
+one person is proved in `query.bounds.sensitivity`.
 """
 
 from __future__ import annotations
