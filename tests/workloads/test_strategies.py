@@ -317,6 +317,17 @@ class TestPublishedFigures:
         assert smooth.rmse <= gaussian
         assert smooth.gap <= 1e-3
 
+    @pytest.mark.parametrize("size", [4, 5])
+    def test_a_second_table_beside_the_finest(self, size):
+        """A share of Laplace noise for the total, searched for here by the formula of its variance."""
+        plan = plan_strategy(Tables((size, size), [(0, 1), (0,), (1,), ()], "sets"), [dp.PureDP(1)])
+        share = np.linspace(0, 0.9, 1000)
+        cell = 2 / (1 - share) ** 2
+        total = 1 / (share**2 / 2 + 1 / (size**2 * cell))
+        searched = (cell + 2 * size * cell + total) / 4
+        assert plan.rmse <= 1.001 * math.sqrt(searched.min())
+        assert plan.rmse <= 0.98 * math.sqrt(searched[0])
+
     def test_counts_above_twenty_thresholds(self):
         assert plan_strategy(Counts(np.tri(20, 21, dtype=np.int64)), [dp.PureDP(1)]).rmse <= 5
 

@@ -31,6 +31,9 @@ _CHECK_EVERY = 16
 _MIN_SHARE = 1e-9
 # Starts that measure mainly one table: at most so many are tried.
 _STARTS = 8
+# Tables, smallest first, that are tried as a second one, and the shares that they are given.
+_SECOND_TABLES = 4
+_SECOND_SHARES = 0.15, 0.3, 0.45
 
 
 def cell_factor(sizes: Sequence[int], asked: KeySet, part: KeySet) -> float:
@@ -119,8 +122,18 @@ def best_shares(gains: Floats, energy: Floats, *, laplace: bool) -> Division:
         return _descend(live_gains, live_energy, even, 1)
     # The error is not convex in √q: the descent also starts near each table that knows all.
     knows_all = np.flatnonzero((live_gains > 0).all(axis=1))
-    lone_tables = np.eye(count)[knows_all[:_STARTS]]
+    tables = np.eye(count)
+    lone_tables = tables[knows_all[:_STARTS]]
     starts = [even, *(0.1 * even + 0.9 * lone_tables)]
+    # A small second share never pays near a lone table, which is a local optimum, where a larger
+    # one may: total and margins of many cells. One descent starts at the best pair of tables.
+    pairs: list[Floats] = []
+    for share in _SECOND_SHARES:
+        for lone in lone_tables:
+            pairs += list((1 - share) * lone + share * tables[:_SECOND_TABLES])
+    if pairs:
+        best = min(pairs, key=lambda weights: _error(live_gains, live_energy, weights, 2))
+        starts.append(0.02 * even + 0.98 * best)
     divisions = [_descend(live_gains, live_energy, start, 2) for start in starts]
     return min(divisions, key=lambda division: division.error)
 
