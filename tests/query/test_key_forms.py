@@ -139,7 +139,43 @@ def test_a_column_of_the_list_in_where_is_no_key():
         "SELECT w.ward, COUNT(v.user_id) AS n FROM visits v RIGHT JOIN wards w ON v.ward = w.ward "
         "WHERE w.big GROUP BY w.ward"
     )
-    assert [key.name for key in question.keys] == ["ward"] and len(question.nested.rows) == 4
+    assert [key.name for key in question.keys] == ["ward"]
+    assert question.nested.rows == ((1,), (2,))
+
+
+@pytest.mark.parametrize(
+    ("keys", "where", "rows"),
+    [
+        ("w.city", "w.city <> 'Y'", (("X",),)),
+        ("w.city", "w.ward < 3", (("X",),)),  # ward 4 of X too is left out, and X is one key
+        ("w.ward", "w.ward > 2 AND v.note = 'x'", ((3,), (4,))),
+        ("w.ward", "v.ward <= 2 OR w.big", ((1,), (2,))),
+        ("w.ward", "w.ward = 1 OR v.note = 'x'", ((1,), (2,), (3,), (4,))),  # not of the list alone
+    ],
+)
+def test_where_on_columns_of_the_list_leaves_out_its_keys(keys, where, rows):
+    sql = (
+        f"SELECT {keys}, COUNT(v.user_id) AS n FROM visits v RIGHT JOIN wards w ON v.ward = w.ward "
+    )
+    question = ask(f"{sql} WHERE {where} GROUP BY {keys}")
+    assert sorted(question.nested.rows) == list(rows)
+    assert fingerprint(ask(describe(question))) == fingerprint(question)
+    with pytest.raises(dp.UnsupportedQuery, match="a list has 1 to"):
+        ask(f"{sql} WHERE w.ward > 9 GROUP BY {keys}")
+
+
+def test_keys_stay_where_a_row_of_the_table_may_have_null():
+    """Stores leave out public rows with NULL, for which the condition may hold."""
+
+    def without_city_of_four(table, *columns):
+        return [row for row in public_values(table, *columns) if row != (4, "X")]
+
+    sql = (
+        "SELECT w.ward, COUNT(v.user_id) AS n FROM visits v RIGHT JOIN wards w ON v.ward = w.ward "
+    )
+    sql += "WHERE w.city IS NULL GROUP BY w.ward"
+    question = parse(sql, TABLES, without_city_of_four)
+    assert len(question.nested.rows) == 4
 
 
 def test_one_column_by_unnest_and_beside_another_key():

@@ -134,3 +134,20 @@ def test_totals_are_bounded_together_only_where_rows_count_in_full():
         Tally(Scan(dp.Schema("w", dp.Rows(), {"x": dp.Integer(0, 9)})), (), (one,), Free()), 0
     )
     assert (kept.changed, free.changed) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("where", "keys"),
+    [
+        ("d >= DATE '2024-03-30' AND d < '2024-04-02'", (19_812, 19_813, 19_814)),
+        ("d BETWEEN '2024-04-01' AND '2024-04-03' AND NOT d = '2024-04-02'", (19_814, 19_816)),
+        ("d < '1900-01-03'", (-25_567, -25_566)),
+        ("d >= '2024-03-30'", None),  # still too many
+        ("NOT d > '1900-01-03'", None),  # no comparison that is read
+    ],
+)
+def test_where_leaves_few_days_of_a_long_range(where, keys):
+    """A range of 200 years is too long for a list of keys, the month that is asked about is not."""
+    long = dp.Schema("t", dp.Rows(), {"d": dp.Date("1900-01-01", "2099-12-31")})
+    asked = dp.parse_sql(f"SELECT d, COUNT(*) AS n FROM t WHERE {where} GROUP BY d", {"t": long})
+    assert asked.keys[0].values == keys

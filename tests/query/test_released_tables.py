@@ -206,6 +206,25 @@ class TestReleasedTables:
         assert asked.spent() == dp.PureDP(0) and answer.caption.startswith("public")
         assert answer.rows in ((), ((6,),))
 
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            "SELECT region, COUNT(*) AS n FROM people WHERE 1 = 0 GROUP BY region",
+            f"SELECT region, n FROM ({CELLS}) WHERE 2 < 1",
+            f"SELECT region, n FROM ({CELLS}) LIMIT 0",
+            "SELECT region, COUNT(*) AS n FROM people WHERE 1 = 0 AND paid > 3 GROUP BY region LIMIT 3",
+        ],
+    )
+    def test_sums_of_no_rows_are_null_and_free(self, rows):
+        asked = curator()
+        answer = asked.sql(f"SELECT COUNT(*) AS c, SUM(n) AS s, MAX(n) AS m FROM ({rows}) AS t")
+        assert answer.rows == ((0, None, None),) and asked.spent() == dp.PureDP(0)
+
+    def test_a_total_has_a_row_where_having_leaves_none_to_limit(self, exact):
+        rows = f"SELECT region, n FROM ({CELLS}) WHERE n > 1000000 LIMIT 3"
+        answer = exact.sql(f"SELECT COUNT(*) AS c, SUM(n) AS s FROM ({rows}) AS t", spend=10**6)
+        assert answer.rows == ((0, None),)
+
     def test_totals_over_no_rows_have_a_row(self):
         """WHERE 1 = 0 leaves no key, but a total over all keys is a row of its own."""
         none = "SELECT region, COUNT(*) AS n FROM people WHERE 1 = 0 GROUP BY"

@@ -15,12 +15,10 @@ from __future__ import annotations
 
 from ..arithmetic.rational import rational
 from ..privacy.measures import PureDP
-from ..query.algebra.chain import leaves
-from ..query.algebra.expression import Expression, Function, fields_of, windows_of
 from ..query.algebra.tally import Free
-from ..query.algebra.tree import Question, Where
+from ..query.algebra.tree import Question
 from ..query.bounds.nested import set_cells
-from ..query.meaning.post_processing import value_of
+from ..query.meaning.post_processing import leaves_no_key, never_holds
 from .asked.terms import GIVEN_SIZE, Terms
 from .plan import Plan
 
@@ -48,20 +46,9 @@ def shows_no_row(question: Question) -> bool:
     in totals over all keys, there is one row in any case.
     """
     finish = question.finish
-    conditions = [finish.having, finish.qualify]
-    rows = question.rows
-    # A total over all keys has a row whatever WHERE says: ROLLUP, or a sum over the released table.
-    one_table = question.sets is None and finish.qualify is None
-    if question.keys and one_table and isinstance(rows, Where):
-        conditions += leaves(Function.AND, rows.condition)
-    return finish.limit == 0 or any(map(_never_holds, conditions))
-
-
-def _never_holds(condition: Expression | None) -> bool:
-    """Return whether a condition of constants alone is not true; other conditions may be."""
-    if condition is None or fields_of(condition) or windows_of(condition):
-        return False
-    return value_of(condition, {}, {}) is not True
+    # A total over all keys has a row whatever WHERE says: a sum over the released table.
+    no_keys = finish.qualify is None and leaves_no_key(question)
+    return finish.limit == 0 or no_keys or never_holds(finish.having) or never_holds(finish.qualify)
 
 
 def public_terms(question: Question, terms: Terms) -> Terms:

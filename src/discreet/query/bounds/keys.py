@@ -261,7 +261,12 @@ def _column_values(name: str, relation: Relation, search: _Search) -> KeyValues:
         case Scan(schema=schema):
             return _declared_values(schema.columns[name], search.most)
         case Where(rows=rows):
-            return _narrow(name, relation, _known_values(name, rows, search))
+            values = _known_values(name, rows, search)
+            domain = narrowed_columns(relation)[name]
+            # A range of times may be too long to be listed, and the part that WHERE leaves not.
+            if values is None and isinstance(domain, Day | Second):
+                values = _range(domain, search.most)
+            return _narrow(name, relation, values)
         case Select(rows=rows, columns=columns):
             return _values(dict(columns)[name], rows, search)
         case JoinPublic(rows=rows, columns=columns):

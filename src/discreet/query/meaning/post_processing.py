@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
+from ..algebra.chain import leaves
 from ..algebra.expression import (
     RANKS,
     WINDOWS,
@@ -27,11 +28,12 @@ from ..algebra.expression import (
     Field,
     Function,
     call_of,
+    fields_of,
     window_name,
     windows_of,
 )
 from ..algebra.statistic import Result, expressions_of
-from ..algebra.tree import Finish, Question
+from ..algebra.tree import Finish, Question, Where
 from ..algebra.window import PEERS, WindowParts, window_parts
 from ..bounds.relation_facts import columns_of
 from ..domains.calendar import DAY_SECONDS, FIRST_DAY, LAST_DAY
@@ -60,6 +62,27 @@ def types_of(question: Question) -> dict[str, ValueType]:
             [of] = expressions_of(statistic)
             types[name] = type_of_domain(domain_of(of, columns))
     return types
+
+
+def never_holds(condition: Expression | None) -> bool:
+    """Return whether some part of a condition, of constants alone, is not true, as in WHERE 1 = 0."""
+    if condition is None:
+        return False
+    for part in leaves(Function.AND, condition):
+        of_constants = not fields_of(part) and not windows_of(part)
+        if of_constants and value_of(part, {}, {}) is not True:
+            return True
+    return False
+
+
+def leaves_no_key(question: Question) -> bool:
+    """Return whether WHERE leaves none of the keys of GROUP BY, whatever the data are.
+
+    ROLLUP and the like have a row of totals all the same, and so has a question without keys.
+    """
+    rows = question.rows
+    by_keys = question.keys and question.sets is None
+    return bool(by_keys) and isinstance(rows, Where) and never_holds(rows.condition)
 
 
 def keep_rows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]:

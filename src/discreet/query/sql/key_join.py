@@ -20,7 +20,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ...data.schema import Schema
-from ..algebra.expression import Constant, Expression, Field
+from ..algebra.chain import leaves
+from ..algebra.expression import Constant, Expression, Field, Function, fields_of
 from ..algebra.joins import public_columns
 from ..algebra.refusal import refusal
 from ..algebra.tree import (
@@ -29,6 +30,7 @@ from ..algebra.tree import (
     Question,
     Relation,
     Select,
+    Where,
     names_of,
     own_fields,
     unused_name,
@@ -38,6 +40,7 @@ from ..bounds.nested import MAX_LEAVES, in_order
 from ..bounds.relation_facts import columns_of
 from ..domains.domain import Values, simplest
 from ..domains.type_of import type_of
+from ..meaning.evaluate import Meaning, meaning_of
 from .constant import as_type
 from .expression import Names, read
 from .people.join import SharedTable, equalities, join_kind, natural
@@ -378,10 +381,22 @@ def _list_cells(
 
     Refuses: an empty list, one beyond `MAX_LEAVES`, and one that repeats a combination.
     """
+    # WHERE leaves out keys of the list, as in SQL, if it reads the list's columns alone.
+    tests, read = _conditions(question, chosen, public_values)
+    names = (*shown, *(name for name in read if name not in shown))
     if isinstance(chosen.item, KeyItem) and chosen.item.rows is not None:
         rows = _typed_rows(question, chosen, chosen.item)
     else:
-        rows = _stored_rows(chosen, shown, public_values)
+        rows = _stored_rows(chosen, names, public_values)
+    fields = dict(zip(chosen.names, chosen.fields, strict=True))
+    own_fields_of_row = [fields[name] for name in names]
+    kept = []
+    for row in rows:
+        values = dict(zip(own_fields_of_row, map(simplest, row), strict=True))
+        if all(test(values) is True for test in tests):
+            kept.append(row[: len(shown)])
+    # Rows of the table that differ in hidden columns alone are one key.
+    rows = list(dict.fromkeys(kept)) if len(names) > len(shown) else kept
     # Equal numbers must be equal keys: a whole Fraction is stored as an int.
     cells = [tuple(map(simplest, row)) for row in rows]
     if not cells or len(cells) > MAX_LEAVES or len(set(cells)) < len(cells):
@@ -391,6 +406,38 @@ def _list_cells(
             "list fewer, each once",
         )
     return cells
+
+
+def _conditions(
+    question: Question, chosen: ChosenKeys, public_values: PublicValues | None
+) -> tuple[list[Meaning], list[str]]:
+    """Return the conditions of WHERE on columns of the list alone, and the columns that they read."""
+    names = dict(zip(chosen.fields, chosen.names, strict=True))
+    columns = columns_of(question.rows)
+    tests = []
+    read: dict[str, None] = {}
+    rows = question.rows
+    while isinstance(rows, Where):
+        for condition in leaves(Function.AND, rows.condition):
+            fields = fields_of(condition)
+            own = [names[field] for field in names if field in fields]
+            # Stores leave out rows with NULL, for which the condition may hold.
+            if fields and len(own) == len(fields) and not _nulls(chosen, own, public_values):
+                tests.append(meaning_of(condition, columns))
+                read |= dict.fromkeys(own)
+        rows = rows.rows
+    return tests, list(read)
+
+
+def _nulls(chosen: ChosenKeys, names: Sequence[str], public_values: PublicValues | None) -> bool:
+    """Return whether some of the columns is NULL in a row of a public table that has all keys."""
+    table = chosen.item.table
+    matched = chosen.names[: len(chosen.names) - chosen.further]
+    further = [name for name in names if name not in matched]
+    if not further or table is None or public_values is None:
+        return False
+    complete = list(public_values(table.name, *matched, *further))
+    return len(complete) < len(list(public_values(table.name, *matched)))
 
 
 def _stored_rows(
@@ -403,16 +450,14 @@ def _stored_rows(
             "RIGHT JOIN", "which keys the public table holds is not known here", "ask a curator"
         )
     matched = chosen.names[: len(chosen.names) - chosen.further]
-    further = [name for name in shown if name not in matched]
     # Stores leave out rows with NULL, and their keys would be missing from the answer.
-    if further:
-        complete = list(public_values(table.name, *matched, *further))
-        if len(complete) < len(list(public_values(table.name, *matched))):
-            raise refusal(
-                f"RIGHT JOIN {table.name}",
-                f"{', '.join(further)} is NULL for some of its keys",
-                f"group by {', '.join(matched)} alone, or write JOIN instead of RIGHT JOIN",
-            )
+    if _nulls(chosen, shown, public_values):
+        further = [name for name in shown if name not in matched]
+        raise refusal(
+            f"RIGHT JOIN {table.name}",
+            f"{', '.join(further)} is NULL for some of its keys",
+            f"group by {', '.join(matched)} alone, or write JOIN instead of RIGHT JOIN",
+        )
     rows = []
     for row in public_values(table.name, *shown):
         # Of one column a store returns bare values.

@@ -20,11 +20,12 @@ from sqlglot import exp
 
 from ...data.schema import Schema
 from ...frozen import field, frozen, replace
-from ..algebra.expression import fields_of
+from ..algebra.expression import Constant, fields_of
 from ..algebra.refusal import refusal
 from ..algebra.tree import Question, expressions_of_finish, names_of
 from ..bounds.check import require_sound
 from ..bounds.keys import PublicValues
+from ..meaning.post_processing import leaves_no_key
 from .group import group_of
 from .lexical.statement import read_statement, too_deep
 from .public_list import with_lists
@@ -173,6 +174,10 @@ def _source(node: exp.Expr, reader: _Reader) -> ReleasedRows | None:
     # The finish of the aggregate is where the SELECT outside begins: its rows are those it shows.
     finish = question.finish
     kept = () if finish.qualify is None else (finish.qualify,)
+    having = finish.having
+    # WHERE 1 = 0 leaves no key: what is outside sums up no row, and not the public keys.
+    if not kept and leaves_no_key(question):
+        having = Constant(False)
     return ReleasedRows(
-        question, finish.columns, finish.having, kept, finish.order, finish.limit, finish.offset
+        question, finish.columns, having, kept, finish.order, finish.limit, finish.offset
     )

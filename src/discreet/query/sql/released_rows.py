@@ -34,7 +34,8 @@ from ..algebra.refusal import refusal
 from ..algebra.statistic import Result
 from ..algebra.tree import Finish, Named, Question, names_of, require_unique_names
 from ..algebra.window import WindowParts, window_call
-from ..meaning.post_processing import types_of
+from ..domains.type_of import type_of
+from ..meaning.post_processing import never_holds, types_of
 from .expression import Names, read
 from .question import or_alias, read_limit, read_offset, read_order, read_qualify
 from .syntax import clause_of, identifier, integer_literal, is_aggregate, only, with_aggregate
@@ -150,6 +151,11 @@ def _without_limit(rows: ReleasedRows) -> ReleasedRows:
     """Return rows of which LIMIT and OFFSET are conditions on the number of the row."""
     if rows.limit is None and not rows.offset:
         return rows
+    if rows.limit == 0:
+        return replace(rows, kept=(*rows.kept, Constant(False)), limit=None, offset=0)
+    if rows.having is not None and not rows.has_windows():
+        # A total around this SELECT has a row also if HAVING leaves none, so all rows must stay.
+        rows = replace(rows, kept=(rows.having, *rows.kept), having=None)
     gate = rows.gate()
     keys = () if gate is None else (gate,)
     # Rows that were dropped before are numbered apart from those that are still there.
@@ -224,10 +230,15 @@ def _grouped(
         present = _all(conditions)
         rows = replace(rows, kept=())
 
+    empty = never_holds(present)
+
     def over(function: Function, value: Expression) -> Expression:
         if present is not None:
             # COUNT(*) of no rows is 0; SUM, MIN and MAX of none are NULL.
             otherwise = Constant(0) if value == Constant(1) else Constant(None)
+            # Sums of no rows need nothing that was measured: without it they are free.
+            if empty and type_of(value, plain.types) == "number":
+                value = Constant(0)
             value = call_of(Function.CASE, present, value, otherwise)
         return window_call(function, WindowParts(value, (), _partition(keys, rows)))
 
