@@ -179,6 +179,8 @@ class TestColumns:
             (2 * x / 4, "(2 * income) / 4"),
             (1 / (x + 1), "1 / (income + 1)"),
             (x // 3, "FLOOR(income / 3)"),
+            (x**1, "income"),
+            (x**3, "(income * income) * income"),
             (-x, "-income"),
             (abs(x) - 0.5, "ABS(income) - 0.5"),
             ((x > 1) | (x < 0) & (x != 5), "income > 1 OR (income < 0 AND income <> 5)"),
@@ -199,6 +201,9 @@ class TestColumns:
         assert [
             (repr(expression), text) for expression, text in built if repr(expression) != text
         ] == []
+        for power in (0, 9, 0.5):
+            with pytest.raises(InvalidArgument, match="power"):
+                _ = x**power
 
     @pytest.mark.parametrize(
         ("value", "exact"),

@@ -68,6 +68,19 @@ class TestAStream:
         assert column(report.between("2027-01-02", date(2027, 1, 3))) == [10, 10]
         assert column(report.by("year"), "to") == [date(2027, 1, 9)] * 2
 
+    def test_a_question_built_in_python_is_the_same_stream(self, ledger, seal, monkeypatch):
+        set_clock(monkeypatch, 9)
+        asker = curator(ROWS, ledger)
+        asked = asker.table("visits").aggregate(by=["day", "region"], n=dp.query.count())
+        plan = asker.plan_stream(asked, PLENTY, **WORDS)
+        assert plan.noise == asker.plan_stream(BY_REGION, PLENTY, **WORDS).noise
+        report = asker.stream(asked, PLENTY, name="visits", seal=seal, **WORDS)
+        assert (
+            asker.stream(asked, PLENTY, name="visits", seal=seal, **WORDS).number == report.number
+        )
+        assert column(report.close()) == [5] * 18
+        assert column(asker.streams(seal)["visits"].total()) == [45, 45]
+
     def test_sums_of_numbers(self, ledger, seal, monkeypatch):
         set_clock(monkeypatch, 3)
         rows = [visit(0, minutes=5), visit(1, minutes=90), visit(1, minutes=None)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack
 
 from ..privacy.measures import Measure
+from ..query.algebra.tree import Question
+from ..query.text.question import describe
 from . import verbs
 from .context import CuratorContext
 from .pay import Locks
@@ -33,7 +35,7 @@ class StandingReports:
 
     def stream(
         self,
-        sql: str,
+        sql: str | Question,
         spend: Measure,
         *,
         name: str,
@@ -49,11 +51,15 @@ class StandingReports:
 
         Refuses: a ledger with windows, keys that are not public, people without caps.
         """
-        return verbs.stream.open_stream(self, sql, spend, name, words, seal=seal, why=why)
+        text = sql if isinstance(sql, str) else describe(sql)
+        return verbs.stream.open_stream(self, text, spend, name, words, seal=seal, why=why)
 
-    def plan_stream(self, sql: str, spend: Measure, **words: Unpack[StreamWords]) -> StreamPlan:
+    def plan_stream(
+        self, sql: str | Question, spend: Measure, **words: Unpack[StreamWords]
+    ) -> StreamPlan:
         """Return the strategy, the noise and the errors of a stream, for free."""
-        return verbs.stream.plan_of(self.context, sql, spend, words)
+        text = sql if isinstance(sql, str) else describe(sql)
+        return verbs.stream.plan_of(self.context, text, spend, words)
 
     def streams(self, seal: Seal | None = None) -> dict[str, StreamReport]:
         """Return all streams of the ledger by name; `seal` lets them close."""

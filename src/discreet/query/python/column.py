@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NoReturn, TypeAlias
 
-from ...arithmetic.rational import rational
+from ...arithmetic.rational import rational, whole
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ..algebra.chain import chain
@@ -144,6 +144,14 @@ class Col:
 
     def __mod__(self, other: Literal) -> Col:
         return _call(Function.MODULO, self, other)
+
+    def __pow__(self, power: int) -> Col:
+        # A product, as of POWER(x, 2) in SQL: it is exact on every store.
+        factors = whole(power, "the power of a column", least=1, most=8)
+        product = self
+        for _ in range(factors - 1):
+            product = product * self
+        return product
 
     def __neg__(self) -> Col:
         return _call(Function.NEGATE, self)
