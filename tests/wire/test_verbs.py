@@ -20,7 +20,8 @@ from discreet.wire.verbs.table import VERBS
 # Arguments of the library under other names than in JSON.
 RENAMED = {"text": "sql", "question": "sql"}
 # An ε alone is a spend, which JSON writes as one.
-LIBRARY_ONLY = {"epsilon"}
+# A service keeps the key file of its streams itself.
+LIBRARY_ONLY = {"epsilon", "seal"}
 # A reason goes into the ledger; free verbs share their request with charged ones, and keep none.
 NO_REASON = {"explain", "rehearse", "plan_synthesis"}
 # A reply has intervals of the data or of the population; an Answer of the library gives both.
@@ -46,6 +47,8 @@ WITHOUT_COMMAND = {
     "plan_synthesis": "synthesize",
     "suggest_bounds": "",
     "suggest_caps": "",
+    # A group of commands: open, close, show, stop, list.
+    "stream": "",
 }
 FLAG_OF = {
     "weights": "weight",
@@ -82,6 +85,7 @@ def parameters(function) -> set[str]:
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
             options = parameter.annotation.removeprefix("Unpack[").removesuffix("]")
+            options = options.rpartition(".")[2]
             names |= set(_named(module, options).__annotations__)
         elif name != "self":
             names.add(name)
@@ -92,7 +96,10 @@ def _named(module, name):
     """Return a class that a module names, perhaps for type checkers only."""
     if name in module:
         return module[name]
-    return getattr(import_module("discreet.synthetic.request"), name)
+    for place in ("discreet.synthetic.request", "discreet.curator.verbs.stream"):
+        if hasattr(import_module(place), name):
+            return getattr(import_module(place), name)
+    raise AssertionError(name)
 
 
 def request_fields(verb: Verb) -> set[str]:

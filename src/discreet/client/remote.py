@@ -25,6 +25,7 @@ from ..curator.verbs.bounds import (
     warn_estimate_cut,
 )
 from ..curator.verbs.learn import Model, plan_training
+from ..curator.verbs.stream import StreamWords, price_of
 from ..curator.verbs.synthesize import plan_synthesis_of
 from ..data.schema import Schema
 from ..errors import UnsupportedQuery
@@ -51,6 +52,7 @@ from ..wire.reply import entry_from_json, remaining_from_json
 from ..wire.verb import Request
 from ..wire.verbs.declaration import BoundsRequest, CapsRequest, TruncationRequest
 from ..wire.verbs.question import Ask, ReleaseRequest
+from ..wire.verbs.streams import StreamRequest
 from ..wire.verbs.synthesis import SynthesisRequest
 from ..wire.verbs.training import LearnRequest
 from .decode import (
@@ -64,6 +66,7 @@ from .decode import (
     sql_text,
 )
 from .http import Connection
+from .stream import RemoteStream
 
 
 @frozen
@@ -235,6 +238,31 @@ class Remote:
         """Plan `synthesize`: the tables to be measured and their noise; free, reads no rows."""
         return plan_synthesis_of(self._planner, table, spend, words).plan
 
+    def stream(
+        self,
+        sql: QuestionLike,
+        spend: Measure,
+        *,
+        name: str,
+        why: str = "",
+        key: str = "",
+        **words: Unpack[StreamWords],
+    ) -> RemoteStream:
+        """Open a standing report, as `Curator.stream` does; the service keeps its key file.
+
+        The same call again returns the stream and costs nothing. Days close by the service's clock.
+        """
+        text = self._text(sql)
+        event = price_of(self._planner, text, spend, name, words)
+        request = StreamRequest(text, spend, name, words, why)
+        self._charge("streams", request, key, event, spend)
+        return self._stream(name)
+
+    def streams(self) -> dict[str, RemoteStream]:
+        """Return all streams of the data set by name."""
+        found = self.line.get(self._at("streams"))["streams"]
+        return {state["stream"]: self._stream(state["stream"]) for state in found}
+
     def suggest_bounds(
         self,
         table: str,
@@ -306,6 +334,11 @@ class Remote:
         reply = self.line.get(self._at("left"))
         return parse_budget(reply["left"])
 
+    def left_by_block(self) -> list[tuple[str, Measure]]:
+        """Return what is left of this person's budget on each interval of blocks; empty without blocks."""
+        blocks = self.line.get(self._at("left")).get("blocks", [])
+        return [(found["part"], parse_budget(found["left"])) for found in blocks]
+
     def room(self) -> RemainingBudget:
         """Return the largest pure ε, the largest μ and the δ for keys that fit an (ε, δ) budget now."""
         remaining = self.line.get(self._at("left"))["room"]
@@ -350,6 +383,9 @@ class Remote:
 
     def _at(self, verb: str) -> str:
         return f"/api/v1/datasets/{self.dataset}/{verb}"
+
+    def _stream(self, name: str) -> RemoteStream:
+        return RemoteStream(self.line, self._at(f"streams/{name}"), name, self._planner)
 
     @property
     def _planner(self) -> Planner:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
 
 from ..data.columns.column import Date, Timestamp
 from ..data.schema import Schema
@@ -17,6 +19,9 @@ from ..noise import Bits, CheckedBits
 from ..plan.planner import Planner, RecentQuestions
 from ..privacy.measures import Neighbours
 
+if TYPE_CHECKING:
+    from ..streams.seal import Seal
+
 MAX_REMEMBERED = 64
 """Analysts whose last questions one process remembers."""
 _ENGINE = ("tally", "explain", "check", "public_values")
@@ -27,7 +32,8 @@ class RunControl:
     """Way to stop a run from outside, passed explicitly and never read from an engine.
 
     `checkpoint` is called before each draw of noise and raises Cancelled to stop the run. `pause` waits
-    some seconds for an answer that is held back, and raises Cancelled to stop the wait.
+    some seconds for an answer that is held back, and raises Cancelled to stop the wait. What runs within
+    `held` ends at a tick (timing side channel).
 
     Guarantee: it cannot supply or alter randomness.
     Law: tests/curator/test_randomness.py
@@ -35,6 +41,7 @@ class RunControl:
 
     checkpoint: Callable[[], object]
     pause: Callable[[float], object]
+    held: Callable[[], AbstractContextManager[object]] = nullcontext
 
 
 @frozen
@@ -54,6 +61,8 @@ class CuratorContext:
     known: dict[tuple[str, ...], tuple[object, ...]] = field(default_factory=dict)
     control: RunControl | None = field(default=None, compare=False, repr=False)
     """How a run is stopped; None if nobody can stop it."""
+    seal: Seal | None = field(default=None, compare=False, repr=False)
+    """The key file of its streams, where no other is given."""
     recent: dict[str, RecentQuestions] = field(default_factory=dict, compare=False, repr=False)
     """By analyst: the last questions that were read from SQL."""
 
@@ -96,6 +105,11 @@ class CuratorContext:
         if self.control is None:
             return time.sleep
         return self.control.pause
+
+    @property
+    def held(self) -> Callable[[], AbstractContextManager[object]]:
+        """Function whose context ends at a tick, if a control holds runs back."""
+        return nullcontext if self.control is None else self.control.held
 
     @property
     def neighbours(self) -> Neighbours:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ..learn.explanation import TrainingExplanation
     from ..plan import Tradeoff, Workload
     from ..query.python.table import Table
+    from ..streams.seal import Seal
     from ..synthetic.plan import SyntheticPlan
     from ..synthetic.request import SynthesisWords
     from ..synthetic.synthetic import Synthetic
@@ -58,17 +59,17 @@ if TYPE_CHECKING:
 class Curator(StandingReports):
     """Answer questions about private tables, within a ledger's budget.
 
-    `schemas` declare the tables of `engine`; `who` asks, and is charged; `signer` signs the receipts.
-    The same question about the same declared version of the data, on the same terms, has the same answer
-    and costs nothing. Curators may be used from many threads and processes.
+    `schemas` declare the tables of `engine`; `who` asks, and is charged; `signer` signs the receipts; `seal` is
+    the key file of its streams. The same question about the same declared version of the data, on the same
+    terms, has the same answer and costs nothing. Curators may be used from many threads and processes.
 
-    A question that somebody else has asked before costs the ledger nothing either. But an analyst is not
-    told whether it was asked. It counts in the asker's own allowance, with a receipt of its own, as if it
-    were new. With `share_questions` the steward permits analysts to know of each other's questions. They
-    are then free for all, and the receipt names the first asker.
+    A question that somebody else has asked before costs the ledger nothing either. But an analyst is not told
+    whether it was asked. It counts in the asker's own allowance, with a receipt of its own, as if it were new.
+    With `share_questions` the steward permits analysts to know of each other's questions. They are then free
+    for all, and the receipt names the first asker.
 
-    A charge measures all that its price allows: `WHERE region = 'N'` costs what `GROUP BY region` costs,
-    so the other regions are measured too and are free later. `siblings=False` switches that off.
+    A charge measures all that its price allows: `WHERE region = 'N'` costs what `GROUP BY region` costs, so the
+    other regions are measured too and are free later. `siblings=False` switches that off.
 
     >>> import discreet as dp
     >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120), "region": dp.Category(["N", "S"])})
@@ -100,6 +101,7 @@ class Curator(StandingReports):
         signer: Signer | None = None,
         share_questions: bool = False,
         siblings: bool = True,
+        seal: Seal | None = None,
     ) -> None:
         if signer is not None and not isinstance(signer, Signer):
             raise InvalidArgument(
@@ -108,7 +110,7 @@ class Curator(StandingReports):
         context = read_context(
             engine, schemas, ledger, share_questions=share_questions, siblings=siblings
         )
-        _fill(self, who, signer, context, Locks())
+        _fill(self, who, signer, replace(context, seal=seal), Locks())
 
     def __repr__(self) -> str:
         tables = ", ".join(self.context.schemas)
@@ -158,17 +160,15 @@ class Curator(StandingReports):
     ) -> Answer:
         """Answer one SELECT, spending as said, or as little as keeps every error within `error`.
 
-        Of a ledger that promises a pure ε, `spend=1` and `epsilon=1` mean `spend=PureDP(1)`.
-        `weights` is the budget allocation among statistics. `size` is the number of rows per key for which
-        errors of means are predicted. `level` is the confidence level of `error` and of quantiles'
-        confidence intervals. `nonnegative` moves counts to 0 or above. `why` is kept in the ledger.
-        `reuse=False` measures only what is asked; `reuse="only"` charges nothing, and refuses with
-        BudgetExceeded what released answers do not answer. `within=2` takes sums of released cells for
-        nothing if their error is at most twice the planned one; by default it is 1.
+        Of a ledger that promises a pure ε, `spend=1` and `epsilon=1` mean `spend=PureDP(1)`. `weights` is the budget
+        allocation among statistics. `size` is the number of rows per key for which errors of means are predicted.
+        `level` is the confidence level of `error` and of quantiles' confidence intervals. `nonnegative` moves
+        counts to 0 or above. `why` is kept in the ledger. `reuse=False` measures only what is asked; `reuse="only"`
+        charges nothing, and refuses with BudgetExceeded what released answers do not answer. `within=2` takes sums
+        of released cells for nothing if their error is at most twice the planned one; by default it is 1.
 
-        Refuses: with BudgetExceeded a question that does not fit; nothing is spent then, and no data
-        touched. A failure of the store after the charge raises EngineFailure with one constant message,
-        and the charge stays.
+        Refuses: with BudgetExceeded a question that does not fit; nothing is spent then, and no data touched. A
+        failure of the store after the charge raises EngineFailure with one constant message, and the charge stays.
         """
         if not isinstance(text, str):
             raise InvalidArgument(
@@ -301,9 +301,9 @@ class Curator(StandingReports):
     ) -> Synthetic:
         """Release noisy marginals of a table, or of a SELECT's rows, and synthetic records made from them.
 
-        `columns` are all by default. `workload` is "pairs" (the planner chooses which are worth
-        measuring), "ones", or a list of sets of columns. `bins` is the number of equal bins of a number.
-        `size` is public: about how many rows; else a noisy total comes first. Pairs with `target` come first.
+        `columns` are all by default. `workload` is "pairs" (the planner chooses which are worth measuring), "ones",
+        or a list of sets of columns. `bins` is the number of equal bins of a number. `size` is public: about how many
+        rows; else a noisy total comes first. Pairs with `target` come first.
 
         Refuses: tables in which one person may have several rows.
         """

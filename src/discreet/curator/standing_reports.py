@@ -45,9 +45,10 @@ class StandingReports:
     ) -> StreamReport:
         """Open a standing report of a count or sum by day: one charge, then every day its answer.
 
-        `start` and `periods` are its days, `late` the days after its end at which one closes.
-        `per_person` caps the days of a person, `matters` weighs day, week, month, year and total.
-        `seal` is the key file. The same call again returns the stream and costs nothing.
+        `start` and `periods` are its days, `late` the days after its end at which one closes, `zone` the
+        time zone in which it ends. `per_person` caps the days of a person, `matters` weighs day, week,
+        month, year and total. `seal` is the key file, by default the curator's own. The same call again
+        returns the stream and costs nothing.
 
         Refuses: a ledger with windows, keys that are not public, people without caps.
         """
@@ -59,8 +60,8 @@ class StandingReports:
     ) -> StreamPlan:
         """Return the strategy, the noise and the errors of a stream, for free."""
         text = sql if isinstance(sql, str) else describe(sql)
-        return verbs.stream.plan_of(self.context, text, spend, words)
+        return verbs.stream.plan_of(self.context.planner, text, spend, words)
 
     def streams(self, seal: Seal | None = None) -> dict[str, StreamReport]:
-        """Return all streams of the ledger by name; `seal` lets them close."""
+        """Return all streams of the ledger by name; `seal`, or the curator's own, lets them close."""
         return verbs.stream.find_streams(self.context, seal)

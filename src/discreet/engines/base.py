@@ -16,7 +16,13 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from ..data.schema import Schema
 from ..data.unit import People
-from ..errors import Cancelled, EngineFailure, InvalidArgument, SchemaMismatch
+from ..errors import (
+    Cancelled,
+    EngineFailure,
+    InvalidArgument,
+    SchemaMismatch,
+    UnsupportedQuery,
+)
 from ..query.algebra.tally import Tally, Totals
 from ..query.domains.domain import Scalar, Values
 
@@ -87,6 +93,19 @@ class PeopleApart(Protocol):
         Refuses: a store that does not hold the ids themselves, with SchemaMismatch.
         """
         ...
+
+
+def people_apart(engine: object, tally: Tally) -> PeopleTotals:
+    """Return the exact totals of every person and key, from an engine that can tell people apart.
+
+    Refuses: other engines, with UnsupportedQuery; no row is read then.
+    """
+    if not isinstance(engine, PeopleApart):
+        raise UnsupportedQuery(
+            "this store cannot tell people apart, whose days have to be counted; declare the unit "
+            "as a person within a day: dp.People(id, window=(day, 'day'))"
+        )
+    return engine.tally_people(tally)
 
 
 def id_text(value: object) -> str:

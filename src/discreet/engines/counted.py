@@ -26,7 +26,7 @@ from ..frozen import frozen, replace
 from ..query.algebra.expression import Constant, Field, Function, call_of
 from ..query.algebra.tally import Tally, Totals
 from ..query.algebra.tree import BlockScan, JoinPeople, Relation, Scan, Union, Where
-from .base import Engine, PeopleApart, PeopleTotals, PublicKeys, failure, one_snapshot
+from .base import Engine, PeopleTotals, PublicKeys, one_snapshot, people_apart
 
 
 def count_rows_of(engine: Engine, schemas: Iterable[Schema], blocks: Blocks | None) -> Engine:
@@ -56,9 +56,7 @@ class CountedEngine:
 
     def tally_people(self, tally: Tally) -> PeopleTotals:
         """Return the exact totals of the counted rows, of each person apart."""
-        if not isinstance(self.engine, PeopleApart):
-            raise failure()
-        return self.engine.tally_people(self._counted(tally))
+        return people_apart(self.engine, self._counted(tally))
 
     def explain(self, tally: Tally) -> str:
         """Return the text that would be run, with the limit to the blocks."""

@@ -132,13 +132,16 @@ def body_terms(body: str) -> dict[str, Any]:
     return terms
 
 
-def same_terms(one: str, other: str) -> bool:
-    """Return whether two bodies open the same stream: all but noise and price are equal."""
+def check_same_terms(name: str, one: str, other: str) -> None:
+    """Refuse bodies that open different streams: all but noise and price must be equal."""
     pair = []
     for body in (one, other):
         terms = body_terms(body)
         pair.append({name: value for name, value in terms.items() if name != "noise"})
-    return canonical_json(pair[0]) == canonical_json(pair[1])
+    if canonical_json(pair[0]) != canonical_json(pair[1]):
+        raise InvalidArgument(
+            f"there is a stream {name} with other terms; give this one another name"
+        )
 
 
 @dataclass(slots=True)

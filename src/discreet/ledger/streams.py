@@ -6,10 +6,11 @@ Law: tests/ledger/test_stream_entries.py::TestFirstWriteWins
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ..arithmetic.canonical import digest
-from ..errors import BudgetExceeded, InvalidArgument
+from ..errors import BudgetExceeded
 from . import charge_order, stream_entries
 from .charge_order import ChargeOrder
 from .entry import Entry, EntryKind, read_line, read_text
@@ -67,10 +68,7 @@ class StreamBooks:
             raise charge_order.restate_refusal(order, refusal) from None
         if not known:
             return StreamLines(written_entry(page), body)
-        if not stream_entries.same_terms(known[0].body, body):
-            raise InvalidArgument(
-                f"there is a stream {name} with other terms; give this one another name"
-            )
+        stream_entries.check_same_terms(name, known[0].body, body)
         return known[0]
 
     def stream(self, name: str) -> StreamLines | None:
@@ -107,7 +105,7 @@ class StreamBooks:
         stored, text = first[0]
         return stored, charge_order.check_body(stored, text)
 
-    def notes(self, stream: StreamLines, periods: range) -> list[tuple[Entry, str]]:
+    def notes(self, stream: StreamLines, periods: Iterable[int]) -> list[tuple[Entry, str]]:
         """Return the seals and periods of a stream that are stored, in order, each checked."""
         keys = tuple(stream_entries.period_key(stream.name, period) for period in periods)
         snapshot = self._store.read((), Lookup(others=keys))

@@ -83,6 +83,7 @@ def build_app(config: Config, state: State | None = None, *, postgres: str = "")
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         opened.jobs.start()
+        opened.streams.start()
         try:
             async with listening(opened, postgres):
                 yield

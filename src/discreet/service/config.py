@@ -70,6 +70,8 @@ class DataSet:
     """Whether a charge measures all that its price allows, for later questions."""
     keep: str = ""
     """Path of the store that keeps the rows last read successfully; "" if none is kept."""
+    seal: str = ""
+    """Path of the key file of its standing reports; "" if it has none."""
     show_intake: bool = False
     """True if stewards see on their pages how the tables were read: exact counts from the data."""
 
@@ -143,6 +145,7 @@ _DATASET = (
     "share_questions",
     "siblings",
     "keep",
+    "seal",
     "show_intake",
     *_TERMS,
     *_ENGINES,
@@ -271,6 +274,7 @@ def _dataset(name: str, value: object, folder: Path) -> DataSet:
         share_questions=share_questions,
         siblings=_flag(facts.get("siblings", True), f"{where}.siblings"),
         keep=keep,
+        seal=_file(facts["seal"], f"{where}.seal", folder) if "seal" in facts else "",
         show_intake=_flag(facts.get("show_intake", False), f"{where}.show_intake"),
     )
 

@@ -15,6 +15,7 @@ from .http.rate_limit import Limits
 from .http.session import Sessions
 from .jobs.planning_pool import PlanningPool
 from .jobs.scheduler import JobScheduler
+from .jobs.stream_closer import StreamCloser
 from .jobs.timing_grid import TimingGrid
 from .stores.datasets import DataSets
 from .stores.people import Members
@@ -37,11 +38,13 @@ class State:
     grid: TimingGrid
     jobs: JobScheduler
     planning_pool: PlanningPool
+    streams: StreamCloser
     receipts: Receipts
     metrics: Metrics
 
     def close(self) -> None:
         """Finish or release the running jobs, then close pool, data sets and store."""
+        self.streams.stop()
         finished = self.jobs.stop(self.config.drain_seconds)
         self.planning_pool.close()
         # A job that outlives the drain still uses its engine, ledger and store until the process ends.
@@ -85,6 +88,7 @@ def open_state(config: Config) -> State:
             metrics=metrics,
         ),
         planning_pool=PlanningPool(config, datasets, log),
+        streams=StreamCloser(datasets, log),
         receipts=receipts,
         metrics=metrics,
     )

@@ -1,14 +1,16 @@
 """Calendar of a stream: its days, and the weeks, months, quarters and years that they fall into.
 
-Days are calendar days of the time key as the schema reads it; timestamps are UTC. A week begins on
+Days are calendar days of the time key as the schema reads it; timestamps are UTC. A day ends at
+midnight of the stream's time zone, also where daylight saving makes it 23 or 25 hours long. A week begins on
 Monday. The first and the last week, month or year may be cut by the ends of the stream.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Literal, TypeAlias, get_args
+from zoneinfo import ZoneInfo
 
 from ..arithmetic.rational import Number, rational
 from ..data.unit import window_start
@@ -36,6 +38,24 @@ def read_day(value: object, what: str) -> date:
     elif isinstance(value, date) and not isinstance(value, datetime):
         return value
     raise InvalidArgument(f"{what} is a day such as 2027-01-31, got {value!r}")
+
+
+def read_zone(value: object) -> tzinfo:
+    """Read the time zone in which days end, by its name in the tz database.
+
+    >>> from discreet.streams.calendar import read_zone
+    >>> read_zone("UTC"), read_zone("Europe/Berlin")
+    (datetime.timezone.utc, zoneinfo.ZoneInfo(key='Europe/Berlin'))
+    """
+    if value == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(str(value))
+    except (KeyError, ValueError, OSError):
+        # The key may be no name, a folder of the database, or a path outside of it.
+        raise InvalidArgument(
+            f"zone is the name of a time zone such as UTC or Europe/Berlin, got {value!r}"
+        ) from None
 
 
 def read_kind(value: object) -> Kind:

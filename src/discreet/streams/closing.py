@@ -16,6 +16,10 @@ What day t publishes is y = g·Σ_{s≤t} C_ts·x_s + noise. Stored are running 
 x̂_t = (y/g − Σ_{s<t} C_ts·x̂_s)/C_tt, rounded to 1/fine of a step in whole numbers, the same on
 every machine. Weeks, months and totals are sums of these, so that all of them add up.
 
+With r_s = fine·x_s − x̂_s, in 1/fine of a step, C_tt·x̂_t = Σ_{s<t} C_ts·r_s + fine·(C_tt·x_t +
+noise/g): the past is in r alone. The key file keeps r (for a sealed line Σ x), so that a day costs
+one product, however long the stream; without it r is made from the ledger again.
+
 Guarantee: no period has two values, and none is given out before it is stored.
 Law: tests/streams/test_kill.py::test_a_death_at_any_step_leaves_one_value_for_each_day
 """
@@ -24,17 +28,18 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import date
 from typing import Any
 
 import numpy as np
 
 from ..arithmetic.canonical import canonical_json
-from ..engines.base import Engine, PeopleApart, failure, one_snapshot
-from ..errors import Cancelled, DiscreetError, LedgerCorrupt, UnsupportedQuery
-from ..frozen import replace
-from ..ledger import Entry, Ledger, failpoints
+from ..engines.base import Engine, PeopleTotals, failure, one_snapshot, people_apart
+from ..errors import Cancelled, DiscreetError, LedgerCorrupt
+from ..frozen import frozen, replace
+from ..ledger import Ledger, failpoints
 from ..ledger.stream_entries import NOISE, StreamLines
 from ..noise.bits import Bits
 from ..query.algebra.expression import Constant
@@ -48,6 +53,7 @@ from .seal import Seal
 
 _NUMBER_BYTES = 16
 _ATTEMPT_BYTES = 16
+_BLOCK = 16
 _NO_ATTEMPT = bytes(_ATTEMPT_BYTES)
 
 
@@ -78,8 +84,27 @@ def times_rows(factors: Integers, rows: Sequence[AnyIntegers]) -> AnyIntegers:
     table: Any = np.array(rows)
     bound = int(np.abs(factors).sum())
     if fits_64_bits(table, max(bound, 1)):
-        return np.asarray(factors @ table)
+        # A few rows at a time stay in the processor's cache; NumPy's product of integers goes by columns.
+        total = np.zeros(table.shape[1], dtype=np.int64)
+        for at in range(0, len(table), _BLOCK):
+            part = slice(at, at + _BLOCK)
+            total += (factors[part, None] * table[part]).sum(axis=0)
+        return total
     return np.asarray(factors.astype(object) @ table.astype(object))
+
+
+@frozen(eq=False)
+class Carried:
+    """What a closed day carries on: its attempt to close, and the numbers that later days need."""
+
+    attempt: bytes
+    numbers: AnyIntegers
+
+    def packed(self) -> bytes:
+        """Write the numbers in 8 bytes each where all fit, else in 16."""
+        if largest(self.numbers) < 2**62:
+            return self.numbers.astype("<i8").tobytes()
+        return pack_numbers(self.numbers.tolist())
 
 
 class Closer:
@@ -95,6 +120,7 @@ class Closer:
         *,
         seal: Seal,
         bits: Bits | None = None,
+        held: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
         self.ledger = ledger
         self.lines = lines
@@ -103,10 +129,11 @@ class Closer:
         self.fine = fine
         self.seal = seal
         self.bits = bits
+        # Reading a day ends at a tick: its seal and its period do not tell how long it took.
+        self.held = held
         # The hash of the first line: a ledger that was moved is the same, a new one is not.
         self.stream = f"{ledger.identity}/{lines.name}"
-        # Sealed totals never change, so each is opened once in a run that closes many days.
-        self._plains: dict[int, bytes] = {}
+        self._history: list[Carried] = []
 
     def draw_all(self) -> None:
         """Draw and seal the noise of a stream under pure ε; the first seal wins."""
@@ -115,26 +142,29 @@ class Closer:
         drawn = np.asarray(self.noise.measured.mechanism.release(zeros, bits=self.bits))
         self._sealed(NOISE, pack_numbers(drawn.tolist()))
 
-    def close(self, engine: Engine, day: date, period: int, known: Mapping[int, Notes]) -> None:
+    def close(self, engine: Engine, day: date, period: int) -> None:
         """Close one day. What it published is read back from the ledger, where the first wins."""
-        sealed = known.get(period, Notes()).seal
+        history = self._read_history(period)
+        stored = stored_notes(self.ledger, self.lines, range(max(period - 1, 0), period + 1))
+        sealed = stored.get(("seal", period))
         if sealed is None:
-            exact, attempt = self._read(engine, day, period, known)
+            with self.held():
+                exact, attempt = self._read(engine, day, period)
             sealed = self._sealed(period, attempt + pack_numbers(exact))
-        days = [self.opened(each, known[each].seal or "") for each in range(period)]
-        days.append(self.opened(period, sealed))
-        before = [known[each].totals for each in range(period)]
-        totals = self._publish(period, days, before)
+        plain = self._plain(period, sealed)
+        totals = unpack_numbers(plain[_ATTEMPT_BYTES:])
+        before = read_totals(stored.get(("period", period - 1), ""), len(totals))
+        drawn = self._publish(period, totals, before)
         failpoints.passed("draw:after")
-        body = canonical_json({"totals": totals})
-        self.ledger.note(self.lines, "period", period, body)
+        body = canonical_json({"totals": drawn})
+        # Of two closers the first wins: what is carried on follows from what is stored.
+        _, body = self.ledger.note(self.lines, "period", period, body)
+        published = read_totals(body, len(totals))
+        carried = self._carry(plain[:_ATTEMPT_BYTES], totals, published, before)
+        history.append(carried)
         # Before it is given out: a ledger restored from an older copy is then refused.
-        self.seal.remember(self.stream, period)
+        self.seal.remember(self.stream, period, carried.attempt, carried.packed())
         failpoints.passed("remember:after")
-
-    def opened(self, period: int, sealed: str) -> AnyIntegers:
-        """Return the exact totals of a sealed period."""
-        return unpack_numbers(self._plain(period, sealed)[_ATTEMPT_BYTES:])
 
     def check_order(self, last: int, closed: int) -> None:
         """Refuse a ledger that is behind its key file, which remembers period `last`.
@@ -156,14 +186,42 @@ class Closer:
         return stored
 
     def _plain(self, period: int, sealed: str) -> bytes:
-        if period not in self._plains:
-            bound_to = f"{self.stream}/{period}"
-            self._plains[period] = self.seal.decrypt(b64decode(sealed), bound_to)
-        return self._plains[period]
+        return self.seal.decrypt(b64decode(sealed), f"{self.stream}/{period}")
 
-    def _read(
-        self, engine: Engine, day: date, period: int, known: Mapping[int, Notes]
-    ) -> tuple[list[int], bytes]:
+    def _read_history(self, period: int) -> list[Carried]:
+        """Return what all days before one carry on: from the key file, else from the ledger."""
+        if len(self._history) < period:
+            known = self.seal.carried(self.stream)
+            size = len(self.question.cells)
+            for each in range(len(self._history), period):
+                if each in known:
+                    attempt, raw = known[each]
+                    self._history.append(Carried(attempt, _unpacked(raw, size)))
+                else:
+                    self._history.append(self._carried_again(each))
+        return self._history
+
+    def _carried_again(self, period: int) -> Carried:
+        """Return what a day carries on from its seal and its period: an older key file has none."""
+        stored = stored_notes(self.ledger, self.lines, range(max(period - 1, 0), period + 1))
+        plain = self._plain(period, stored["seal", period])
+        totals = unpack_numbers(plain[_ATTEMPT_BYTES:])
+        before = read_totals(stored.get(("period", period - 1), ""), len(totals))
+        published = read_totals(stored["period", period], len(totals))
+        return self._carry(plain[:_ATTEMPT_BYTES], totals, published, before)
+
+    def _carry(
+        self, attempt: bytes, totals: AnyIntegers, published: AnyIntegers, before: AnyIntegers
+    ) -> Carried:
+        """Return r = fine·x − x̂ of a day; of a sealed line the running total of x."""
+        if self.noise.sealed:
+            if self._history:
+                totals = totals.astype(object) + self._history[-1].numbers
+            return Carried(attempt, _narrowed(totals))
+        estimates = published.astype(object) - before
+        return Carried(attempt, _narrowed(totals.astype(object) * self.fine - estimates))
+
+    def _read(self, engine: Engine, day: date, period: int) -> tuple[list[int], bytes]:
         """Read the exact totals of a day, and write down who has used it."""
         tally = self.question.on(day)
         try:
@@ -172,25 +230,21 @@ class Closer:
                     found = engine.tally(tally)
                     by_key = {key: sums[0] for key, sums in found.items()}
                     return [by_key.get(cell, 0) for cell in self.question.cells], _NO_ATTEMPT
-                people = engine.tally_people(tally)  # type: ignore[attr-defined]
+                people = people_apart(engine, tally)
         except (DiscreetError, Cancelled):
             raise
         except Exception:  # noqa: BLE001
             # What it says may tell about the data: one constant message, and the day stays due.
             raise failure() from None
-        return self._count_people(people, period, known)
+        return self._count_people(people, period)
 
     def _count_people(
         self,
-        people: Mapping[tuple[str, tuple[object, ...]], tuple[int, ...]],
+        people: PeopleTotals,
         period: int,
-        known: Mapping[int, Notes],
     ) -> tuple[list[int], bytes]:
         """Add up the people who still count; write the day that each of them uses."""
-        attempts = []
-        for each in range(period):
-            plain = self._plain(each, known[each].seal or "")
-            attempts.append(plain[:_ATTEMPT_BYTES])
+        attempts = [each.attempt for each in self._read_history(period)]
         used = self.seal.used(self.stream, attempts)
         counting: dict[str, bytes | None] = {}
         by_key: dict[tuple[object, ...], int] = {}
@@ -206,68 +260,58 @@ class Closer:
         hashes = [hashed for hashed in counting.values() if hashed is not None]
         return exact, self.seal.write_used(self.stream, period, hashes)
 
-    def _publish(self, period: int, days: list[AnyIntegers], before: list[list[int]]) -> list[int]:
+    def _publish(self, period: int, totals: AnyIntegers, before: AnyIntegers) -> list[int]:
         """Return the running totals of a day, with its noise, in 1/fine of a step."""
-        if isinstance(self.noise.line, SealedLine):
-            return self._publish_sealed(period, self.noise.line, days)
-        factors = self.noise.line.row(period)
+        line = self.noise.line
+        if isinstance(line, SealedLine):
+            return self._publish_sealed(period, line, totals)
+        factors = line.row(period)
         measured = self.noise.measured
-        exact = times_rows(factors, days).astype(object)
-        zeros = np.zeros(len(exact), dtype=np.int64)
+        zeros = np.zeros(len(totals), dtype=np.int64)
         drawn = np.asarray(measured.mechanism.release(zeros, bits=self.bits)).astype(object)
-        noisy = exact * measured.grid + drawn
-        totals = [np.array(each, dtype=object) for each in before]
-        estimates = np.diff(np.array([0 * noisy, *totals]), axis=0)
-        carried = 0 * noisy
+        last = int(factors[-1])
+        numerator = self.fine * (totals.astype(object) * (measured.grid * last) + drawn)
         if period:
-            carried = times_rows(factors[:-1], list(_narrowed(estimates))).astype(object)
-        # x̂ = (fine·y/g − carried)/C_tt, rounded half up in whole numbers.
-        divisor = measured.grid * int(factors[-1])
-        numerator = noisy * self.fine - carried * measured.grid
-        found = (2 * numerator + divisor) // (2 * divisor)
-        if totals:
-            found = found + totals[-1]
+            past = times_rows(factors[:-1], [day.numbers for day in self._history])
+            numerator = numerator + past.astype(object) * measured.grid
+        # Rounded half up in whole numbers.
+        divisor = measured.grid * last
+        found = (2 * numerator + divisor) // (2 * divisor) + before
         return [int(total) for total in found]
 
-    def _publish_sealed(self, period: int, line: SealedLine, days: list[AnyIntegers]) -> list[int]:
+    def _publish_sealed(self, period: int, line: SealedLine, totals: AnyIntegers) -> list[int]:
         """Return Σ x plus the rounded share of the noise that was drawn at the opening."""
-        [(_, sealed)] = self.ledger.notes(self.lines, range(NOISE, 0))
+        [sealed] = stored_notes(self.ledger, self.lines, range(NOISE, 0)).values()
         drawn = unpack_numbers(self._plain(NOISE, sealed))
         noise = drawn.astype(np.int64).reshape(line.rows, len(self.question.cells))
         rounded = line.rounded_noise(period, noise, self.noise.measured.grid)
-        exact = times_rows(np.ones(len(days), dtype=np.int64), days)
+        exact = totals.astype(object)
+        if period:
+            exact = exact + self._history[-1].numbers
         return [int(total) + each for total, each in zip(exact, rounded, strict=True)]
 
 
-class Notes:
-    """The seal and the running totals of one period, as far as they are stored."""
-
-    __slots__ = ("seal", "totals")
-
-    def __init__(self) -> None:
-        self.seal: str | None = None
-        self.totals: list[int] = []
-
-
-def notes_by_period(entries: Sequence[tuple[Entry, str]]) -> dict[int, Notes]:
-    """Sort the stored entries of a stream by their periods."""
-    found: dict[int, Notes] = {}
-    for entry, body in entries:
-        period = (entry.terms or {}).get("period")
-        if not isinstance(period, int):
-            continue
-        notes = found.setdefault(period, Notes())
-        if entry.kind == "seal":
-            notes.seal = body
-        else:
-            notes.totals = read_totals(body)
+def stored_notes(
+    ledger: Ledger, lines: StreamLines, periods: Iterable[int]
+) -> dict[tuple[str, int], str]:
+    """Return the stored bodies of periods of a stream, by kind and period."""
+    found: dict[tuple[str, int], str] = {}
+    for entry, body in ledger.notes(lines, periods):
+        period: Any = (entry.terms or {})["period"]
+        found[entry.kind, period] = body
     return found
 
 
-def read_totals(body: str) -> list[int]:
-    """Read the running totals of a stored period."""
-    totals: list[int] = json.loads(body)["totals"]
-    return totals
+def read_totals(body: str, size: int) -> AnyIntegers:
+    """Read the running totals of a stored period; before the first day all are 0."""
+    totals = json.loads(body)["totals"] if body else [0] * size
+    return np.array(totals, dtype=object)
+
+
+def _unpacked(raw: bytes, size: int) -> AnyIntegers:
+    if len(raw) == 8 * size:
+        return np.frombuffer(raw, dtype="<i8").astype(np.int64, copy=False)
+    return unpack_numbers(raw)
 
 
 def check_engine(engine: Engine, question: StreamQuestion) -> None:
@@ -275,13 +319,7 @@ def check_engine(engine: Engine, question: StreamQuestion) -> None:
     if not question.tracked:
         engine.explain(question.tally)
         return
-    nobody = replace(question.tally, rows=Where(question.tally.rows, Constant(False)))
-    if not isinstance(engine, PeopleApart):
-        raise UnsupportedQuery(
-            "this store cannot tell people apart, whose days have to be counted; declare the unit "
-            "as a person within a day: dp.People(id, window=(day, 'day'))"
-        )
-    engine.tally_people(nobody)
+    people_apart(engine, replace(question.tally, rows=Where(question.tally.rows, Constant(False))))
 
 
 def _narrowed(table: AnyIntegers) -> AnyIntegers:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import UnsupportedQuery
 from ..frozen import field, frozen
-from ..plan.budget_allocation import routes_under
+from ..plan.budget_allocation import Divisible, routes_under
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure, PureDP
 from ..show.table import text_table
@@ -134,16 +134,11 @@ def plan_stream(
 
     Refuses: a pure ε for more than 4,096 days (UnsupportedQuery), and what `routes_under` refuses.
     """
-    budget = routes_under(spend, under)[-1]
+    budget = _budget(spend, under, periods)
     aims = aims_of(weights, start, periods)
     keys = len(question.cells)
     counted = question.counted
     if isinstance(budget, PureDP):
-        if periods > MAX_SEALED:
-            raise UnsupportedQuery(
-                f"a stream under pure ε has at most {MAX_SEALED:,} days, got {periods:,}; open it "
-                "for fewer, or spend ZCDP or GaussianDP"
-            )
         lines: Sequence[Triangular] = ()
         noises = [buy_noise(sealed_line(periods), counted, keys, question.norms, budget)]
     else:
@@ -156,6 +151,29 @@ def plan_stream(
     unit = float(question.unit)
     tried = tuple((noise.line.name, math.sqrt(error) * unit) for error, noise in ranked)
     return StreamPlan(question, start, periods, dict(weights), best, tried)
+
+
+def quick_noise(
+    question: StreamQuestion, spend: Measure, under: Filter, periods: int
+) -> StreamNoise:
+    """Return noise of the price of every strategy, by the one that is made fastest.
+
+    Refuses: what `plan_stream` refuses.
+    """
+    budget = _budget(spend, under, periods)
+    # The price of pure ε is the ε itself, for any number of days.
+    line = sealed_line(1) if isinstance(budget, PureDP) else identity_strategy(periods)
+    return buy_noise(line, question.counted, len(question.cells), question.norms, budget)
+
+
+def _budget(spend: Measure, under: Filter, periods: int) -> Divisible:
+    budget = routes_under(spend, under)[-1]
+    if isinstance(budget, PureDP) and periods > MAX_SEALED:
+        raise UnsupportedQuery(
+            f"a stream under pure ε has at most {MAX_SEALED:,} days, got {periods:,}; open it "
+            "for fewer, or spend ZCDP or GaussianDP"
+        )
+    return budget
 
 
 @lru_cache(maxsize=8)

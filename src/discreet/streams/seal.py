@@ -4,6 +4,9 @@ Exact totals are kept in the ledger, encrypted by AES-256-GCM and bound to ledge
 The key is in a file of its own, beside which nobody who reads the ledger can read a total. The file
 is a SQLite database that only its owner may read; each write is durable when it returns.
 
+Beside it the file keeps what the next day needs of each closed one, so that closing opens no old
+seals: it could be worked out from the ledger again, and is as private as the key that opens it.
+
     ledger behind the file    refused: the ledger was restored from an older copy, and a second value
                               of a published period would tell what noise hides
     file behind the ledger    fine for rows; refused for people, whose used days would be forgotten
@@ -41,6 +44,11 @@ CREATE TABLE last (stream TEXT PRIMARY KEY, period INTEGER NOT NULL);
 CREATE TABLE used (stream TEXT NOT NULL, attempt BLOB NOT NULL, period INTEGER NOT NULL,
     people BLOB NOT NULL, PRIMARY KEY (stream, attempt));
 """
+# Files of earlier versions have no such table.
+_CARRIED = """
+CREATE TABLE IF NOT EXISTS carried (stream TEXT NOT NULL, period INTEGER NOT NULL,
+    attempt BLOB NOT NULL, numbers BLOB NOT NULL, PRIMARY KEY (stream, period))
+"""
 
 
 @frozen(repr=False)
@@ -59,19 +67,33 @@ class Seal:
     def create(cls, path: str | Path) -> Seal:
         """Make a new key in a new file that only its owner may read."""
         file = Path(path)
+        part = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
+        key = secrets.token_bytes(_KEY_BYTES)
         try:
-            # O_EXCL never overwrites a key; the mode is set at creation.
-            os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            # The mode is set at creation.
+            os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            with _database(part) as database:
+                database.executescript(f"BEGIN;{_TABLES}PRAGMA application_id = {_APPLICATION};")
+                database.execute("INSERT INTO secret VALUES (?)", (key,))
+                database.execute("COMMIT")
+            # A link never replaces a file: a key is never overwritten, nor seen half made.
+            os.link(part, file)
         except OSError:
             raise InvalidArgument(
                 f"{file.name} cannot be made, or is there already; name a new file"
             ) from None
-        key = secrets.token_bytes(_KEY_BYTES)
-        with _database(file) as database:
-            database.executescript(f"BEGIN;{_TABLES}PRAGMA application_id = {_APPLICATION};")
-            database.execute("INSERT INTO secret VALUES (?)", (key,))
-            database.execute("COMMIT")
+        finally:
+            part.unlink(missing_ok=True)
         return cls(file, key)
+
+    @classmethod
+    def open(cls, path: str | Path) -> Seal:
+        """Open a key file, or make it where there is none; of several at once one makes it."""
+        if not Path(path).exists():
+            # Another process may be making it: then it is there in a moment, with its key.
+            with suppress(InvalidArgument):
+                return cls.create(path)
+        return cls.load(path)
 
     @classmethod
     def load(cls, path: str | Path) -> Seal:
@@ -123,14 +145,32 @@ class Seal:
             ).fetchall()
         return int(rows[0][0]) if rows else -1
 
-    def remember(self, stream: str, period: int) -> None:
-        """Note durably that a period is stored, before it is given out."""
+    def remember(
+        self, stream: str, period: int, attempt: bytes = b"", numbers: bytes = b""
+    ) -> None:
+        """Note durably that a period is stored, before it is given out, and what it carries on."""
         with _database(self.path) as database:
+            database.execute("BEGIN IMMEDIATE")
             database.execute(
                 "INSERT INTO last VALUES (?, ?) ON CONFLICT (stream) DO UPDATE "
                 "SET period = max(period, excluded.period)",
                 (stream, period),
             )
+            database.execute(_CARRIED)
+            database.execute(
+                "INSERT OR IGNORE INTO carried VALUES (?, ?, ?, ?)",
+                (stream, period, attempt, numbers),
+            )
+            database.execute("COMMIT")
+
+    def carried(self, stream: str) -> dict[int, tuple[bytes, bytes]]:
+        """Return for each remembered period its attempt and the numbers that it carries on."""
+        with _database(self.path) as database:
+            database.execute(_CARRIED)
+            rows = database.execute(
+                "SELECT period, attempt, numbers FROM carried WHERE stream = ?", (stream,)
+            ).fetchall()
+        return {period: (attempt, numbers) for period, attempt, numbers in rows}
 
     def write_used(self, stream: str, period: int, people: Iterable[bytes]) -> bytes:
         """Write durably who uses a day in this attempt to close it; return its number."""

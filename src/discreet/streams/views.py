@@ -8,7 +8,7 @@ the numbers before rounding, and hold for the rows that were counted when their 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
 from typing import Any
@@ -28,7 +28,7 @@ from .question import StreamQuestion
 class StreamTable:
     """Published sums of a stream: a row for each sum and key.
 
-    `sums` are ranges of days; `totals` the stored running totals of all closed days, by key.
+    `sums` are ranges of days; `totals` the stored running totals by key, after so many days.
 
     Guarantee: `interval` holds for each sum with its level; with `joint` for all of them at once.
     Law: tests/streams/test_stream.py::TestIntervals
@@ -41,7 +41,7 @@ class StreamTable:
     noise: StreamNoise
     fine: int
     sums: tuple[tuple[int, int], ...]
-    totals: Sequence[Sequence[int]] = field(repr=False)
+    totals: Mapping[int, Sequence[int]] = field(repr=False)
     note: str = ""
 
     @property
@@ -118,7 +118,7 @@ class StreamTable:
         """Return the published running total before a day, before it is rounded."""
         if not end:
             return Fraction()
-        return Fraction(self.totals[end - 1][place], self.fine) * self.question.unit
+        return Fraction(self.totals[end][place], self.fine) * self.question.unit
 
     def _shown(self, end: int, place: int) -> Fraction:
         """Return the running total before a day, rounded half up to the step of what is counted."""

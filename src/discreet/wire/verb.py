@@ -101,7 +101,8 @@ class Verb(Generic[R]):
 
     | field | holds |
     |---|---|
-    | `name` | the path, the verb of its jobs, and the method of `Curator` and `Remote` |
+    | `name` | the verb of its jobs, and the method of `Curator` and `Remote` |
+    | `path` | the last part of its path; the name if it is empty |
     | `operation_id` | the name of the operation in OpenAPI, on which generated clients build |
     | `free_run` | work on public facts alone, in a worker process: `(curator, request, max_cells)` |
     | `charged_run` | work of a job, which charges the ledger: `(curator, request)`; None if free |
@@ -118,6 +119,7 @@ class Verb(Generic[R]):
     reply: ReplyFormat
     free_run: Callable[[Curator, R, int], JsonObject | None]
     charged_run: Callable[[Curator, R], JsonObject] | None = None
+    path: str = ""
 
     @property
     def charged(self) -> bool:

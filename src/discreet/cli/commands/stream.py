@@ -14,6 +14,7 @@ from ...streams.caps import Days
 from ...streams.report import StreamReport
 from ...streams.seal import Seal
 from ...streams.views import StreamTable
+from ...wire.verbs.streams import state_reply
 from ..budget import pairs
 from ..flags import JsonFlag, LevelFlag, SourceArgument, WhyFlag
 from ..option_group import spread_flags
@@ -46,6 +47,9 @@ def open_(
     periods: Annotated[int, typer.Option(help="Its number of days.")],
     seal: SealFlag,
     late: Annotated[int, typer.Option(help="Days after its end at which a day closes.")] = 0,
+    zone: Annotated[
+        str, typer.Option(help="Time zone in which days end, such as Europe/Berlin.")
+    ] = "UTC",
     days: Annotated[int | None, typer.Option(help="Days on which one person counts.")] = None,
     apart: Annotated[int, typer.Option(help="Days between two that count of a person.")] = 1,
     rows: Annotated[int, typer.Option(help="Rows of a person that count on a day.")] = 1,
@@ -68,7 +72,7 @@ def open_(
     with refusals(as_json=as_json):
         if price.spend is None:
             raise InvalidArgument("say what to spend on all days: --rho, --mu, --epsilon")
-        words = StreamWords(start=start, periods=periods, late=late)
+        words = StreamWords(start=start, periods=periods, late=late, zone=zone)
         if days is not None:
             words["per_person"] = Days(days, apart=apart, rows=rows)
         if matters:
@@ -81,7 +85,7 @@ def open_(
                 return
             key = Seal.load(seal) if seal.exists() else Seal.create(seal)
             report = curator.stream(asked, price.spend, name=name, seal=key, why=why, **words)
-            echo(f"{report!r}\n{shown}", _state(report), as_json=as_json)
+            echo(f"{report!r}\n{shown}", state_reply(report), as_json=as_json)
 
 
 @app.command("close")
@@ -158,7 +162,7 @@ def stop(
     ):
         report = find_stream(curator.context, name)
         report.stop(why=why)
-        echo(report, _state(report), as_json=as_json)
+        echo(report, state_reply(report), as_json=as_json)
 
 
 @app.command("list")
@@ -171,7 +175,7 @@ def list_(source: SourceArgument, *, place: LocationFlags, as_json: JsonFlag = F
     ):
         reports = curator.streams().values()
         lines = "\n".join(map(repr, reports)) or "there is no stream in this ledger"
-        echo(lines, [_state(report) for report in reports], as_json=as_json)
+        echo(lines, [state_reply(report) for report in reports], as_json=as_json)
 
 
 def _view(report: StreamReport, by: str, first: str | None, last: str | None) -> StreamTable:
@@ -180,15 +184,3 @@ def _view(report: StreamReport, by: str, first: str | None, last: str | None) ->
     if first is None or last is None:
         raise InvalidArgument("a range has two ends: give --from and --to")
     return report.between(first, last)
-
-
-def _state(report: StreamReport) -> dict[str, object]:
-    return {
-        "stream": report.name,
-        "entry": report.number,
-        "start": report.plan.start.isoformat(),
-        "periods": report.plan.periods,
-        "closed": report.closed,
-        "due": report.due,
-        "stopped": report.stopped,
-    }

@@ -11,22 +11,25 @@ Law: tests/streams/test_stream.py::TestAStream
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
-from typing import TypedDict
+from datetime import date, tzinfo
+from typing import Any, TypedDict
 
 from ...arithmetic.canonical import canonical_json
 from ...arithmetic.rational import Number, whole
 from ...errors import InvalidArgument, SchemaMismatch, UnsupportedQuery
+from ...ledger import Ledger
 from ...ledger.charge_order import ChargeOrder
-from ...ledger.stream_entries import StreamLines, body_terms, stream_key
+from ...ledger.stream_entries import StreamLines, body_terms, check_same_terms, stream_key
 from ...mechanisms.reading.value import read_budget
-from ...privacy.events.json import Json, measure_to_json
-from ...privacy.measures import Measure
+from ...plan.planner import Planner
+from ...privacy.events import Event
+from ...privacy.events.json import Json, measure_from_json, measure_to_json
+from ...privacy.measures import Measure, PureDP
 from ...query.text.question import describe
-from ...streams.calendar import ALIKE, read_day, read_matters
+from ...streams.calendar import ALIKE, read_day, read_matters, read_zone
 from ...streams.caps import Days
 from ...streams.closing import check_engine
-from ...streams.plan import StreamPlan, plan_stream
+from ...streams.plan import StreamPlan, plan_stream, quick_noise
 from ...streams.question import StreamQuestion, read_question
 from ...streams.report import StreamReport
 from ...streams.seal import Seal
@@ -37,7 +40,7 @@ from .learn import Learner
 
 FORMAT = 1
 _FINE = 2**20
-_MAX_LATE = 366
+MAX_LATE = 366
 
 
 class StreamWords(TypedDict, total=False):
@@ -46,6 +49,7 @@ class StreamWords(TypedDict, total=False):
     `start`        the first day, such as "2027-01-01"
     `periods`      the number of days
     `late`         days after its end at which a day closes, 0 by default
+    `zone`         the time zone in which days end, such as "Europe/Berlin"; UTC by default
     `per_person`   `dp.Days(k, apart=b, rows=m)`, where the unit is a person
     `matters`      weights of day, week, month, quarter, year and total; five alike by default
     """
@@ -53,25 +57,47 @@ class StreamWords(TypedDict, total=False):
     start: str | date
     periods: int
     late: int
+    zone: str
     per_person: Days | None
     matters: Mapping[str, Number]
 
 
-def plan_of(context: CuratorContext, sql: str, spend: Measure, words: StreamWords) -> StreamPlan:
+class ReportWords(TypedDict):
+    """When the days of an open stream close, and the fraction of a step that is kept of them."""
+
+    late: int
+    fine: int
+    zone: tzinfo
+
+
+def read_late(value: object, name: str) -> int:
+    """Read the days after its end at which a day closes."""
+    return whole(value, name, least=0, most=MAX_LATE)
+
+
+def plan_of(planner: Planner, sql: str, spend: Measure, words: StreamWords) -> StreamPlan:
     """Plan a stream; nothing is touched or spent."""
-    question = _question(context, sql, words.get("per_person"))
-    if "start" not in words or "periods" not in words:
-        raise InvalidArgument(
-            'a stream needs its first day and its length: start="2027-01-01", periods=365'
-        )
+    question = _question(planner, sql, words)
+    start, periods = _days(words)
     return plan_stream(
         question,
         read_budget(spend),
-        context.ledger.terms.filter,
-        start=read_day(words["start"], "start"),
-        periods=whole(words["periods"], "periods", least=1, most=MAX_DAYS),
+        planner.filter,
+        start=start,
+        periods=periods,
         weights=read_matters(words.get("matters", ALIKE)),
     )
+
+
+def price_of(planner: Planner, sql: str, spend: Measure, name: str, words: StreamWords) -> Event:
+    """Return an event of the price of a stream, and refuse what its opening would refuse.
+
+    Each strategy of one budget has the same price, so the fastest is taken: planning may take a minute.
+    """
+    question = _question(planner, sql, words)
+    _terms(sql, read_budget(spend), name, question, words)
+    _, periods = _days(words)
+    return quick_noise(question, spend, planner.filter, periods).event
 
 
 def open_stream(
@@ -87,43 +113,59 @@ def open_stream(
     """Charge a stream and return it; one that is open with the same terms is returned for free."""
     context = asker.context
     ledger = context.ledger
-    stream_name = _read_name(name)
-    if not isinstance(seal, Seal):
+    key = seal or context.seal
+    if not isinstance(key, Seal):
         raise InvalidArgument(
             "a stream keeps its exact totals encrypted, so that days can be closed for years: "
-            f"give seal=dp.Seal.create('{stream_name}.key'), and dp.Seal.load(…) from then on"
+            "give seal=dp.Seal.create('visits.key'), and dp.Seal.load(…) from then on"
         )
+    check_ledger(ledger)
+    question = _question(context.planner, sql, words)
+    terms = _terms(sql, read_budget(spend), name, question, words)
+    check_engine(context.engine, question)
+    lines = ledger.stream(name)
+    if lines is None:
+        plan = plan_of(context.planner, sql, spend, words)
+        lines = _charge(asker, plan, terms, why)
+    else:
+        check_same_terms(name, lines.body, canonical_json({"stream": terms}))
+    report = _report(context, lines, key)
+    if report.plan.noise.sealed:
+        # The first seal wins: a second opening, or one after a death, keeps the noise that is there.
+        report.draw_all()
+    return report
+
+
+def check_ledger(ledger: Ledger) -> None:
+    """Refuse a ledger that renews its budget."""
     if ledger.terms.window is not None:
         raise UnsupportedQuery(
             "a ledger with windows renews its budget, and the price of a stream would fall due in "
             "each window; open the stream on a ledger without windows"
         )
-    plan = plan_of(context, sql, spend, words)
-    late = whole(words.get("late", 0), "late", least=0, most=_MAX_LATE)
-    caps = words.get("per_person")
-    terms = _terms(sql, spend, stream_name, plan, caps=caps, late=late)
-    check_engine(context.engine, plan.question)
+
+
+def _charge(asker: Learner, plan: StreamPlan, terms: Json, why: str) -> StreamLines:
+    """Charge a stream; of two openings at the same time the first one wins."""
+    ledger = asker.context.ledger
     event = plan.noise.event
-    shown = ledger.shown_price(event, spend)
-    asked = f"stream {stream_name}: {terms['asked']}"
-    body = canonical_json({"asked": asked, "price": shown.to_json(), "stream": terms})
+    shown = ledger.shown_price(event, measure_from_json(terms["spend"]))
+    name = str(terms["name"])
+    asked = f"stream {name}: {terms['asked']}"
+    stored = terms | {"noise": plan.noise.to_json()}
+    body = canonical_json({"asked": asked, "price": shown.to_json(), "stream": stored})
     order = ChargeOrder(
         asker.who,
         why,
         str(terms["question"]),
-        stream_key(stream_name),
+        stream_key(name),
         event,
         None,
         text=asked,
         apart=False,
         price=shown,
     )
-    lines = ledger.open_stream(stream_name, order, body)
-    report = _report(context, lines, plan.question, seal)
-    if report.plan.noise.sealed:
-        # The first seal wins: a second opening, or one after a death, keeps the noise that is there.
-        report.draw_all()
-    return report
+    return ledger.open_stream(name, order, body)
 
 
 def find_stream(context: CuratorContext, name: str, seal: Seal | None = None) -> StreamReport:
@@ -136,13 +178,7 @@ def find_stream(context: CuratorContext, name: str, seal: Seal | None = None) ->
     if lines is None:
         known = ", ".join(context.ledger.streams()) or "none"
         raise InvalidArgument(f"there is no stream {name!r} in this ledger; there are {known}")
-    terms = body_terms(lines.body)
-    if terms["format"] != FORMAT:
-        raise InvalidArgument(f"the stream {name} was opened by a newer release; use that one")
-    caps = terms["per_person"]
-    per_person = None if caps is None else Days(caps[0], apart=caps[1], rows=caps[2])
-    question = _question(context, str(terms["sql"]), per_person)
-    return _report(context, lines, question, seal)
+    return _report(context, lines, seal or context.seal)
 
 
 def find_streams(context: CuratorContext, seal: Seal | None) -> dict[str, StreamReport]:
@@ -151,63 +187,101 @@ def find_streams(context: CuratorContext, seal: Seal | None) -> dict[str, Stream
     return {name: find_stream(context, name, seal) for name in names}
 
 
-def _report(
-    context: CuratorContext, lines: StreamLines, question: StreamQuestion, seal: Seal | None
-) -> StreamReport:
-    """Return a stream as its stored terms say; the question must mean what it meant then."""
-    terms = body_terms(lines.body)
+def read_terms(
+    planner: Planner, name: str, terms: dict[str, Any]
+) -> tuple[StreamPlan, ReportWords]:
+    """Return the plan of a stream from its stored terms, and when its days close.
+
+    Refuses: terms of a newer release, and a question that means something else than it did then.
+    """
+    if terms["format"] != FORMAT:
+        raise InvalidArgument(f"the stream {name} was opened by a newer release; use that one")
+    caps = terms["per_person"]
+    words = StreamWords(zone=terms.get("zone", "UTC"))
+    if caps is not None:
+        words["per_person"] = Days(caps[0], apart=caps[1], rows=caps[2])
+    question = _question(planner, terms["sql"], words)
     if terms["question"] != question.identity:
         raise SchemaMismatch(
-            f"the stream {lines.name} was opened under another schema, version or list of keys; "
+            f"the stream {name} was opened under another schema, version or list of keys; "
             "stop it and open one of another name"
         )
-    noise = noise_from_json(terms["noise"])
     start = read_day(terms["start"], "start")
+    noise = noise_from_json(terms["noise"])
     plan = StreamPlan(question, start, int(terms["periods"]), read_matters(terms["matters"]), noise)
+    closing = ReportWords(
+        late=int(terms["late"]), fine=int(terms["fine"]), zone=read_zone(words["zone"])
+    )
+    return plan, closing
+
+
+def _report(context: CuratorContext, lines: StreamLines, seal: Seal | None) -> StreamReport:
+    plan, closing = read_terms(context.planner, lines.name, body_terms(lines.body))
     return StreamReport(
         context.ledger,
         context.engine,
         lines,
         plan,
-        late=int(terms["late"]),
-        fine=int(terms["fine"]),
         seal=seal,
         bits=context.bits,
+        held=context.held,
+        **closing,
     )
 
 
-def _question(context: CuratorContext, sql: object, per_person: object) -> StreamQuestion:
+def _question(planner: Planner, sql: object, words: StreamWords) -> StreamQuestion:
+    per_person = words.get("per_person")
     if not isinstance(sql, str):
         raise InvalidArgument(f"a stream takes SQL, got {type(sql).__name__}")
     if per_person is not None and not isinstance(per_person, Days):
         raise InvalidArgument(f"per_person is dp.Days(…), got {type(per_person).__name__}")
-    return read_question(context.planner.question(sql).question, per_person)
+    question = read_question(planner.question(sql).question, per_person)
+    if question.seconds and words.get("zone", "UTC") != "UTC":
+        raise UnsupportedQuery(
+            f"timestamps are of UTC, and days of {words['zone']} end at other times; declare a "
+            "Date column that the source fills with the day there, or leave zone out"
+        )
+    return question
+
+
+def _days(words: StreamWords) -> tuple[date, int]:
+    if "start" not in words or "periods" not in words:
+        raise InvalidArgument(
+            'a stream needs its first day and its length: start="2027-01-01", periods=365'
+        )
+    periods = whole(words["periods"], "periods", least=1, most=MAX_DAYS)
+    return read_day(words["start"], "start"), periods
 
 
 def _terms(
-    sql: str, spend: Measure, name: str, plan: StreamPlan, *, caps: Days | None, late: int
+    sql: str, spend: Measure, name: str, question: StreamQuestion, words: StreamWords
 ) -> Json:
     """Return the terms that are stored with the charge; their names are a stored format."""
-    asked = plan.question.asked
+    start, periods = _days(words)
+    caps = words.get("per_person")
     per_person = None if caps is None else [caps.days, caps.apart, caps.rows]
-    weight = int(plan.question.step / plan.question.unit)
+    weights = read_matters(words.get("matters", ALIKE))
+    weight = int(question.step / question.unit)
     # Estimates of days are kept to a millionth of a row, or of a step of a sum.
-    fine = 1 if plan.noise.sealed else max(1, _FINE // weight)
-    return {
+    fine = 1 if isinstance(spend, PureDP) else max(1, _FINE // weight)
+    zone = words.get("zone", "UTC")
+    read_zone(zone)
+    terms: Json = {
         "format": FORMAT,
-        "name": name,
+        "name": _read_name(name),
         "sql": sql,
-        "asked": describe(asked),
-        "question": plan.question.identity,
+        "asked": describe(question.asked),
+        "question": question.identity,
         "spend": measure_to_json(spend),
-        "start": plan.start.isoformat(),
-        "periods": plan.periods,
-        "late": late,
+        "start": start.isoformat(),
+        "periods": periods,
+        "late": read_late(words.get("late", 0), "late"),
         "per_person": per_person,
-        "matters": {kind: str(weight) for kind, weight in plan.weights.items()},
+        "matters": {kind: str(weight) for kind, weight in weights.items()},
         "fine": fine,
-        "noise": plan.noise.to_json(),
     }
+    # Written only where it is asked for: releases before zones read days of UTC.
+    return terms if zone == "UTC" else terms | {"zone": zone}
 
 
 def _read_name(name: object) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from importlib.metadata import version
 
+from ...streams.calendar import KINDS
 from ..config import Config
 from .endpoint import Endpoint
 from .schemas import SCHEMAS
@@ -31,6 +32,16 @@ _OPEN_ENDPOINTS = (
     ("/health", "get_health", "Say that the worker lives.", "Health"),
     ("/openapi.json", "get_openapi", "This document.", "Document"),
 )
+_DAY: Json = {"type": "string", "format": "date"}
+# Parameters of a query that are no number of entries.
+_QUERIES: dict[str, Json] = {
+    "by": {"type": "string", "enum": list(KINDS)},
+    "from": _DAY,
+    "to": _DAY,
+    "level": {"type": "string"},
+    "joint": {"type": "boolean"},
+    "first": {"type": "integer", "minimum": 1, "maximum": 36_525},
+}
 
 
 def document(endpoints: Iterable[Endpoint], root: str, config: Config) -> Json:
@@ -100,7 +111,7 @@ def _parameters(endpoint: Endpoint) -> list[Json]:
         schema: Json = {"type": "string", "minLength": 1}
         parameters.append(_parameter(name, "path", True, schema))
     for name in endpoint.query:
-        schema = {"type": "integer", "minimum": 1, "maximum": 1000}
+        schema = _QUERIES.get(name, {"type": "integer", "minimum": 1, "maximum": 1000})
         parameters.append(_parameter(name, "query", False, schema))
     if endpoint.waiter is not None:
         # Charged requests can be sent again under one idempotency key without a second charge.

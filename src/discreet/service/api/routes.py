@@ -18,7 +18,7 @@ from ...wire.verbs.table import VERBS
 from ..http.authentication import MARK, enter, require_steward
 from ..state import State
 from ..stores.people import Member
-from . import budget, verbs
+from . import budget, streams, verbs
 from . import people as crew
 from .endpoint import ApiCall, Endpoint, Handler, Reply
 from .openapi import document
@@ -47,7 +47,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         crew.list_values,
         gives="Values",
     ),
-    *(verb_endpoint(verb, f"{SET}/{name}") for name, verb in VERBS.items()),
+    *(verb_endpoint(verb, f"{SET}/{verb.path or verb.name}") for verb in VERBS.values()),
     Endpoint(
         "GET",
         "/jobs/{job}",
@@ -78,6 +78,53 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "Give the receipt of a charge.",
         budget.get_receipt,
         gives="Receipt",
+    ),
+    Endpoint(
+        "GET",
+        SET + "/streams",
+        "List the standing reports.",
+        streams.list_streams,
+        gives="Streams",
+    ),
+    Endpoint(
+        "GET",
+        SET + "/streams/{stream}",
+        "Show what a standing report has published.",
+        streams.show_stream,
+        gives="StreamSums",
+        query=("by", "last", "from", "to", "level", "joint"),
+    ),
+    Endpoint(
+        "GET",
+        SET + "/streams/{stream}/terms",
+        "Give the stored terms of a standing report.",
+        streams.get_terms,
+        gives="StreamTerms",
+    ),
+    Endpoint(
+        "GET",
+        SET + "/streams/{stream}/totals",
+        "Give stored running totals.",
+        streams.get_totals,
+        gives="StreamTotals",
+        query=("first",),
+    ),
+    Endpoint(
+        "POST",
+        SET + "/streams/{stream}/close",
+        "Close the days that are due.",
+        streams.close_stream,
+        who="steward",
+        gives="StreamSums",
+    ),
+    Endpoint(
+        "POST",
+        SET + "/streams/{stream}/stop",
+        "Stop a standing report for good.",
+        streams.stop_stream,
+        who="steward",
+        takes="StopRequest",
+        gives="StreamState",
     ),
     Endpoint("GET", "/jobs", "List all open jobs.", verbs.list_jobs, who="steward", gives="Jobs"),
     Endpoint("GET", "/people", "List the people.", crew.list_people, who="steward", gives="People"),

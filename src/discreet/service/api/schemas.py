@@ -22,8 +22,9 @@ from ...json_shape import (
     refer,
     text,
 )
-from ...wire.fields import BUDGET_REFERENCE, SHARED_SCHEMAS
+from ...wire.fields import BUDGET_REFERENCE, SHARED_SCHEMAS, WHY
 from ...wire.reply import FACTS
+from ...wire.verbs.streams import STATE
 from ...wire.verbs.table import VERBS
 from ..stores.people import NAME
 
@@ -34,6 +35,7 @@ _NUMBER = refer("Number", NUMBER)
 _SECONDS = anything("Seconds.", type="number")
 _ROLE = choice("steward", "analyst")
 
+STOP = Record((WHY,), example={"why": "the survey has ended"})
 WHO_NAME = JsonField("name", text(pattern=NAME.pattern))
 ROLE = JsonField("role", _ROLE, required=False, default="analyst")
 DATASETS = JsonField("datasets", listing(_TEXT, "names of data sets"))
@@ -186,6 +188,21 @@ _RECORDS: dict[str, Record] = {
             # Services of older versions send no prices.
             JsonField("prices", _PRICE_TEXTS, required=False),
         )
+    ),
+    "StopRequest": STOP,
+    "StreamState": STATE,
+    "Streams": Record.of(streams=listing(STATE.shape, "streams")),
+    "StreamSums": Record.of(
+        "Published sums with their intervals, as rows and as text.",
+        state=STATE.shape,
+        table=FACTS,
+        text=_TEXT,
+    ),
+    "StreamTerms": Record.of("The terms as the ledger has them.", terms=FACTS),
+    "StreamTotals": Record.of(
+        "Stored running totals of days in order, a list of whole numbers by key for each.",
+        state=STATE.shape,
+        totals=listing(anything("Totals by key.", type="array"), "days"),
     ),
     "Allowed": Record.of(entry=_ENTRY_REFERENCE),
     "Verified": Record.of(verified=FLAG, text=_TEXT),

@@ -12,11 +12,19 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from ...curator.context import RunControl
 from ...data.schema import Schema
-from ...engines.base import Engine, PublicKeys, keeps_all_rows, one_snapshot
+from ...engines.base import (
+    Engine,
+    PeopleTotals,
+    PublicKeys,
+    keeps_all_rows,
+    one_snapshot,
+    people_apart,
+)
 from ...errors import Cancelled, EngineFailure
 from ...frozen import field, frozen
 from ...query.algebra.tally import Tally, Totals
@@ -43,7 +51,7 @@ class Paced:
 
         A training draws noise in every step, so a checkpoint at each draw notices a stop in every step.
         """
-        return RunControl(self._checkpoint, self._pause)
+        return RunControl(self._checkpoint, self._pause, self.held)
 
     def _checkpoint(self) -> None:
         if self.stopped.is_set():
@@ -74,6 +82,21 @@ class Paced:
             raise
         self._hold(started)
         return totals
+
+    def tally_people(self, tally: Tally) -> PeopleTotals:
+        """Return the exact totals of each person; a standing report holds them back, by `held`."""
+        self.touched.set()
+        self._checkpoint()
+        return people_apart(self.engine, tally)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Return a context that ends at a tick, whether its work was done or failed."""
+        started = steady()
+        try:
+            yield
+        finally:
+            self._hold(started)
 
     def explain(self, tally: Tally) -> str:
         """Show what would be run."""

@@ -10,7 +10,8 @@ A data set with `keep` has a fallback for unreadable source files: it answers fr
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from ...errors import DiscreetError, NotAllowed
 from ...frozen import frozen
 from ...ledger import Ledger, open_ledger
 from ...optional import load
+from ...streams.seal import Seal
 from ..config import Config, DataSet, DataSource
 from ..jobs.messages import Setup
 from ..jobs.paced_engine import pace
@@ -103,6 +105,7 @@ class _Opened:
     ledger: Ledger
     shared: ThreadCurator
     told: str
+    seal: Seal | None = None
 
 
 class DataSets:
@@ -165,9 +168,45 @@ class DataSets:
             return mine[name]
         opened = self._opened[name]
         engine = _another(opened.shared.engine, opened.config.source)
-        mine[name] = self._employ(engine, opened.config, opened.schemas, opened.ledger, self._grid)
+        mine[name] = self._employ(
+            engine,
+            opened.config,
+            opened.schemas,
+            opened.ledger,
+            seal=opened.seal,
+            grid=self._grid,
+        )
         self._local.curators = mine
         return mine[name]
+
+    @property
+    def with_streams(self) -> tuple[str, ...]:
+        """Names of the data sets with a key file, whose streams the service opens and closes."""
+        return tuple(name for name, opened in self._opened.items() if opened.seal is not None)
+
+    @contextmanager
+    def reading_anew(self, name: str) -> Iterator[Curator]:
+        """Return a curator whose engine reads the source as it is now: files are read once otherwise.
+
+        A day is closed by the rows that are there, never by those of a kept store.
+        """
+        opened = self._opened[name]
+        engine = open_engine(opened.config.source)
+        try:
+            thread = self._employ(
+                engine,
+                opened.config,
+                opened.schemas,
+                opened.ledger,
+                seal=opened.seal,
+                grid=self._grid,
+            )
+            yield thread.curator
+        finally:
+            with self._lock:
+                self._engines.remove(engine)
+            if hasattr(engine, "close"):
+                engine.close()
 
     def close(self) -> None:
         """Close the engines and the ledgers."""
@@ -190,8 +229,9 @@ class DataSets:
             opened = open_last_good(config, schemas)
         else:
             opened = OpenedStore(open_engine(config.source))
+        seal = Seal.open(config.seal) if config.seal else None
         shared = self._employ(opened.engine, config, schemas, ledger)
-        return _Opened(config, schemas, ledger, shared, opened.told)
+        return _Opened(config, schemas, ledger, shared, opened.told, seal)
 
     def _employ(
         self,
@@ -199,6 +239,8 @@ class DataSets:
         config: DataSet,
         schemas: tuple[Schema, ...],
         ledger: Ledger,
+        *,
+        seal: Seal | None = None,
         grid: float = 0.0,
     ) -> ThreadCurator:
         """Make a curator of an engine; with a grid it is paced and can be stopped, for charged requests."""
@@ -212,6 +254,7 @@ class DataSets:
             signer=self._signer,
             share_questions=config.share_questions,
             siblings=config.siblings,
+            seal=seal,
         )
         if grid:
             # Sampling and waiting must notice a stop too, not only the engine's query.

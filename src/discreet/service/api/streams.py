@@ -1,0 +1,86 @@
+"""Endpoints of standing reports: list, show, stored totals for clients; stewards close and stop.
+
+`POST /datasets/{name}/streams` opens one: a verb like all others (`wire/verbs/streams.py`). Who may ask
+about a data set sees all of its streams: they are published reports. No private row is read here.
+"""
+
+from __future__ import annotations
+
+from ...arithmetic.rational import rational
+from ...curator.verbs.stream import find_stream
+from ...errors import InvalidArgument
+from ...streams.report import StreamReport
+from ...wire.verb import check_count
+from ...wire.verbs.streams import state_reply
+from ..state import State
+from .endpoint import ApiCall, Reply
+from .schemas import STOP
+
+_MOST = 36_525
+_FLAGS = {"true": True, "false": False}
+
+
+def list_streams(state: State, call: ApiCall) -> Reply:
+    """List the streams of a data set and how far they are."""
+    state.datasets.check(call.person, call.dataset)
+    curator = state.datasets.curator(call.dataset, call.person.name)
+    return Reply({"streams": [state_reply(report) for report in curator.streams().values()]})
+
+
+def show_stream(state: State, call: ApiCall) -> Reply:
+    """Return the sums of a stream by day, week, month, quarter, year or total, or of a range."""
+    report = find_report(state, call)
+    level = float(rational(call.query.get("level", "0.95"), "level"))
+    joint = call.query.get("joint", "false")
+    if joint not in _FLAGS:
+        raise InvalidArgument("joint must be true or false")
+    first, last = call.query.get("from"), call.query.get("to")
+    if first is None and last is None:
+        sums = report.by(call.query.get("by", "day"), call.number("last", _MOST))
+    elif first is None or last is None:
+        raise InvalidArgument("a range has two ends: give from and to")
+    else:
+        sums = report.between(first, last)
+    check_count(len(sums), state.config.bounds.cells)
+    table = sums.to_json(level, joint=_FLAGS[joint])
+    return Reply({"state": state_reply(report), "table": table, "text": sums.to_text(level)})
+
+
+def get_terms(state: State, call: ApiCall) -> Reply:
+    """Return the terms of a stream as they are stored: question, strategy and noise."""
+    return Reply({"terms": find_report(state, call).terms})
+
+
+def get_totals(state: State, call: ApiCall) -> Reply:
+    """Return stored running totals after `first` days and later, as many as are given at once."""
+    report = find_report(state, call)
+    first = call.number("first", _MOST) or 1
+    most = max(1, state.config.bounds.cells // len(report.plan.question.cells))
+    found = report.totals(range(first, min(report.closed, first + most - 1) + 1))
+    return Reply({"state": state_reply(report), "totals": [found[day] for day in sorted(found)]})
+
+
+def close_stream(state: State, call: ApiCall) -> Reply:
+    """Close the days of a stream that are due; for stewards, the service does so by itself."""
+    if find_report(state, call).stopped:
+        raise InvalidArgument("this stream was stopped for good; open one of another name")
+    seconds = state.config.bounds.query_seconds
+    closed = state.streams.close(call.dataset, call.path["stream"], seconds)
+    check_count(len(closed), state.config.bounds.cells)
+    report = find_report(state, call)
+    text = closed.to_text() if len(closed) else "nothing is due"
+    return Reply({"state": state_reply(report), "table": closed.to_json(), "text": text})
+
+
+def stop_stream(state: State, call: ApiCall) -> Reply:
+    """Stop a stream for good; for stewards. What it published stays, nothing is paid back."""
+    report = find_report(state, call)
+    report.stop(why=str(STOP.read(call.json()).get("why", "")))
+    return Reply(state_reply(report))
+
+
+def find_report(state: State, call: ApiCall) -> StreamReport:
+    """Return the stream of the path, for somebody who may ask about its data set."""
+    state.datasets.check(call.person, call.dataset)
+    curator = state.datasets.curator(call.dataset, call.person.name)
+    return find_stream(curator.context, call.path["stream"])

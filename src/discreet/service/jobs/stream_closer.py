@@ -1,0 +1,132 @@
+"""Stream closer: a thread that closes the days of standing reports by the calendar.
+
+It looks at each full minute, whether data came or not, and closes what is due. What a day needs of
+the store is held back to a tick of the timing grid. A store, ledger or key file that fails leaves
+the day due: the next minute tries again. The audit log has the name of the stream and nothing of
+what failed. Several worker processes may close the same day: the first seal and the first period win.
+
+Guarantee: when a day closes follows from the clock, never from data.
+Law: tests/service/test_streams.py::TestTheClock
+"""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotInTime
+from contextlib import suppress
+from queue import Empty, Queue
+
+from ...curator.verbs.stream import find_stream
+from ...engines.base import failure
+from ...errors import DiscreetError, InvalidArgument, TooSlow
+from ...ledger import clock
+from ...streams.report import StreamReport
+from ...streams.views import StreamTable
+from ..http.audit_log import Log, place_of
+from ..stores.datasets import DataSets
+
+_MINUTE = 60.0
+# Nothing is charged, so no entry has this name.
+_WHO = "service"
+_LATE = TooSlow("closing takes longer than this; it goes on, ask for the days a little later")
+
+
+class StreamCloser:
+    """Closes streams in one thread of a worker process, at full minutes and when a steward asks."""
+
+    def __init__(self, datasets: DataSets, log: Log) -> None:
+        self._datasets = datasets
+        self._log = log
+        self._asked: Queue[tuple[str, str, Future[StreamTable]] | None] = Queue()
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        # Read once: the terms of a stream never change.
+        self._reports: dict[tuple[str, str], StreamReport] = {}
+        self._failed: set[tuple[str, str]] = set()
+
+    def start(self) -> None:
+        """Start the thread, if any data set has streams."""
+        if self._datasets.with_streams:
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread after the day that it is closing; a death there does no harm either."""
+        if self._thread.is_alive():
+            self._asked.put(None)
+            self._thread.join(_MINUTE)
+
+    def close(self, dataset: str, name: str, seconds: float) -> StreamTable:
+        """Close what is due of one stream and return it.
+
+        Refuses: what `StreamReport.close` refuses, and a data set without a key file.
+        """
+        if dataset not in self._datasets.with_streams:
+            raise InvalidArgument(
+                f'no key file is configured for {dataset}: its steward writes seal = "{dataset}.key" '
+                f"under [datasets.{dataset}]"
+            )
+        done: Future[StreamTable] = Future()
+        self._asked.put((dataset, name, done))
+        try:
+            return done.result(seconds)
+        except NotInTime:
+            raise _LATE from None
+
+    def close_due(self) -> None:
+        """Close every day that is due, in all data sets with a key file."""
+        for dataset in self._datasets.with_streams:
+            try:
+                names = self._datasets.ledger(dataset).streams()
+            except DiscreetError:
+                self._note(dataset, "")
+                continue
+            for name in names:
+                self._close_due(dataset, name)
+
+    def _close_due(self, dataset: str, name: str) -> None:
+        try:
+            report = self._report(dataset, name)
+            if report.due > report.closed and not report.stopped:
+                self._close(dataset, name)
+            self._failed.discard((dataset, name))
+        except Exception:  # noqa: BLE001 this thread goes on to the next stream
+            self._reports.pop((dataset, name), None)
+            self._note(dataset, name)
+
+    def _report(self, dataset: str, name: str) -> StreamReport:
+        key = (dataset, name)
+        if key not in self._reports:
+            curator = self._datasets.curator(dataset, _WHO)
+            self._reports[key] = find_stream(curator.context, name)
+        return self._reports[key]
+
+    def _close(self, dataset: str, name: str) -> StreamTable:
+        with self._datasets.reading_anew(dataset) as curator:
+            return find_stream(curator.context, name).close()
+
+    def _note(self, dataset: str, name: str) -> None:
+        """Write a failure to the log once, not at each minute until it is mended."""
+        if (dataset, name) not in self._failed:
+            self._failed.add((dataset, name))
+            self._log.write(f"stream {name} stays due", dataset=dataset, status=503)
+
+    def _work(self) -> None:
+        wait = 0.0
+        while True:
+            with suppress(Empty):
+                asked = self._asked.get(timeout=wait)
+                if asked is None:
+                    return
+                self._answer(*asked)
+                continue
+            self.close_due()
+            wait = _MINUTE - clock.now().timestamp() % _MINUTE
+
+    def _answer(self, dataset: str, name: str, done: Future[StreamTable]) -> None:
+        try:
+            done.set_result(self._close(dataset, name))
+        except DiscreetError as refusal:
+            done.set_exception(refusal)
+        except Exception as broken:  # noqa: BLE001 its message may tell about data
+            self._log.write(f"error {place_of(broken)}", dataset=dataset, status=500)
+            done.set_exception(failure())

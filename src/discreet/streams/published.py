@@ -1,0 +1,121 @@
+"""Published days of a stream and their free views: by day, week, month, year, total, or a range.
+
+The library reads them from a ledger (`StreamReport`), a client from a service (`RemoteStream`).
+All views are computed from stored running totals, so that all of them agree.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from ..errors import InvalidArgument
+from ..ledger import clock
+from .calendar import read_day, read_kind, sums_of
+from .plan import StreamPlan
+from .views import StreamTable
+
+_LEAVES = "people who counted on {days} days no longer count"
+
+
+class PublishedDays(ABC):
+    """A stream with its plan and its closed days.
+
+    `late` are the days after its end at which a day closes, `zone` the time zone in which it ends.
+
+    Law: tests/streams/test_stream.py::TestAStream
+    """
+
+    def __init__(
+        self, name: str, plan: StreamPlan, *, late: int, fine: int, zone: tzinfo = UTC
+    ) -> None:
+        self.name = name
+        self.plan = plan
+        self.late = late
+        self.zone = zone
+        self._fine = fine
+
+    @property
+    @abstractmethod
+    def number(self) -> int:
+        """The number of the charge in the ledger."""
+
+    @property
+    @abstractmethod
+    def stopped(self) -> bool:
+        """Whether the stream was stopped."""
+
+    @property
+    @abstractmethod
+    def closed(self) -> int:
+        """The number of days that are closed."""
+
+    @abstractmethod
+    def totals(self, days: Sequence[int]) -> Mapping[int, Sequence[int]]:
+        """Return the stored running totals after so many days, each of them closed."""
+
+    @property
+    def due(self) -> int:
+        """The number of days that are due by the clock, closed ones included."""
+        today = clock.now().astimezone(self.zone).date()
+        ended = (today - self.plan.start).days - self.late
+        return min(max(ended, 0), self.plan.periods)
+
+    def closes_at(self, day: date | str) -> datetime:
+        """Return the moment from which a day is due."""
+        start = read_day(day, "day") + timedelta(days=1 + self.late)
+        return datetime.combine(start, time(), self.zone)
+
+    def by(self, kind: str, last: int | None = None) -> StreamTable:
+        """Return the published sums by day, week, month, quarter, year, or running total.
+
+        The last one may be of fewer days than its name says: `to` is the last day in it. With
+        `last` only so many of them are shown.
+        """
+        sums = sums_of(read_kind(kind), self.plan.start, self.closed)
+        return self._table(kind, sums if last is None else sums[-last:])
+
+    def total(self) -> StreamTable:
+        """Return the sum of all closed days."""
+        closed = self.closed
+        return self._table("total", [(0, closed)] if closed else [])
+
+    def between(self, first: date | str, last: date | str) -> StreamTable:
+        """Return the sum of the days from one to another, both included.
+
+        Refuses: days outside of the stream, and days that are not closed (InvalidArgument).
+        """
+        closed = self.closed
+        start = (read_day(first, "first") - self.plan.start).days
+        end = (read_day(last, "last") - self.plan.start).days + 1
+        if not 0 <= start < end <= closed:
+            until = self.plan.start + timedelta(days=closed - 1)
+            raise InvalidArgument(
+                f"{self.name} has closed days from {self.plan.start} to {until}; "
+                f"{first} to {last} are not all among them"
+            )
+        return self._table("range", [(start, end)])
+
+    def __repr__(self) -> str:
+        state = "stopped" if self.stopped else f"{self.closed} of {self.plan.periods} days closed"
+        return f"<stream {self.name} from {self.plan.start}: {state}>"
+
+    def _table(self, kind: str, sums: Sequence[tuple[int, int]]) -> StreamTable:
+        question = self.plan.question
+        note = ""
+        if question.tracked:
+            note = _LEAVES.format(days=question.counted.days)
+        # A sum is the difference of two running totals; before the first day all are 0.
+        ends = sorted({end for pair in sums for end in pair} - {0})
+        return StreamTable(
+            self.name,
+            kind,
+            self.plan.start,
+            question,
+            self.plan.noise,
+            self._fine,
+            tuple(sums),
+            self.totals(ends),
+            note,
+        )

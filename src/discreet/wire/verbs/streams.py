@@ -1,0 +1,169 @@
+"""Verb of standing reports: stream, which opens one; charged once for all of its days.
+
+Listing, showing, closing and stopping have endpoints of their own (`service/api/streams.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import TYPE_CHECKING, Any, cast
+
+from ...curator.verbs.stream import MAX_LATE, StreamWords, check_ledger, price_of, read_late
+from ...frozen import field, frozen
+from ...json_shape import (
+    FLAG,
+    NUMBER,
+    JsonField,
+    JsonShape,
+    Record,
+    anything,
+    mapping,
+    positive_integer,
+    refer,
+    text,
+)
+from ...privacy.measures import Measure
+from ...streams.caps import Days
+from ..fields import MAX_NAME_LENGTH, PAID, SQL, WHY
+from ..verb import JsonObject, ReplyFormat, Request, RequestFormat, Verb
+
+if TYPE_CHECKING:
+    from ...curator import Curator
+    from ...streams.published import PublishedDays
+
+_NAME = JsonField("name", text(60, blank=False))
+_START = JsonField("start", text(10, blank=False))
+_PERIODS = JsonField("periods", positive_integer(36_525))
+_LATE: JsonField[int] = JsonField(
+    "late",
+    JsonShape(read_late, {"type": "integer", "minimum": 0, "maximum": MAX_LATE}),
+    required=False,
+)
+_ZONE = JsonField("zone", text(MAX_NAME_LENGTH), required=False)
+_CAPS = JsonField(
+    "per_person",
+    Record(
+        (
+            JsonField("days", positive_integer(36_525)),
+            JsonField("apart", positive_integer(36_525), required=False),
+            JsonField("rows", positive_integer(2**31), required=False),
+        )
+    ).shape,
+    required=False,
+    null=True,
+)
+_MATTERS = JsonField(
+    "matters",
+    mapping(refer("Number", NUMBER), "kinds of sums to weights", most=6, longest=7),
+    required=False,
+)
+
+
+@frozen
+class StreamRequest(Request):
+    """Request to open a standing report."""
+
+    sql: str
+    spend: Measure
+    name: str
+    words: StreamWords = field(hash=False)
+    why: str = ""
+
+    def arguments(self) -> JsonObject:
+        """Return the arguments, the options as fields of their own."""
+        words: dict[str, Any] = dict(self.words)
+        caps = words.get("per_person")
+        if isinstance(caps, Days):
+            words["per_person"] = {"days": caps.days, "apart": caps.apart, "rows": caps.rows}
+        if isinstance(words.get("start"), date):
+            words["start"] = words["start"].isoformat()
+        return {
+            "sql": self.sql,
+            "spend": self.spend,
+            "name": self.name,
+            "why": self.why or None,
+            **words,
+        }
+
+
+def _make(sql: str, spend: Measure, name: str, why: str = "", **given: Any) -> StreamRequest:  # noqa: ANN401
+    caps: Mapping[str, int] | None = given.pop("per_person", None)
+    if caps is not None:
+        given["per_person"] = Days(**caps)
+    return StreamRequest(sql, spend, name, cast("StreamWords", given), why)
+
+
+STREAM = RequestFormat(
+    "StreamRequest",
+    Record(
+        (SQL, PAID, _NAME, _START, _PERIODS, _LATE, _ZONE, _CAPS, _MATTERS, WHY),
+        example={
+            "sql": "SELECT day, COUNT(*) AS n FROM visits GROUP BY day",
+            "spend": {"rho": "1/8"},
+            "name": "visits",
+            "start": "2027-01-01",
+            "periods": 365,
+            "late": 2,
+            "zone": "Europe/Berlin",
+            "per_person": {"days": 52, "apart": 7, "rows": 1},
+            "matters": {"day": "1", "total": "1"},
+        },
+    ),
+    _make,
+)
+
+
+def _check_stream(curator: Curator, asked: StreamRequest, _: int) -> None:
+    """Refuse what cannot be a stream; its strategy, which may take a minute, is planned by the job."""
+    check_ledger(curator.ledger)
+    context = curator.context
+    event = price_of(context.planner, asked.sql, asked.spend, asked.name, asked.words)
+    curator.ledger.price(event)
+
+
+def _stream(curator: Curator, asked: StreamRequest) -> JsonObject:
+    report = curator.stream(asked.sql, asked.spend, name=asked.name, why=asked.why, **asked.words)
+    return state_reply(report) | {"text": str(report.plan)}
+
+
+def state_reply(report: PublishedDays) -> JsonObject:
+    """Return how far a stream is."""
+    return {
+        "stream": report.name,
+        "entry": report.number,
+        "start": report.plan.start.isoformat(),
+        "periods": report.plan.periods,
+        "late": report.late,
+        "zone": str(report.zone),
+        "closed": report.closed,
+        "due": report.due,
+        "stopped": report.stopped,
+    }
+
+
+_COUNT = anything("Number of days.", type="integer")
+STATE = Record.of(
+    "How far a stream is; `due` counts closed days too.",
+    stream=text(),
+    entry=anything("The number of its charge.", type="integer"),
+    start=text(),
+    periods=_COUNT,
+    late=_COUNT,
+    zone=text(),
+    closed=_COUNT,
+    due=_COUNT,
+    stopped=FLAG,
+)
+VERBS = (
+    Verb(
+        "stream",
+        "open_stream",
+        "Open a standing report: one charge, then every day its answer; charged.",
+        STREAM,
+        ReplyFormat("Stream", STATE.plus(JsonField("text", text()))),
+        _check_stream,
+        _stream,
+        path="streams",
+    ),
+)
