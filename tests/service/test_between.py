@@ -151,6 +151,7 @@ ASKED = {
         {"table": "people", "columns": ["age", "region"]},
         "Synthetic age, region of people",
     ),
+    "stream": ({"sql": "SELECT day", "name": "visits"}, "SELECT day"),
     "suggest_bounds": ({"table": "people", "column": "income"}, "people.income"),
     "suggest_caps": ({"table": "visits"}, "visits"),
     "estimate_truncation": ({"table": "visits", "up_to": 50}, "visits"),
