@@ -1,4 +1,4 @@
-"""Price of query logs with siblings and views, beside a cache of identical questions: `reuse.py [questions] [seeds]`.
+"""Price of query logs with reuse, beside a cache of identical questions: `reuse.py [questions] [seeds] [rows]`.
 
 Five kinds of logs on two tables, asked of the real engine and ledger under ρ-zCDP, every question with the same spend.
 
@@ -8,8 +8,9 @@ Five kinds of logs on two tables, asked of the real engine and ledger under ρ-z
     report      a table, its margins, and its groups one by one
     linked      charts linked by brushing: every chart is asked again under the brushed value or range
 
-The cache answers a question that was written before in the very same words; it has no views and no siblings. A figure
-is the price of the cache divided by the price with reuse: 1 is no gain. `free` are the questions that cost nothing.
+The cache answers a question that was written before in the very same words; it has no views, siblings and contrasts.
+A figure is the price (ρ) of the cache divided by the price with reuse: 1 is no gain. `free` are the questions that
+cost nothing. The made-up table has 340,000 dated events; with `rows`, both tables are cut to so many.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ import csv
 import gzip
 import random
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from datetime import date, timedelta
 from pathlib import Path
 
 import discreet as dp
 
 ADULT = Path(__file__).parent.parent / "tests" / "end_to_end" / "adult.csv.gz"
 SPEND = dp.ZCDP("1/10000")
-ROWS = 400
-"""Rows that are asked about. The price of a log does not depend on their number, only the time does."""
+EVENTS = 340_000
 
 
 class World:
@@ -35,7 +37,7 @@ class World:
     def __init__(self, name: str, schema: dp.Schema, rows: list[dict[str, object]]) -> None:
         self.name = name
         self.schema = schema
-        self.store = dp.Memory({schema.name: rows[:ROWS]})
+        self.store = dp.prepare({schema.name: _csv(rows)}, [schema], _path("store"))
         self.values: dict[str, list[object]] = {}
         self.ranges: dict[str, tuple[int, int]] = {}
         for column, declared in schema.columns.items():
@@ -45,7 +47,20 @@ class World:
                 self.ranges[column] = (int(declared.low), int(declared.high))
 
 
-def adult() -> World:
+def _path(ending: str) -> Path:
+    return Path(tempfile.mkdtemp()) / f"table.{ending}"
+
+
+def _csv(rows: list[dict[str, object]]) -> Path:
+    path = _path("csv")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def adult(most: int | None = None) -> World:
     """Return the Adult table, its columns coded as whole numbers."""
     with gzip.open(ADULT, "rt", encoding="utf-8") as file:
         rows = []
@@ -62,26 +77,29 @@ def adult() -> World:
         columns[name] = dp.Category(sorted({row[name] for row in rows}))
     columns["age"] = dp.Integer(0, 99)
     columns["hours_per_week"] = dp.Integer(0, 99)
-    return World("Adult", dp.Schema("adult", dp.Rows(), columns), rows)
+    return World("Adult", dp.Schema("adult", dp.Rows(), columns), rows[:most])
 
 
-def events(seed: int = 1) -> World:
-    """Return a made-up table of dated events by origin, carrier, month, weekday and hour."""
+def events(most: int | None = None, seed: int = 1) -> World:
+    """Return a made-up table of 340,000 dated events by origin, carrier, month, weekday and hour."""
     draw = random.Random(seed)
     origins = ["EWR", "JFK", "LGA"]
     carriers = [f"C{number}" for number in range(16)]
     rows = []
-    for _ in range(ROWS):
+    for _ in range(min(EVENTS, most or EVENTS)):
+        day = date(2026, 1, 1) + timedelta(days=draw.randrange(365))
         row = {
+            "day": day.isoformat(),
             "origin": draw.choices(origins, [4, 3, 3])[0],
             "carrier": draw.choices(carriers, [1 / (1 + place) for place in range(16)])[0],
-            "month": draw.randrange(1, 13),
-            "weekday": draw.randrange(7),
+            "month": day.month,
+            "weekday": day.weekday(),
             "hour": draw.randrange(24),
             "delay": min(300, int(draw.expovariate(1 / 20))),
         }
         rows.append(row)
     columns: dict[str, dp.Column] = {
+        "day": dp.Date("2026-01-01", "2026-12-31"),
         "origin": dp.Category(origins),
         "carrier": dp.Category(carriers),
         "month": dp.Category(list(range(1, 13))),
@@ -182,44 +200,44 @@ def linked(world: World, draw: random.Random) -> Iterator[str]:
 
 
 LOGS: dict[str, Callable[[World, random.Random], Iterator[str]]] = {
+    "ranges": ranges,
+    "linked": linked,
     "dashboard": dashboard,
     "drill": drill,
-    "ranges": ranges,
     "report": report,
-    "linked": linked,
 }
 
 
-def run(world: World, kind: str, seed: int, size: int) -> tuple[int, int]:
-    """Return the number of charges of a log by the cache, and by the ledger with reuse.
-
-    Every charge has the same price, so the ratio of charges is the ratio of prices.
-    """
+def run(world: World, kind: str, seed: int, size: int) -> tuple[float, float, int]:
+    """Return the price of a log by the cache and with reuse, in prices of one question, and its charges."""
     log = LOGS[kind](world, random.Random(seed))
     asked = [next(log) for _ in range(size)]
     ledger = dp.open_ledger(":memory:", dp.ZCDP(1))
     curator = dp.Curator(world.store, [world.schema], ledger)
     for sql in asked:
         curator.sql(sql, spend=SPEND)
-    return len(set(asked)), ledger.verify().charges
+    spent = ledger.spent()
+    return len(set(asked)), float(spent.rho / SPEND.rho), ledger.verify().charges
 
 
-def main(size: int = 400, seeds: int = 5) -> None:
+def main(size: int = 400, seeds: int = 5, rows: int | None = None) -> None:
     """Print a line for each kind of log and each table."""
     print(
-        f"{size} questions a log, {seeds} seeds; charges of a cache of identical questions / with views and siblings"
+        f"{size} questions a log, {seeds} seeds; price of a cache of identical questions / with reuse"
     )
     print(
         f"{'log':<10} {'table':<7} {'gain':>6} {'least':>6} {'most':>6} {'cache':>7} {'reuse':>7} {'free':>6}"
     )
+    worlds = adult(rows), events(rows)
     for kind in LOGS:
-        for world in (adult(), events()):
-            counts = [run(world, kind, seed, size) for seed in range(seeds)]
-            gains = [cached / charged for cached, charged in counts]
-            cached = sum(one for one, _ in counts) / seeds
-            charged = sum(two for _, two in counts) / seeds
+        for world in worlds:
+            prices = [run(world, kind, seed, size) for seed in range(seeds)]
+            gains = [cached / price for cached, price, _ in prices]
+            cached = sum(one for one, _, _ in prices) / seeds
+            price = sum(two for _, two, _ in prices) / seeds
+            free = size - sum(charges for _, _, charges in prices) / seeds
             line = f"{kind:<10} {world.name:<7} {sum(gains) / seeds:>6.2f} {min(gains):>6.2f} {max(gains):>6.2f}"
-            print(f"{line} {cached:>7.1f} {charged:>7.1f} {size - charged:>6.1f}", flush=True)
+            print(f"{line} {cached:>7.1f} {price:>7.1f} {free:>6.1f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ Law: tests/curator/test_views.py::TestAStoredTable
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from fractions import Fraction
+from typing import Any, TypeAlias
 
 from ..arithmetic.canonical import canonical_json
 from ..errors import InvalidArgument
@@ -110,7 +111,11 @@ def slice_table(data: object, titles: Sequence[str], pinned: Mapping[str, object
 
 
 def _cell_text(cell: tuple[list[object], Json]) -> str:
-    return canonical_json(cell[0])
+    return _text_of(cell[0])
+
+
+def _text_of(key: object) -> str:
+    return canonical_json(key)
 
 
 def _chosen_values(choice: object) -> tuple[list[object], bool]:
@@ -185,6 +190,40 @@ def _parts_of(estimate: object, statistic: str) -> list[Json]:
                 parts.append({"total": total, "weight": weight, "name": name, "whole": whole})
             return parts
     raise InvalidArgument("only released counts and sums that were not moved add up")
+
+
+def half_sum(total: object, signed: object) -> Json:
+    """Return the written table of half the sum of two tables of one statistic, key by key.
+
+    Refuses: with InvalidArgument tables of other keys, of several statistics, and of moved numbers.
+
+    Law: tests/curator/test_contrast.py::TestAContrast
+    """
+    if not isinstance(total, dict) or not isinstance(signed, dict):
+        raise InvalidArgument("half a sum is of two tables")
+    if [_text_of(key) for key in total["keys"]] != [_text_of(key) for key in signed["keys"]]:
+        raise InvalidArgument("half a sum is of two tables with the same keys")
+    # Each mechanism once, in the order in which it is named: so is a table written that was read.
+    mechanisms: dict[str, Json] = {}
+    places: dict[str, int] = {}
+    rows = []
+    for pair in zip(total["estimates"], signed["estimates"], strict=True):
+        parts = []
+        for source, table, row in zip(("total", "signed"), (total, signed), pair, strict=True):
+            if len(row) != 1:
+                raise InvalidArgument("half a sum is of two tables of one statistic")
+            [(name, estimate)] = row.items()
+            for part in _parts_of(estimate, name):
+                noisy: list[Any] = part["total"]  # type: ignore[assignment]
+                mechanism = table["mechanisms"][noisy[2]]
+                written = canonical_json(mechanism)
+                mechanisms.setdefault(written, mechanism)
+                own_place = places.setdefault(written, len(places))
+                halved = str(Fraction(str(part["weight"])) / 2)
+                own = {"total": [*noisy[:2], own_place], "weight": halved, "whole": True}
+                parts.append({**own, "name": f"{source}:{part['name']}"})
+        rows.append({name: _joint_total([parts])})
+    return {**signed, "estimates": rows, "mechanisms": list(mechanisms.values())}
 
 
 def view_from_json(data: object, plan: Plan | Provenance | LatePlan) -> Answer:

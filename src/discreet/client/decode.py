@@ -26,10 +26,11 @@ from ..learn.estimator import Estimator
 from ..plan import Plan
 from ..privacy.events import Event
 from ..query.algebra.tree import Question
+from ..query.bounds.contrast import contrast_of
 from ..query.bounds.finer_questions import finer_questions
 from ..query.bounds.keys import PublicValues
 from ..query.bounds.siblings import wide_question
-from ..query.text.measured_part import measured_print
+from ..query.text.measured_part import measured_part, measured_print
 from ..query.text.question import fingerprint
 from ..synthetic.stored import measured_from_json
 from ..synthetic.synthetic import Synthetic
@@ -67,7 +68,9 @@ def make_answer(
     for name, question in questions.items():
         widened = wide_question(question)
         wide[name] = measured_print(question if widened is None else widened.question)
-    receipt = _checked_receipt(reply, measured, spelled, wide, finer=_finer(questions, values))
+    others = _contrast(questions)
+    finer = _finer(questions, values)
+    receipt = _checked_receipt(reply, measured, spelled, wide, *others, finer=finer)
     events: list[Event] = []
     for planned in plans.values():
         events.extend(planned.events)
@@ -129,6 +132,16 @@ def make_caps(reply: Mapping[str, Any], wanted: Wanted) -> SuggestedCaps:
 
 def _fingerprints(facts: BodyFacts) -> dict[str, str]:
     return {name: asked.fingerprint for name, asked in facts.asked.items()}
+
+
+def _contrast(questions: Mapping[str, Question]) -> list[dict[str, str]]:
+    """List the prints of what a count under a condition may have been made of."""
+    if list(questions) != [""]:
+        return []
+    contrast = contrast_of(measured_part(questions[""]).question)
+    if contrast is None:
+        return []
+    return [{"": measured_print(one)} for one in (contrast.signed, contrast.split)]
 
 
 def _finer(

@@ -5,6 +5,9 @@
 
     2:m2:<measured part>:<measured parts by name, and terms>
 
+Parts of counts (`curator.contrast`) begin with the name of their family instead of a print, so that they
+are found together.
+
 The prints hold the tables with their versions and neighbours. Nothing of the plan is in the key, so a
 better planner finds the answers that an older one paid for (idempotent asking). Nor are names, order and
 post-processing: one measurement has one key, and many views. Equal keys have equal measured totals:
@@ -149,14 +152,17 @@ class AnswerKey:
         return question_name(measured_names(self.measured))
 
 
-def key_of(questions: Questions, terms: Terms) -> AnswerKey:
-    """Return the key of questions on their terms; no plan is needed."""
+def key_of(questions: Questions, terms: Terms, family: str | None = None) -> AnswerKey:
+    """Return the key of questions on their terms; no plan is needed.
+
+    `family` takes the place of the print by which the key begins: keys of a family are found together.
+    """
     prints = prints_of(questions)
     spelled_terms = terms_of(questions, terms)
     measured = {name: measured_part(question) for name, question in questions.items()}
     names = measured_names(measured)
     said = _measured_terms(spelled_terms, measured)
-    start = key_start(prints_name(names.values()))
+    start = key_start(family or prints_name(names.values()))
     asked = {"key": FORMAT, "meaning": MEANING, "measured": names, "terms": said}
     spelled = {
         "key": SPELLED_FORMAT,

@@ -41,7 +41,15 @@ from ..privacy.events.json import measure_to_json, read_amount, to_json
 from ..privacy.measures import ApproxDP, Measure, PureDP, RenyiDP
 from ..privacy.shown_price import Price
 from . import answer_key
-from .answer_key import AnswerKey, event_of, question_name, questions_of, same_target, texts_of
+from .answer_key import (
+    AnswerKey,
+    Questions,
+    event_of,
+    question_name,
+    questions_of,
+    same_target,
+    texts_of,
+)
 from .charged_part import charged_part, require_kept
 from .context import CuratorContext
 from .stored_answer import read_body
@@ -65,10 +73,12 @@ def order_of(
     *,
     who: str,
     why: str = "",
+    told: Questions | None = None,
 ) -> Priced:
     """Return the order that charges a ledger for plans of a request. Nothing is charged.
 
     `key` is that of the questions, `measured` that under which their answers are stored, if it is another.
+    `told` are the questions that the history shows, if they are others than those of the plans.
 
     Refuses: plans that release nothing, events that the ledger cannot price, and times that are no
     longer kept.
@@ -84,7 +94,7 @@ def order_of(
     if isinstance(event, Promise) and event.measure == PureDP(0):
         # A public answer costs nothing in any measure; the δ of the budget is not a part of it.
         shown = Price(event.measure, event.measure)
-    texts = texts_of(questions)
+    texts = texts_of(told or questions)
     # An answer of an earlier meaning is given again only if it counted what is counted now.
     former = ""
     same_alone = same_target(request.checked)

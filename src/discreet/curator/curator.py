@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from ..answer import text
 from ..answer.answer import Answer
-from ..answer.ask import run_plan, run_plans, store_texts
-from ..answer.measured_table import measured_to_json
+from ..answer.ask import run_plan
 from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
 from ..engines.base import Engine
@@ -25,21 +24,22 @@ from ..ledger.entry import read_text, read_who
 from ..plan.asked.terms import TermOptions
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest, QuestionLike
+from ..privacy.events.json import Json
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from . import verbs
-from .answer_key import MEANING, AnswerKey, key_of, same_target
-from .charge_request import order_of, plan_to_fit, require_answer
+from .answer_key import AnswerKey, key_of, same_target
+from .charge_request import plan_to_fit
 from .context import CuratorContext, RunControl, read_context
+from .contrast import find_way
 from .explain import explain_plan
 from .explanation import Explanation
 from .history import history_of
-from .pay import Locks, Paid, Work, find_paid, pay
+from .pay import Locks, Paid, find_paid
+from .pay_request import PaidBy, pay_request
 from .signing import Signer
 from .standing_reports import StandingReports
-from .stored_answer import Body, facts_of, read_answers, write_body
-from .summed_cells import summed_answers
-from .wide_measurement import PaidMeasurement, measurement_of
+from .stored_answer import read_answers
 
 if TYPE_CHECKING:
     # Most questions need none of these packages: `verbs` loads them when they are used.
@@ -69,7 +69,8 @@ class Curator(StandingReports):
     for all, and the receipt names the first asker.
 
     A charge measures all that its price allows: `WHERE region = 'N'` costs what `GROUP BY region` costs, so the
-    other regions are measured too and are free later. `siblings=False` switches that off.
+    other regions are measured too and are free later. `siblings=False` switches that off. Under Gaussian noise
+    a count under any other condition costs less where the count without it is known.
 
     >>> import discreet as dp
     >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120), "region": dp.Category(["N", "S"])})
@@ -380,12 +381,43 @@ class Curator(StandingReports):
         if stored is not None:
             return stored
         plans = plan_to_fit(self.context, request, self.who)
-        measured = measurement_of(self.context, request, key, plans, self.who)
+        way = find_way(self.context, request, key, plans, self.who)
         read_text(why, "why")  # refused as for a new question, also where nothing is written
-        summed = summed_answers(
-            self.context, request, plans, measured, who=self.who, signer=self.signer
+        opened = self.ledger.terms.filter
+        part: Json = {}
+        fresh: Mapping[str, Answer] = {}
+        contrast = way.contrast
+        by = PaidBy(who=self.who, why=why, locks=self.locks)
+        if way.summed is not None:
+            paid, part = way.summed.paid, way.summed.part
+        elif contrast is None:
+            paid, fresh = pay_request(self.context, request, key, plans, way.measured, **by)
+            # An answer of an earlier release has the question itself, not a wide one.
+            part = way.measured.slice if paid.entry.key == way.measured.key.text else {}
+        elif contrast.paid is not None:
+            paid = contrast.paid
+        else:
+            bought = contrast.measured
+            paid, _ = pay_request(
+                self.context,
+                contrast.request,
+                bought.key,
+                bought.plans,
+                bought,
+                told=request.questions,
+                **by,
+            )
+        return read_answers(
+            request,
+            lambda: plans,
+            paid,
+            opened,
+            self.signer,
+            fresh=fresh,
+            part=part,
+            derived=way.summed is not None,
+            total=None if contrast is None else contrast.total,
         )
-        return summed or self._paid_answers(request, key, plans, measured, why)
 
     def _stored_answers(
         self, request: CheckedRequest, key: AnswerKey, why: str
@@ -416,74 +448,6 @@ class Curator(StandingReports):
             return request.plans(opened)
 
         return read_answers(request, plan, paid, opened, self.signer)
-
-    def _paid_answers(
-        self,
-        request: CheckedRequest,
-        key: AnswerKey,
-        plans: dict[str, Plan],
-        measured: PaidMeasurement,
-        why: str,
-    ) -> dict[str, Answer]:
-        """Charge for plans, run them and store their answers, or return the stored answers."""
-        context = self.context
-        terms = request.terms
-        priced = order_of(plans, request, key, context, measured.key, who=self.who, why=why)
-        if terms.reuse == "only":
-            require_answer(self.ledger, priced)
-        # Before the charge: they do not depend on the data, and nothing may fail after it.
-        facts = facts_of(measured.plans, measured.key)
-        # Answers made here, by their stored text: if that text is the one that is released, they need
-        # not be read back from it.
-        made_here: dict[str, dict[str, Answer]] = {}
-
-        def check() -> None:
-            for plan in measured.plans.values():
-                store_texts(plan, context.engine)
-
-        def run() -> str:
-            answers = run_plans(
-                measured.plans,
-                context.engine,
-                level=terms.level,
-                nonnegative=terms.nonnegative,
-                whole=terms.whole,
-                bits=context.bits,
-            )
-            written = {}
-            for name, answer in answers.items():
-                written[name] = measured_to_json(answer, measured.key.measured[name])
-            body = Body(
-                priced.price,
-                written,
-                facts,
-                MEANING,
-                priced.shown,
-                measured=True,
-                titles=measured.titles(),
-            )
-            text = write_body(body)
-            # Selected keys are put in the order of their names when they are read, and of a wide
-            # measurement a part is read.
-            if measured.plans is plans and all(one.selection is None for one in plans.values()):
-                made_here[text] = answers
-            return text
-
-        work = Work(run, check, context.pause)
-        paid = pay(self.ledger, priced.order, work, self.locks)
-        # Another process may have stored first: then the text is not ours and has to be read.
-        fresh = made_here.get(paid.body, {})
-        # An answer of an earlier release has the question itself, not a wide one.
-        shown = measured.slice if paid.entry.key == measured.key.text else {}
-        return read_answers(
-            request,
-            lambda: plans,
-            paid,
-            self.ledger.terms.filter,
-            self.signer,
-            fresh=fresh,
-            part=shown,
-        )
 
 
 def stoppable(curator: Curator, control: RunControl) -> Curator:

@@ -25,9 +25,8 @@ from .answer_key import AnswerKey, key_of
 from .charge_request import Priced, fits_terms, order_of
 from .charged_part import block_warnings
 from .context import CuratorContext
+from .contrast import find_way
 from .explanation import Explanation, after
-from .summed_cells import find_sums
-from .wide_measurement import measurement_of
 
 EARLIER_RULES = (
     "entry {number} answered this by earlier rules, by which rows without a key or a person's rows "
@@ -44,8 +43,17 @@ def explain_plan(
     terms = request.terms
     plan = plans[""]
     key = key_of(request.questions, terms)
-    measured = measurement_of(context, request, key, plans, who)
-    priced = order_of(plans, request, key, context, measured.key, who=who)
+    way = find_way(context, request, key, plans, who)
+    contrast = way.contrast
+    measured = way.measured
+    if contrast is not None and contrast.paid is None:
+        # What is charged is the signed count, with which a known total makes the asked one.
+        measured = contrast.measured
+        priced = order_of(
+            measured.plans, contrast.request, measured.key, context, measured.key, who=who
+        )
+    else:
+        priced = order_of(plans, request, key, context, measured.key, who=who)
     event = priced.order.event
     part = priced.order.part
     known = ledger.find(priced.order)
@@ -53,9 +61,8 @@ def explain_plan(
         # An answer to the question itself, perhaps of an earlier release and to this very spelling.
         for stored_as in (key.text, key.spelled):
             known = known or ledger.find_paid(who, stored_as, apart=priced.order.apart)
-    rolled = None
-    if known is None or known.body is None:
-        rolled = find_sums(context, request, plans, measured, who)
+    # What was paid for and answers the question, with nothing more to be spent.
+    free = way.summed is not None or (contrast is not None and contrast.paid is not None)
     earlier = _earlier_rules(priced, key, plan, terms, context)
     book = ledger.filter(None, part)
     fits = ledger.admits(event, who=who, part=part)
@@ -73,13 +80,13 @@ def explain_plan(
         charged=priced.shown.charged,
         left=left,
         fits=fits,
-        stored=rolled is not None or (known is not None and known.body is not None),
+        stored=free or (known is not None and known.body is not None),
         part=part,
         texts=store_texts(measured.plans[""], context.engine),
         rest=remaining,
         warnings=(*plan.warnings, *earlier, *_looked_at(plan), *block_warnings(part, ledger.terms)),
-        sources=() if rolled is None else (rolled.paid.entry.number,),
-        times=1.0 if rolled is None else rolled.times,
+        sources=way.sources(),
+        times=1.0 if way.summed is None else way.summed.times,
     )
 
 

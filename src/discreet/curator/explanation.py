@@ -38,7 +38,7 @@ class Explanation:
     charged: Measure | None = None
     """Price in the ledger's own unit; services of older versions send none."""
     sources: tuple[int, ...] = ()
-    """Entries of the ledger whose cells give the answer for nothing; empty where there are none."""
+    """Entries of the ledger of which the answer is made, for nothing if `stored`; empty if there are none."""
     times: float = 1.0
     """Error of an answer from sources, in errors of the plan."""
 
@@ -57,8 +57,10 @@ class Explanation:
         part = ""
         if self.part is not None:
             part = f" in part {self.part}"
-        if self.sources:
+        if self.sources and self.stored:
             entries = ", ".join(map(str, self.sources))
+            if len(self.sources) > 1:
+                return f"free: made of entries {entries}, as exact as planned; {self.left} left"
             told = f"free: made of the cells of entry {entries}, with {self.times:.2g} times"
             return f"{told} the planned error; {self.left} left"
         if self.stored:
@@ -70,6 +72,8 @@ class Explanation:
                 return f"costs {price}{part}, which does not fit; {self.left} is left"
             return f"costs {price}{part}, which is more than {self.left} left"
         cost = f"costs {price} of {self.left} left{part}"
+        if self.sources:
+            cost = f"{cost}, since entry {self.sources[0]} tells the total"
         rest = self.after
         if rest is None:
             return cost

@@ -26,6 +26,8 @@ PART_VERSION = 3
 """Version of receipts for a part of what was measured."""
 SUM_VERSION = 4
 """Version of receipts for sums over what was measured, or for several values of a key."""
+TOTAL_VERSION = 5
+"""Version of receipts for half the sum of a total and a signed count."""
 
 
 @frozen
@@ -36,6 +38,28 @@ class ReceiptQuestion:
     text: str
     fingerprint: str
     answer: str
+
+
+@frozen
+class ReceiptTotal:
+    """Total in another entry: its number, hash and key, and the part of its table that was taken.
+
+    The answer of the receipt is half the sum of that table and of the table that was charged.
+    """
+
+    number: int
+    charge: str
+    stored_as: str
+    shown: tuple[tuple[str, object], ...]
+
+    def facts(self) -> Json:
+        """Return everything as plain JSON types."""
+        return {
+            "number": self.number,
+            "charge": self.charge,
+            "stored_as": self.stored_as,
+            "shown": dict(self.shown),
+        }
 
 
 @frozen
@@ -70,6 +94,8 @@ class Receipt:
     charged: Measure | None = None
     shown: tuple[tuple[str, object], ...] = ()
     """Part of the measured table that was asked for: values of its keys, as JSON; empty for all of it."""
+    total: ReceiptTotal | None = None
+    """The total with which the answer was made; None for an answer of one entry."""
 
     def facts(self) -> Json:
         """Return everything but the hash and the signature, as plain JSON types."""
@@ -98,6 +124,9 @@ class Receipt:
             if any(_is_choice(value) for _, value in self.shown):
                 facts["receipt"] = SUM_VERSION
             facts["shown"] = dict(self.shown)
+        if self.total is not None:
+            facts["receipt"] = TOTAL_VERSION
+            facts["total"] = self.total.facts()
         return facts
 
     @property
@@ -146,6 +175,10 @@ class Receipt:
             lines.append((f"question {question.name}".strip(), one_line))
         if self.shown:
             lines.append(("shown", _shown_text(self.shown)))
+        if self.total is not None:
+            lines.append(
+                ("shown", f"half the sum of it and of the counts of entry {self.total.number}")
+            )
         versions = [f"{name} version {version}" for name, version in self.tables]
         lines.append(("data", ", ".join(versions)))
         if self.part is not None:

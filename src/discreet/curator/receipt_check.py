@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,9 +22,18 @@ from ..arithmetic.canonical import canonical_json, hash_json
 from ..errors import ClaimRefuted, DiscreetError, InvalidArgument
 from ..privacy.events.json import from_json, measure_from_json
 from .answer_key import question_name
-from .receipt import PART_VERSION, SUM_VERSION, VERSION, Receipt, ReceiptQuestion
+from .pay import Paid
+from .receipt import (
+    PART_VERSION,
+    SUM_VERSION,
+    TOTAL_VERSION,
+    VERSION,
+    Receipt,
+    ReceiptQuestion,
+    ReceiptTotal,
+)
 from .signing import check_signature, read_key
-from .stored_answer import BodyFacts, Said, read_body, receipt_of
+from .stored_answer import BodyFacts, Said, TotalSource, read_body, receipt_of
 
 if TYPE_CHECKING:
     from ..ledger import Ledger
@@ -42,6 +51,7 @@ _FIELDS = {
     VERSION: _FIRST | {"charged"},
     PART_VERSION: _FIRST | {"charged", "shown"},
     SUM_VERSION: _FIRST | {"charged", "shown"},
+    TOTAL_VERSION: _FIRST | {"charged", "total"},
 }
 _ASKED = ("name", "text", "fingerprint", "answer")
 
@@ -117,7 +127,10 @@ def _check_against_ledger(receipt: Receipt, ledger: Ledger) -> bool:
     if prints.keys() != body.answers.keys() or wrong_name:
         raise ClaimRefuted("the ledger holds another question for this charge")
     try:
-        rewritten = receipt_of(charge, body, facts, ledger.promise(), dict(receipt.shown))
+        total = _total_of(receipt.total, ledger)
+        rewritten = receipt_of(
+            charge, body, facts, ledger.promise(), dict(receipt.shown), total=total
+        )
     except InvalidArgument:
         raise ClaimRefuted("the ledger holds no such part of this answer") from None
     if receipt.charged is None:
@@ -129,6 +142,21 @@ def _check_against_ledger(receipt: Receipt, ledger: Ledger) -> bool:
     if wrong:
         raise ClaimRefuted(f"the ledger says something else than the receipt: {', '.join(wrong)}")
     return body.facts is not None
+
+
+def _total_of(total: ReceiptTotal | None, ledger: Ledger) -> TotalSource | None:
+    """Return the total that a receipt names, as the ledger holds it."""
+    if total is None:
+        return None
+    stored = ledger.answer(total.stored_as, total.number)
+    if stored is None:
+        raise InvalidArgument("the ledger holds no such total")
+    return TotalSource(Paid(*stored), dict(total.shown))
+
+
+def _read_total(data: Mapping[str, Any]) -> ReceiptTotal:
+    shown = tuple(data["shown"].items())
+    return ReceiptTotal(int(data["number"]), str(data["charge"]), str(data["stored_as"]), shown)
 
 
 def _claims(receipt: Receipt) -> BodyFacts:
@@ -220,4 +248,5 @@ def _receipt(data: Any) -> Receipt:  # noqa: ANN401 whatever JSON holds
         asked=tuple(asked),
         charged=measure_from_json(data["charged"]) if "charged" in data else None,
         shown=tuple(data.get("shown", {}).items()),
+        total=_read_total(data["total"]) if "total" in data else None,
     )

@@ -19,14 +19,13 @@ Law: tests/ledger/test_before_0_2_0.py, tests/ledger/test_0_1_0.py, tests/curato
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
 
-from ..answer import text
 from ..answer.answer import Answer
-from ..answer.measured_table import slice_table, view_from_json
-from ..answer.provenance import Late, LatePlan, Provenance
+from ..answer.measured_table import half_sum, slice_table, view_from_json
+from ..answer.provenance import LatePlan, Provenance
 from ..answer.stored import answer_from_json, read_object
 from ..arithmetic.canonical import canonical_json, hash_json
 from ..arithmetic.rational import rational
@@ -36,8 +35,6 @@ from ..ledger import Entry
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
-from ..plan.public_answer import is_public
-from ..plan.text.plan import share_text, truncation_sentence, truncation_text
 from ..privacy.events import Event
 from ..privacy.events.json import (
     Json,
@@ -46,15 +43,15 @@ from ..privacy.events.json import (
     measure_to_json,
 )
 from ..privacy.filters.filter import Filter
-from ..privacy.measures import Measure, PureDP
+from ..privacy.measures import Measure
 from ..privacy.shown_price import Price, price_from_json
-from ..query.algebra.tally import Free
 from ..query.algebra.tree import relations_of
 from ..query.bounds.relation_facts import tables_of
 from . import answer_key
+from .answer_caption import AnswerCaption
 from .answer_key import AnswerKey
 from .pay import Paid
-from .receipt import Receipt, ReceiptQuestion
+from .receipt import Receipt, ReceiptQuestion, ReceiptTotal
 from .signing import Signer
 
 _SAID = {"text", "fingerprint", "plan", "shares"}
@@ -68,15 +65,18 @@ _FIELDS = {
 }
 EARLIER_PLAN = "planned by an earlier release, charged as {event}"
 """Plan of a stored answer as it is told where today's planner would plan its question otherwise."""
-PUBLIC_CAPTION = "public: follows from declarations, whatever the data are; nothing spent"
-"""Caption of an answer that tells nothing about the data."""
 FROM_CELLS = "from entry {number}, nothing spent"
 """Caption and plan of an answer that is made of the cells of a stored one."""
+FROM_HALVES = "half the sum of entries {total} and {number}"
+"""Plan of a count that is half the sum of a total and a signed count, and a note below it."""
+FROM_BOTH = "from entries {total} and {number}, nothing spent"
+"""Caption of such a count where both had been paid for."""
+_MOVED = ("nonnegative", "whole")
+"""Terms by which released numbers were moved: such numbers are no totals with noise any more."""
 MEASURED_VERSION = 4
 """Version of bodies that hold measured tables."""
 _FIRST_MEANING = 1
 """Meaning of answers that do not state one."""
-_EVERY_ROW = share_text(Free())
 _LEVELS = (0.95, 0.9, 0.99, 0.8, 0.5)
 
 
@@ -117,6 +117,21 @@ class Body:
     measured: bool = False
     titles: tuple[str, ...] = ()
     """Names of the keys of a measured table, by which a part of it is told; of one question only."""
+    split: str = ""
+    """The key that says whether a condition holds, where both sides of it were measured."""
+
+
+@frozen
+class TotalSource:
+    """Stored total of a count that is half the sum of it and of a signed count; which part of its table."""
+
+    paid: Paid
+    part: Json = field(hash=False)
+
+
+def is_moved(body: Body) -> bool:
+    """Return whether the numbers of a stored answer were moved after the noise, as its terms say."""
+    return body.facts is not None and any(body.facts.terms.get(name) for name in _MOVED)
 
 
 def facts_of(plans: Mapping[str, Plan], key: AnswerKey) -> BodyFacts:
@@ -183,7 +198,10 @@ def write_body(body: Body) -> str:
         data["body"] = MEASURED_VERSION if body.measured else 3
         data["meaning"] = body.meaning
     if body.titles:
-        data["measured"] = {"keys": list(body.titles)}
+        measured: Json = {"keys": list(body.titles)}
+        if body.split:
+            measured["split"] = body.split
+        data["measured"] = measured
     return canonical_json(data)
 
 
@@ -207,9 +225,9 @@ def read_body(text: str) -> Body:
         price = measure_from_json(given["price"])
         meaning = _read_meaning(given)
         measured = data["body"] == MEASURED_VERSION
-        titles = _read_titles(given) if measured else ()
+        titles, split = _read_titles(given) if measured else ((), "")
         answers: dict[str, object] = dict(given["answers"])  # type: ignore[call-overload]
-        return Body(price, answers, facts, meaning, shown, measured, titles)
+        return Body(price, answers, facts, meaning, shown, measured, titles, split)
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError):
         raise LedgerCorrupt(
             "a stored answer is in a form that this release does not know; use a newer one"
@@ -224,13 +242,16 @@ def _read_meaning(given: Json) -> int:
     return meaning
 
 
-def _read_titles(given: Json) -> tuple[str, ...]:
+def _read_titles(given: Json) -> tuple[tuple[str, ...], str]:
+    """Read the names of the keys of a measured table, and which of them says if a condition holds."""
     measured = given.get("measured", {})
     # Later releases may write more facts of a measured table; these are left alone.
-    keys = measured.get("keys", []) if isinstance(measured, dict) else []
+    if not isinstance(measured, dict):
+        measured = {}
+    keys = measured.get("keys", [])
     if not isinstance(keys, list):
         raise TypeError
-    return tuple(map(str, keys))
+    return tuple(map(str, keys)), str(measured.get("split", ""))
 
 
 def _facts(given: Json) -> BodyFacts:
@@ -264,11 +285,13 @@ def read_answers(
     fresh: Mapping[str, Answer] | None = None,
     part: Json | None = None,
     derived: bool = False,
+    total: TotalSource | None = None,
 ) -> dict[str, Answer]:
     """Return the answers that a ledger holds, each with the receipt of their one charge.
 
     `part` says which part of a wide measurement was asked for; empty for all of it. `derived` says that
-    the answer is made of cells of another one.
+    the answer is made of cells of another one. With a `total`, it is half the sum of it and of the stored
+    answer.
 
     `plan` plans the request; it is called when somebody reads the plan of an answer. `fresh` are answers
     that were written just now as the very text that the ledger holds. They need not be parsed again.
@@ -282,21 +305,25 @@ def read_answers(
     if facts is None:
         # Release 0.1.0 stored no facts: they are those of today's question.
         facts = _spelled_facts(plan(), questions, terms)
-    receipt = receipt_of(charge, body, facts, promise, part)
+    receipt = receipt_of(charge, body, facts, promise, part, total=total)
     if signer is not None:
         receipt = receipt.signed(signer)
     again = again_words(dict(receipt.tables)) if paid.again else ""
     if derived:
         again = FROM_CELLS.format(number=charge.number)
-    caption = _Caption(receipt.price_words(), charge.number, again)
+    how = again
+    if total is not None:
+        entries = {"total": total.paid.entry.number, "number": charge.number}
+        how = FROM_HALVES.format(**entries)
+        again = FROM_BOTH.format(**entries) if paid.again else ""
+    caption = AnswerCaption(receipt.price_words(), charge.number, again, how if total else "")
 
     @cache
     def made() -> Mapping[str, Plan | Provenance]:
         # One planning for all answers of a release.
-        if derived:
+        if derived or total is not None:
             # Not the plan of the question: that one was not paid for, and its noise not drawn.
-            text = FROM_CELLS.format(number=charge.number)
-            return {name: Provenance(one, _level(terms), text) for name, one in questions.items()}
+            return {name: Provenance(one, _level(terms), how) for name, one in questions.items()}
         return _how_made(questions, terms, plan, charge, body)
 
     told = {}
@@ -307,7 +334,7 @@ def read_answers(
             continue
         late = LatePlan(question, _level(terms), _made_of(made, name))
         read = view_from_json if body.measured else answer_from_json
-        answer = read(part_of_table(body, name, part), late)
+        answer = read(part_of_table(body, name, part, total), late)
         told[name] = caption.below(answer, receipt, facts.asked[name].shares)
     return told
 
@@ -339,45 +366,6 @@ def again_words(versions: Mapping[str, str]) -> str:
     pairs = zip(names, versions.values(), strict=True)
     data = ", ".join(f"{name} version {version}" for name, version in pairs)
     return f"answered before, {data}, nothing spent"
-
-
-@frozen
-class _Caption:
-    """Caption of the answers of one charge: its price of the budget, its entry, words if it was free."""
-
-    price: str
-    entry: int
-    again: str
-
-    def below(self, answer: Answer, receipt: Receipt, shares: Iterable[str]) -> Answer:
-        """Return an answer with its receipt; its caption and notes are made when somebody reads them.
-
-        `shares` are the stored contribution bounds. Where every row counts, no plan is made for them.
-        """
-        caps = [share for share in dict.fromkeys(shares) if share != _EVERY_ROW]
-
-        def truncation() -> str:
-            if caps and isinstance(answer.plan, Plan):
-                return truncation_text(answer.plan)
-            # Today's plan is another one, or there is none: the bounds of then hold.
-            return truncation_sentence(caps)
-
-        def line() -> str:
-            if receipt.price == PureDP(0) and is_public(answer.question):
-                return PUBLIC_CAPTION
-            if self.again.startswith("from "):
-                return text.caption.caption_line(answer, self.again, "", truncation())
-            paid = "answered before for" if self.again else "cost"
-            # "ε = 1 of ε = 3": the line has the price alone.
-            price, _, _ = self.price.partition(" of ")
-            return text.caption.caption_line(answer, paid, price, truncation())
-
-        def notes() -> tuple[str, ...]:
-            paid = f"{self.again}; it cost" if self.again else "cost"
-            told = (f"{paid} {self.price}, entry {self.entry} of the ledger", truncation())
-            return tuple(note for note in told if note)
-
-        return answer.with_receipt(receipt, Late(line), Late(notes))
 
 
 def _how_made(
@@ -423,22 +411,40 @@ def _planned_alike(plans: Mapping[str, Plan], charge: Entry, facts: BodyFacts) -
     return shares_then == shares_now
 
 
-def part_of_table(body: Body, name: str, part: Json | None) -> object:
-    """Return a stored answer, or the part of its measured table that was asked for."""
+def part_of_table(
+    body: Body, name: str, part: Json | None, total: TotalSource | None = None
+) -> object:
+    """Return a stored answer, the part of its measured table that was asked for, or half its sum with a total."""
     answer = body.answers[name]
-    if not part:
-        return answer
-    return slice_table(answer, body.titles, part)
+    if part:
+        answer = slice_table(answer, body.titles, part)
+    if total is not None:
+        answer = half_sum(table_of_total(total), answer)
+    return answer
+
+
+def table_of_total(total: TotalSource) -> object:
+    """Return the table of a total."""
+    return part_of_table(read_body(total.paid.body), "", total.part)
 
 
 def receipt_of(
-    charge: Entry, body: Body, facts: BodyFacts, promise: Measure, part: Json | None = None
+    charge: Entry,
+    body: Body,
+    facts: BodyFacts,
+    promise: Measure,
+    part: Json | None = None,
+    *,
+    total: TotalSource | None = None,
 ) -> Receipt:
-    """Return the receipt of a charge; with `part`, for that part of a wide measurement."""
+    """Return the receipt of a charge; with `part`, for that part of a wide measurement.
+
+    With a `total`, it is for half the sum of it and of the answer of the charge.
+    """
     event = from_json(charge.event)
     asked = []
     for name, said in facts.asked.items():
-        answer_hash = hash_json(part_of_table(body, name, part))
+        answer_hash = hash_json(part_of_table(body, name, part, total))
         asked.append(ReceiptQuestion(name, said.text, said.fingerprint, answer_hash))
     shown = body.shown
     return Receipt(
@@ -457,7 +463,13 @@ def receipt_of(
         asked=tuple(asked),
         charged=None if shown is None else shown.charged,
         shown=tuple((part or {}).items()),
+        total=None if total is None else _receipt_total(total),
     )
+
+
+def _receipt_total(total: TotalSource) -> ReceiptTotal:
+    entry = total.paid.entry
+    return ReceiptTotal(entry.number, entry.hash, entry.key, tuple(total.part.items()))
 
 
 def same_plan(charge: Entry, plans: Mapping[str, Plan], terms: Terms) -> bool:

@@ -27,7 +27,6 @@ import math
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from ..answer.answer import Answer
 from ..answer.stored import estimates_from_json, scalar_to_json
 from ..errors import InvalidArgument
 from ..frozen import field, frozen
@@ -42,12 +41,9 @@ from .answer_key import key_start
 from .context import CuratorContext
 from .pay import Paid, find_paid
 from .receipt import is_sum
-from .signing import Signer
-from .stored_answer import Body, part_of_table, read_answers, read_body
+from .stored_answer import Body, is_moved, part_of_table, read_body
 from .wide_measurement import PaidMeasurement
 
-_MOVED = ("nonnegative", "whole")
-"""Terms by which released numbers were moved: such numbers are no totals with noise any more."""
 MAX_LOOKED_FOR = 100
 """Most finer questions that are looked for: each is printed, which takes a millisecond or two."""
 _ROUNDING = 1 + 1e-9
@@ -62,25 +58,6 @@ class SummedCells:
     part: Json = field(hash=False)
     times: float = 1.0
     """Its error at the asked level, in errors of the plan."""
-
-
-def summed_answers(
-    context: CuratorContext,
-    request: CheckedRequest,
-    plans: Mapping[str, Plan],
-    measured: PaidMeasurement,
-    *,
-    who: str,
-    signer: Signer | None,
-) -> dict[str, Answer] | None:
-    """Return the answer that stored cells of this asker add up to; None if it has to be paid for."""
-    found = find_sums(context, request, plans, measured, who)
-    if found is None:
-        return None
-    opened = context.ledger.terms.filter
-    return read_answers(
-        request, lambda: plans, found.paid, opened, signer, part=found.part, derived=True
-    )
 
 
 def find_sums(
@@ -204,4 +181,4 @@ def _adds_up(body: Body) -> bool:
     """Return whether a stored answer is one measured table, whose numbers were not moved."""
     if not body.measured or body.facts is None or list(body.answers) != [""]:
         return False
-    return not any(body.facts.terms.get(name) for name in _MOVED)
+    return not is_moved(body)

@@ -39,6 +39,8 @@ class PaidMeasurement:
     key: AnswerKey
     plans: Mapping[str, Plan] = field(hash=False)
     slice: Json = field(default_factory=dict, hash=False)
+    split: str = ""
+    """Name of the key that says whether a condition holds, if both sides of it are measured."""
 
     def titles(self) -> tuple[str, ...]:
         """Return the names of the measured keys; of several questions none."""
@@ -69,10 +71,15 @@ def measurement_of(
     if wide is None:
         return asked
     wide_plans = _wide_plans(context, request, wide, who)
-    if wide_plans is None or to_json(event_of(wide_plans)) != to_json(event_of(plans)):
+    if wide_plans is None or not same_event(wide_plans, plans):
         return asked
     wide_key = key_of({"": wide.question}, request.terms)
     return PaidMeasurement(wide_key, wide_plans, _slice(wide, wide_key))
+
+
+def same_event(some: Mapping[str, Plan], others: Mapping[str, Plan]) -> bool:
+    """Return whether two plans are charged as the same event, byte for byte."""
+    return to_json(event_of(some)) == to_json(event_of(others))
 
 
 def _wide_plans(

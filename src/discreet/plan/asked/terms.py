@@ -76,6 +76,7 @@ class TermOptions(TypedDict, total=False):
     `whole`        whether counts of several sets, or running totals, are whole numbers, 0 or above,
                    that add up
     `reuse`        True: a charge measures all that its price allows, and parts of it are free later;
+                   a count whose total is known is charged less, for the same error;
                    False: only what is asked is measured; "only": nothing is charged, what released
                    answers do not answer is refused
     `within`       how many times the planned error an answer may have that is made of released ones

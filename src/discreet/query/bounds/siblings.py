@@ -73,10 +73,10 @@ def wide_question(question: Question) -> WideQuestion | None:
     WHERE late
     GROUP BY origin ((0, 'JFK'),)
     """
-    table, stated = _conditions(question.rows)
+    table, stated = table_and_conditions(question.rows)
     # A condition that is stated twice is one.
     conditions = list(dict.fromkeys(stated))
-    if table is None or not _is_plain(question):
+    if table is None or not is_plain(question):
         return None
     pins = _pins(question, conditions)
     numbers = len(question.statistics) * prod(len(key.values or ()) for key in question.keys)
@@ -104,7 +104,7 @@ def wide_question(question: Question) -> WideQuestion | None:
     return WideQuestion(wide, tuple(pinned))
 
 
-def _conditions(rows: Relation) -> tuple[Scan | None, list[Expression]]:
+def table_and_conditions(rows: Relation) -> tuple[Scan | None, list[Expression]]:
     """Return the table and the conditions directly over it; no table if something else lies between."""
     conditions: list[Expression] = []
     while isinstance(rows, Where):
@@ -115,7 +115,7 @@ def _conditions(rows: Relation) -> tuple[Scan | None, list[Expression]]:
     return None, conditions
 
 
-def _is_plain(question: Question) -> bool:
+def is_plain(question: Question) -> bool:
     """Return whether a question is one table of public keys, of totals that add up over rows."""
     if question.sets is not None or question.running or question.nested is not None:
         return False

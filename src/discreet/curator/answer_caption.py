@@ -1,0 +1,67 @@
+"""Captions and notes of stored answers: the price, the entry of the ledger, what the answer is made of.
+
+Law: tests/answer/test_captions.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..answer import text
+from ..answer.answer import Answer
+from ..answer.provenance import Late
+from ..frozen import frozen
+from ..plan.plan import Plan
+from ..plan.public_answer import is_public
+from ..plan.text.plan import share_text, truncation_sentence, truncation_text
+from ..privacy.measures import PureDP
+from ..query.algebra.tally import Free
+from .receipt import Receipt
+
+PUBLIC_CAPTION = "public: follows from declarations, whatever the data are; nothing spent"
+"""Caption of an answer that tells nothing about the data."""
+_EVERY_ROW = share_text(Free())
+
+
+@frozen
+class AnswerCaption:
+    """Caption of the answers of one charge: its price of the budget, its entry, words if it was free."""
+
+    price: str
+    entry: int
+    again: str
+    made_of: str = ""
+
+    def below(self, answer: Answer, receipt: Receipt, shares: Iterable[str]) -> Answer:
+        """Return an answer with its receipt; its caption and notes are made when somebody reads them.
+
+        `shares` are the stored contribution bounds. Where every row counts, no plan is made for them.
+        """
+        caps = [share for share in dict.fromkeys(shares) if share != _EVERY_ROW]
+
+        def truncation() -> str:
+            if caps and isinstance(answer.plan, Plan):
+                return truncation_text(answer.plan)
+            # Today's plan is another one, or there is none: the bounds of then hold.
+            return truncation_sentence(caps)
+
+        def line() -> str:
+            if receipt.price == PureDP(0) and is_public(answer.question):
+                return PUBLIC_CAPTION
+            if self.again.startswith("from "):
+                return text.caption.caption_line(answer, self.again, "", truncation())
+            paid = "answered before for" if self.again else "cost"
+            # "ε = 1 of ε = 3": the line has the price alone.
+            price, _, _ = self.price.partition(" of ")
+            return text.caption.caption_line(answer, paid, price, truncation())
+
+        def notes() -> tuple[str, ...]:
+            paid = f"{self.again}; it cost" if self.again else "cost"
+            told = (
+                f"{paid} {self.price}, entry {self.entry} of the ledger",
+                self.made_of,
+                truncation(),
+            )
+            return tuple(note for note in told if note)
+
+        return answer.with_receipt(receipt, Late(line), Late(notes))
