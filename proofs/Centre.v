@@ -80,3 +80,14 @@ apply Rle_trans with (y * (1 + y / 11) * (1 - 2 * a)).
 - replace (y * (1 + y / 11) * (1 - 2 * a)) with (y * ((1 + y / 11) * (1 - 2 * a))) by ring. nra.
 - apply Rmult_le_compat_l; [exact g | apply Rge_le; exact e].
 Qed.
+
+(* the closed lattice factor 1 + 1/(11 s2) of privacy/pricing/gdp.py, used there from s2 = 16 on *)
+Definition LATTICE_DENOMINATOR : Z := 11%Z.
+Definition LATTICE_FROM : Z := 16%Z.
+Theorem lattice_factor s2 D : IZR LATTICE_FROM <= s2 -> 0 <= D ->
+  D * D = / s2 * (1 + / (IZR LATTICE_DENOMINATOR * s2)) -> sqrt (/ s2) <= D - D * D * D / 24.
+Proof.
+unfold LATTICE_FROM, LATTICE_DENOMINATOR; intros h D0 e. assert (p : 0 < s2) by lra. assert (i := Rinv_0_lt_compat _ p).
+assert (u : / s2 <= / 16) by (apply Rinv_le_contravar; lra).
+apply closed_factor; [lra | exact D0 |]. rewrite e. field. lra.
+Qed.

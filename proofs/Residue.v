@@ -160,7 +160,7 @@ have -> : l * (c k * (X * y) ^+ k) + m * (c k * (Z * y) ^+ k) = c k * y ^+ k * h
 have yk : 0 <= y ^+ k by rewrite exprn_ge0 // ltW.
 case: (boolP (i <= k <= j)%N) => [ikj|out].
   by rewrite ler_pimulr ?h_between // mulr_ge0 // middle.
-have out' : (k < i)%N || (j < k)%N by lia.
+have out' : (k < i)%N || (j < k)%N by rewrite !ltnNge -negb_and.
 have ck : c k <= 0 by case/orP: out' => o; [exact: before | exact: after].
 by rewrite -[X in _ <= X]mulr1; apply: ler_wnmul2l; [rewrite mulr_le0_ge0 | exact: h_beside].
 Qed.

@@ -266,47 +266,70 @@ End KeptKeys.
 (* Row 30: ranks. A place with B rows before and A up to it has depth max(0, aim - scale·A, scale·B - aim), in steps of
    scale = 2·den a row; the aim is start + num·2·N (mechanisms/selection/ranks.py). A unit adds T rows, b before, a up to. *)
 Definition depth (aim after before : int) : int := Num.max 0 (Num.max (aim - after) (before - aim)).
+Lemma depth_le (p q p' q' m : int) : 0 <= m -> p <= p' + m -> q <= q' + m ->
+  Num.max 0 (Num.max p q) <= Num.max 0 (Num.max p' q') + m.
+Proof.
+move=> m0 hp hq; rewrite !le_maxl; apply/and3P; split.
+- by rewrite addr_ge0 // le_maxr lexx.
+- by apply: le_trans hp _; rewrite ler_add2r !le_maxr lexx orbT.
+- by apply: le_trans hq _; rewrite ler_add2r !le_maxr lexx !orbT.
+Qed.
+Lemma depth_moves (p q p' q' m : int) : 0 <= m -> p <= p' + m -> p' <= p + m -> q <= q' + m -> q' <= q + m ->
+  `|Num.max 0 (Num.max p q) - Num.max 0 (Num.max p' q')| <= m.
+Proof. by move=> *; rewrite ler_distl ler_subl_addr !depth_le. Qed.
 Theorem rank_moves (num den start N B A T b a : int) : 0 <= num <= den -> 0 <= b <= a -> a <= T ->
   `|depth (start + num * (2 * (N + T))) (2 * den * (A + a)) (2 * den * (B + b)) -
     depth (start + num * (2 * N)) (2 * den * A) (2 * den * B)| <= 2 * Num.max num (den - num) * T.
 Proof.
-move=> nd ba aT; rewrite /depth.
-have e1 : 2 * Num.max num (den - num) * T = Num.max (2 * num * T) (2 * (den - num) * T).
-  by rewrite -!mulrA maxr_pmull ?maxr_pmulr //; lia.
-rewrite e1.
-have x1 : 0 <= num * T by rewrite mulr_ge0; lia.
-have x2 : 0 <= (den - num) * T by rewrite mulr_ge0; lia.
-have x3 : 0 <= den * a by rewrite mulr_ge0; lia.
-have x4 : 0 <= den * (T - a) by rewrite mulr_ge0; lia.
-have x5 : 0 <= den * b by rewrite mulr_ge0; lia.
-have x6 : 0 <= den * (a - b) by rewrite mulr_ge0; lia.
-lia.
+move=> /andP[n0 nd] /andP[b0 ba] aT; have T0 : 0 <= T by rewrite (le_trans b0) // (le_trans ba).
+have d0 : 0 <= den := le_trans n0 nd.
+(* the aim moves by num·T of its own, the rows by den·a and den·b; z is the larger of num·T and (den - num)·T *)
+have x1 : num * T <= Num.max num (den - num) * T by rewrite ler_wpmul2r // le_maxr lexx.
+have x2 : den * T - num * T <= Num.max num (den - num) * T by rewrite -mulrBl ler_wpmul2r // le_maxr lexx orbT.
+have y0 : 0 <= num * T by rewrite mulr_ge0.
+have y1 : 0 <= den * a by rewrite mulr_ge0 // (le_trans b0 ba).
+have y2 : den * a <= den * T by rewrite ler_wpmul2l.
+have y3 : 0 <= den * b by rewrite mulr_ge0.
+have y4 : den * b <= den * T by rewrite ler_wpmul2l // (le_trans ba aT).
+have e0 : num * (2 * (N + T)) = num * (2 * N) + 2 * (num * T) by ring.
+have e1 x y : 2 * den * (x + y) = 2 * den * x + 2 * (den * y) by ring.
+rewrite -[2 * _ * T]mulrA e0 !e1 /depth.
+move: x1 x2 y0 y1 y2 y3 y4; move: (Num.max _ _ * T) (num * T) (den * T) (den * a) (den * b) (num * (2 * N)) (2 * den * A) (2 * den * B).
+clear.
+by move=> z n d da db aim rowsA rowsB x1 x2 y0 y1 y2 y3 y4; apply: depth_moves; lia.
 Qed.
 (* the ends aim beyond all rows or at none: depths only grow with a unit, by at most scale·T *)
+Lemma one_side (s p q : int) : 0 <= s -> 0 <= p -> q <= 0 ->
+  Num.max 0 (Num.max (s * p) (s * q)) = s * p /\ Num.max 0 (Num.max (s * q) (s * p)) = s * p.
+Proof.
+move=> s0 p0 q0; have sp := mulr_ge0 s0 p0; have qp := le_trans (mulr_ge0_le0 s0 q0) sp.
+by rewrite (max_l qp) (max_r qp) (max_r sp).
+Qed.
 Theorem rank_monotone_last (s N B A T b a : int) : 0 <= s -> 0 <= b <= a -> a <= T -> 0 <= A <= N -> B <= A ->
   0 <= depth (s * (N + T)) (s * (A + a)) (s * (B + b)) - depth (s * N) (s * A) (s * B) <= s * T.
 Proof.
-move=> s0 ba aT AN BA; rewrite /depth.
-have x1 : 0 <= s * (T - a) by rewrite mulr_ge0; lia.
-have x2 : 0 <= s * (N - A) by rewrite mulr_ge0; lia.
-have x3 : 0 <= s * (A - B) by rewrite mulr_ge0; lia.
-have x4 : 0 <= s * (a - b) by rewrite mulr_ge0; lia.
-have x5 : 0 <= s * b by rewrite mulr_ge0; lia.
-lia.
+move=> s0 /andP[b0 ba] aT /andP[_ AN] BA; rewrite /depth -!mulrBr.
+have p0 : 0 <= N + T - (A + a) by rewrite subr_ge0 ler_add.
+have q0 : B + b - (N + T) <= 0 by rewrite subr_le0 ler_add // (le_trans BA, le_trans ba).
+have p1 : 0 <= N - A by rewrite subr_ge0.
+have q1 : B - N <= 0 by rewrite subr_le0 (le_trans BA).
+rewrite (proj1 (one_side s0 p0 q0)) (proj1 (one_side s0 p1 q1)) -mulrBr.
+have -> : N + T - (A + a) - (N - A) = T - a by ring.
+by rewrite mulr_ge0 ?subr_ge0 //= ler_wpmul2l // ler_subl_addr ler_addl (le_trans b0).
 Qed.
 Theorem rank_monotone_first (s B A T b a : int) : 0 <= s -> 0 <= b <= a -> a <= T -> 0 <= B <= A ->
   0 <= depth 0 (s * (A + a)) (s * (B + b)) - depth 0 (s * A) (s * B) <= s * T.
 Proof.
-move=> s0 ba aT BA; rewrite /depth.
-have x1 : 0 <= s * (T - a) by rewrite mulr_ge0; lia.
-have x2 : 0 <= s * B by rewrite mulr_ge0; lia.
-have x3 : 0 <= s * (A - B) by rewrite mulr_ge0; lia.
-have x4 : 0 <= s * (a - b) by rewrite mulr_ge0; lia.
-have x5 : 0 <= s * b by rewrite mulr_ge0; lia.
-lia.
+move=> s0 /andP[b0 ba] aT /andP[B0 BA]; rewrite /depth !sub0r !subr0 -!mulrN.
+have A0 := le_trans B0 BA; have a0 := le_trans b0 ba.
+have p0 : 0 <= B + b by rewrite addr_ge0.
+have q0 : - (A + a) <= 0 by rewrite oppr_le0 addr_ge0.
+have q1 : - A <= 0 by rewrite oppr_le0.
+rewrite (proj2 (one_side s0 p0 q0)) (proj2 (one_side s0 B0 q1)) -mulrBr addrC addKr.
+by rewrite mulr_ge0 //= ler_wpmul2l // (le_trans ba).
 Qed.
 
-(* Siblings (reuse.md 1), not yet in code: disjoint parts of one row's cell. A row lies in one part, so measuring every part
+(* Siblings (query/bounds/siblings.py): disjoint parts of one row's cell. A row lies in one part, so measuring every part
    moves what measuring one part would move. *)
 Theorem siblings (K P : finType) (part : K -> P) (u : K -> int) (c : int) (k0 : K) :
   (forall k, k != k0 -> u k = 0) -> `|u k0| <= c ->

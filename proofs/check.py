@@ -150,26 +150,44 @@ def compile_all(folder: Path) -> None:
                 done.add(running.pop(future))
 
 
+def question_about(rows: dict[str, Any], name: str) -> tuple[str, str]:
+    """Return the file of questions in which a theorem is asked about, and the name of its question.
+
+    One question is enough for the files without axioms: "closed" then holds for each theorem. With
+    machine integers Coq walks through all of Interval, seven seconds a question: there the axioms of
+    all such theorems together stand for each. Theorems over the reals are asked about one by one.
+    """
+    groups = rows["files"].get(name.split(".", maxsplit=1)[0], [])
+    if not groups:
+        return "Finite", "finite"
+    if "machine integers" in groups:
+        return "Machine", "machine"
+    return "Reals", name
+
+
 def ask(folder: Path, rows: dict[str, Any]) -> None:
     """Let Coq write the axioms and the statement of each theorem, and each constant, into files.
 
-    One file of questions a module, so that two of them run beside each other.
+    Few files, for each loads its libraries again; two of them run beside each other.
     """
-    by_module: dict[str, list[str]] = {}
+    asked: dict[tuple[str, str], list[str]] = {}
     for name in theorems(rows):
-        by_module.setdefault(name.split(".")[0], []).append(name)
-    questions = {"Constants": constant_questions(rows)}
-    for module, names in by_module.items():
-        lines = [f"Require {module}."]
-        for name in names:
-            lines.append(f'Redirect "axioms-{name}" Print Assumptions {name}.')
-            lines.append(f'Redirect "statement-{name}" Check @{name}.')
-        questions[module] = lines
-    for name, lines in questions.items():
+        asked.setdefault(question_about(rows, name), []).append(name)
+    files: dict[str, list[str]] = {"Reals": [], "Machine": [], "Finite": []}
+    for (file, question), names in asked.items():
+        short = "asked_" + question.replace(".", "_")
+        modules = dict.fromkeys(name.split(".")[0] for name in names)
+        lines = files[file]
+        lines.append(f"Require {' '.join(modules)}.")
+        lines.append(f"Definition {short} := ({', '.join('@' + name for name in names)}).")
+        lines.append(f'Redirect "axioms-{question}" Print Assumptions {short}.')
+        lines.extend(f'Redirect "statement-{name}" Check @{name}.' for name in names)
+    files["Constants"] = constant_questions(rows)
+    for file, lines in files.items():
         text = "\n".join(lines) + "\n"
-        (folder / f"Ask{name}.v").write_text(text, encoding="utf-8")
+        (folder / f"Ask{file}.v").write_text(text, encoding="utf-8")
     with ThreadPoolExecutor(max_workers=2) as pool:
-        list(pool.map(lambda name: compile_one(folder, f"Ask{name}"), questions))
+        list(pool.map(lambda file: compile_one(folder, f"Ask{file}"), files))
 
 
 def constant_questions(rows: dict[str, Any]) -> list[str]:
@@ -273,7 +291,7 @@ def check(rows: dict[str, Any], folder: Path) -> tuple[dict[str, Any], str]:
     compile_all(folder)
     ask(folder, rows)
     names = theorems(rows)
-    axioms = {name: read_axioms(folder, name) for name in names}
+    axioms = {name: read_axioms(folder, question_about(rows, name)[1]) for name in names}
     constants = {short: read_constant(folder, short) for short in rows["constants"]}
     statements = [(folder / f"statement-{name}.out").read_text(encoding="utf-8") for name in names]
     return {"files": files, "axioms": axioms, "constants": constants}, "\n".join(statements)
