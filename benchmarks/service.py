@@ -1,6 +1,6 @@
 """The service under load, on loopback: nothing over-spent, nothing lost, no 5xx; how long it takes; what times tell.
 
-    python benchmarks/service.py [load | times | worst] [rounds]
+    python benchmarks/service.py [load | times | worst | wire] [rounds]
 
 load   64 clients at once, 4 workers, jobs and ledger in PostgreSQL. Every client asks its own questions under its own
        idempotency keys; more are asked than the budget allows. In the middle a worker is killed and the database is
@@ -12,6 +12,7 @@ worst  Eight people ask, quietly at first; then one more does the worst that is 
 times  Two neighbouring data sets behind two servers: one person more, with very many rows. Client-side times of 200
        questions each, interleaved, compared by the Kolmogorov-Smirnov test; with the grid, and with a grid so fine that
        it hides nothing.
+wire   HTTP and PostgreSQL's protocol in turn, each on one open connection: the time of stored and of new answers.
 """
 
 from __future__ import annotations
@@ -35,13 +36,12 @@ sys.path[0] = str(
     Path(__file__).parents[1] / "tests"
 )  # not this folder: it has a service.py of its own
 
-from service.house import build, free_port, rows, start  # noqa: E402
-
 import discreet as dp  # noqa: E402
 from discreet.ledger import open_ledger  # noqa: E402
 from discreet.service.jobs.job_store import JobStore  # noqa: E402
 from discreet.service.stores.people import Members  # noqa: E402
 from discreet.service.stores.store import open_store  # noqa: E402
+from service.deployment import build, free_port, rows, start  # noqa: E402
 
 SETUP = Path(__file__).parents[1] / "tests" / "setup_postgres.sh"
 CLIENTS, WORKERS = 64, 4
@@ -348,6 +348,48 @@ def times(count):
 OTHERS = 8
 
 
+def wire(rounds):
+    import psycopg
+
+    with tempfile.TemporaryDirectory() as folder:
+        port = free_port()
+        house = build(Path(folder), port=free_port(), service='grid = "0.002"')
+        asked = "SELECT region, COUNT(*) AS n FROM people WHERE age > {} GROUP BY region"
+        taken = {
+            ("http", "new"): [],
+            ("wire", "new"): [],
+            ("http", "stored"): [],
+            ("wire", "stored"): [],
+        }
+        terms = {"host": "127.0.0.1", "port": port, "user": "ana", "dbname": "people"}
+        options = {"password": house.tokens["ana"], "options": "-c discreet.epsilon=1/100"}
+
+        def by_http(sql):
+            body = {"sql": sql, "spend": {"epsilon": "1/100"}}
+            reply = client.post("/datasets/people/sql", json=body).json()
+            while "rows" not in reply:
+                reply = client.get(f"/jobs/{reply['job']['id']}").json()
+
+        with (
+            psycopg.connect(autocommit=True, **terms, **options) as line,
+            house.client("ana") as client,
+        ):
+            ways = {"http": by_http, "wire": lambda sql: line.execute(sql).fetchall()}
+            for k in range(2 * rounds + 2):
+                # In turn, so that load on the machine meets both alike; the first two are not counted.
+                way = ("http", "wire")[k % 2]
+                for kind in ("new", "stored"):
+                    begin = time.perf_counter()
+                    ways[way](asked.format(k // 100 + k % 100 / 100))
+                    if k > 1:
+                        taken[way, kind].append(time.perf_counter() - begin)
+    for kind, most in (("stored", 1.5), ("new", 1.1)):
+        http, pg = (statistics.median(taken[way, kind]) for way in ("http", "wire"))
+        print(
+            f"{kind}: HTTP {1000 * http:.1f} ms, PostgreSQL {1000 * pg:.1f} ms, ratio {pg / http:.2f} (asked {most})"
+        )
+
+
 def worst(rounds):
     """Compare what eight people wait for, quietly and beside somebody who does the worst that is allowed."""
     folder = Path(tempfile.mkdtemp(prefix="worst"))
@@ -488,5 +530,7 @@ if __name__ == "__main__":
         load(int(sys.argv[2]) if len(sys.argv) > 2 else 4)
     if what in ("worst", "both"):
         worst(int(sys.argv[2]) if len(sys.argv) > 2 else 48)
+    elif what == "wire":
+        wire(int(sys.argv[2]) if len(sys.argv) > 2 else 60)
     if what in ("times", "both"):
         times(int(sys.argv[2]) if len(sys.argv) > 2 else 200)

@@ -257,32 +257,33 @@ def jupysql(place):
 
 def dbt(place):
     folder = Path(tempfile.mkdtemp())
-    (folder / "dbt_project.yml").write_text("name: census\nversion: '1'\nprofile: census\n")
-    (folder / "profiles.yml").write_text(
-        "census:\n  target: here\n  outputs:\n    here:\n      type: postgres\n      host: 127.0.0.1\n"
-        f'      port: {place["port"]}\n      user: ana\n      password: "{place["token"]}"\n'
-        "      dbname: people\n      schema: public\n      threads: 1\n"
+    (folder / "dbt_project.yml").write_text(
+        "name: census\nversion: '1.0.0'\nconfig-version: 2\nprofile: people\n"
     )
+    # As the page has it.
+    (folder / "profiles.yml").write_text(place["profile"])
     # libpq adds what is in the environment.
     environment = os.environ | {
         "PGOPTIONS": "-c discreet.epsilon=1/10",
+        "PGPASSWORD": place["token"],
         "DO_NOT_TRACK": "1",
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
     }
 
     def run(*words):
-        command = [str(Path(sys.executable).with_name("dbt")), "--quiet", *words]
+        command = [str(Path(sys.executable).with_name("dbt")), *words]
         command += ["--project-dir", str(folder), "--profiles-dir", str(folder)]
         return subprocess.run(
             command, env=environment, capture_output=True, text=True, check=False, timeout=300
         )
 
     def show(sql):
-        shown = run("show", "--output", "json", "--limit", "5", "--inline", sql)
+        shown = run("--quiet", "show", "--output", "json", "--limit", "5", "--inline", sql)
+        assert shown.returncode == 0, shown.stdout + shown.stderr
         return [list(row.values()) for row in json.loads(shown.stdout)["show"]]
 
     debug = run("debug")
-    assert debug.returncode == 0, debug.stdout
+    assert debug.returncode == 0, debug.stdout + debug.stderr
     refused = run("show", "--inline", ROWS)
     return {
         "tables": "people",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import itertools
 import random
 import socket
@@ -13,14 +12,13 @@ import time
 
 import psycopg
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from discreet.service.stores.people import Members
 from discreet.service.stores.store import open_store
 from service.deployment import ONE, build, free_port, start
+from service.tls import write_certificate
 
+from .conftest import Wire
 from .raw import Raw, error_of, query, say, startup
 
 
@@ -98,32 +96,7 @@ class TestSignIn:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
-    """A certificate of our own for localhost, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    now = dt.datetime.now(dt.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA384())
-    )
-    folder = tmp_path_factory.mktemp("tls")
-    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    (folder / "key.pem").write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return folder / "cert.pem", folder / "key.pem"
+    return write_certificate(tmp_path_factory.mktemp("tls"))
 
 
 class TestTls:
@@ -320,3 +293,43 @@ def test_killed_during_execute(tmp_path):
         spent = client.get("/datasets/people/spent").json()["spent"]
     server.stop()
     assert spent == ONE
+
+
+DEADLY = """
+import os, signal
+from discreet.ledger import failpoints
+def passed(step):
+    if step == os.environ["DIE_AT"]:
+        os.kill(os.getpid(), signal.SIGKILL)
+failpoints.passed = passed
+from discreet.cli.app import app
+app()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "step",
+    [f"{write}:{when}" for write in ("charge", "finish") for when in ("before", "written", "after")]
+    + ["run:before", "run:after"],
+)
+def test_killed_at_a_failpoint(tmp_path, step):
+    """Wherever a worker dies during Execute: one charge, and one answer from whoever comes next."""
+    deployment = build(tmp_path, port=free_port(), service='grid = "0.05"\nlease = "1"')
+    port = free_port()
+    wire = Wire(deployment, port)
+    sql = "SELECT COUNT(*) AS n FROM people WHERE age > %s"
+    dying = start(deployment, postgres=port, script=DEADLY, environment={"DIE_AT": step})
+    with pytest.raises(psycopg.OperationalError), wire.connect(spend="1") as line:
+        line.execute(sql, [30]).fetchall()
+    assert dying.process.wait(60) == -9
+    server = start(deployment, postgres=port)
+    try:
+        found = []
+        for _ in range(2):
+            with wire.connect(spend="1") as line:
+                found += line.execute(sql, [30]).fetchall()
+        assert found[0] == found[1]
+        assert wire.spent() == 1
+    finally:
+        server.stop(9)

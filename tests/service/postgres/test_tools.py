@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from fractions import Fraction
@@ -13,6 +14,7 @@ import pytest
 from . import clients
 
 HERE = Path(__file__).parent
+PAGE = (Path(__file__).parents[3] / "docs/how-to/postgres-clients.md").read_text()
 ENVIRONMENTS = Path(__file__).parents[3] / ".venv-clients"
 SEPARATE = {
     **dict.fromkeys(
@@ -31,6 +33,7 @@ def _place(wire, age):
         "port": wire.port,
         "token": wire.deployment.tokens["ana"],
         "age": age,
+        "profile": _block("dbt", "yaml", wire),
         "sql": f"SELECT region, COUNT(*) AS n FROM people WHERE age < {age} GROUP BY region",
         "counted": "SELECT COUNT(*) AS n FROM people WHERE age > {}",
     }
@@ -79,3 +82,52 @@ def test_with_its_own_packages(wire, place, name):
     assert ended.returncode == 0, ended.stderr
     [told] = [line for line in ended.stdout.splitlines() if line.startswith('{"tables"')]
     _check(json.loads(told), wire.spent() - before)
+
+
+def _block(heading, language, wire):
+    """A block of the page as it stands, but for address, database and encryption."""
+    section = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
+    text = section.split(f"```{language}\n")[1].split("```")[0]
+    for before, after in {
+        "curator.example": "127.0.0.1",
+        "5433": str(wire.port),
+        "census": "people",
+        "verify-full": "prefer",
+    }.items():
+        text = text.replace(before, after)
+    return text
+
+
+def test_the_page_says_what_to_type_in_pandas(wire, monkeypatch):
+    pytest.importorskip("sqlalchemy")
+    monkeypatch.setenv("PGPASSWORD", wire.deployment.tokens["ana"])
+    names = {}
+    exec(compile(_block("pandas", "python", wire), "page", "exec"), names)  # noqa: S102 the page of this repository
+    assert list(names["frame"].columns) == ["region", "n"] and len(names["frame"]) == 4
+    assert names["older"].shape == (1, 1)
+    names["line"].engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("heading", "language", "program"),
+    [
+        ("psql", "sh", ["sh", "-c"]),
+        pytest.param("R", "r", ["Rscript", "-e"], marks=pytest.mark.slow),
+    ],
+)
+def test_the_page_says_what_to_type(wire, heading, language, program):
+    if shutil.which(program[0]) is None:
+        pytest.skip(f"there is no {program[0]} here")
+    token = wire.deployment.tokens["ana"]
+    text = _block(heading, language, wire).replace("dsc_…", token)
+    ended = subprocess.run(
+        [*program, text],
+        env=os.environ | {"PGPASSWORD": token},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    told = ended.stdout.splitlines()
+    assert {key for key in "NSEW" if any(key in line.split() for line in told)} == set("NSEW")
