@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 import time
 from contextlib import closing
 
@@ -138,6 +140,22 @@ def test_health_knows_the_database_of_the_ledger(tmp_path):
             assert ask() == first
             spent = client.get("/datasets/people/spent").json()["spent"]
             assert spent["epsilon"] in ("1", "2")
+
+
+def test_a_server_that_is_gone_ends_its_fork_server_quietly():
+    """It may have sent a command before it ended (D5)."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    one, other = socket.socketpair()
+    with theirs, one, other:
+        started = subprocess.Popen(
+            [sys.executable, "-m", "discreet.service.jobs.planning_worker", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stderr=subprocess.PIPE,
+        )
+        socket.send_fds(ours, [b"start"], [other.fileno()])
+        ours.close()
+    _, told = started.communicate(timeout=60)
+    assert (started.returncode, told) == (0, b"")
 
 
 @pytest.mark.slow

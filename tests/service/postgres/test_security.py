@@ -15,7 +15,7 @@ import pytest
 
 from discreet.service.stores.people import Members
 from discreet.service.stores.store import open_store
-from service.deployment import ONE, build, free_port, start
+from service.deployment import build, free_port, start
 from service.tls import write_certificate
 
 from .conftest import Wire
@@ -190,7 +190,8 @@ class TestGarbage:
                     line.send(b"".join(batch) + say(b"S"))
                     batch = list(itertools.islice(noise, 10))
                     # Whatever was said: it is answered up to the Sync, or the connection ends.
-                    closed = line.until(b"Z")[-1:][0][0] != b"Z"
+                    found = line.until(b"Z")
+                    closed = not found or found[-1][0] != b"Z"
         assert wire.spent() == before
         assert wire.answers()
         log = (wire.deployment.folder / "audit.log").read_text()
@@ -265,36 +266,6 @@ class TestCancel:
             assert error_of(line.until(b"Z")) == "57014"
 
 
-@pytest.mark.slow
-def test_killed_during_execute(tmp_path):
-    """A worker that is killed while it answers: one charge, and the same answer from the next one."""
-    deployment = build(tmp_path, port=free_port(), service='grid = "0.05"')
-    port = free_port()
-    sql = "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
-    token = deployment.tokens["ana"]
-    dsn = f"host=127.0.0.1 port={port} user=ana password={token} dbname=people options='-c discreet.epsilon=1'"
-    answers = set()
-    for delay in (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 5.0):
-        server = start(deployment, postgres=port)
-        try:
-            killer = threading.Timer(delay, server.process.kill)
-            line = psycopg.connect(dsn, autocommit=True)
-            killer.start()
-            answers.add(str(line.execute(sql).fetchall()))
-            killer.cancel()
-        except psycopg.OperationalError:
-            pass
-        finally:
-            killer.cancel()
-            server.stop(9)
-    assert len(answers) == 1
-    server = start(deployment)
-    with deployment.client("ana") as client:
-        spent = client.get("/datasets/people/spent").json()["spent"]
-    server.stop()
-    assert spent == ONE
-
-
 DEADLY = """
 import os, signal
 from discreet.ledger import failpoints
@@ -315,7 +286,9 @@ app()
 )
 def test_killed_at_a_failpoint(tmp_path, step):
     """Wherever a worker dies during Execute: one charge, and one answer from whoever comes next."""
-    deployment = build(tmp_path, port=free_port(), service='grid = "0.05"\nlease = "1"')
+    deployment = build(
+        tmp_path, port=free_port(), service='grid = "0.05"\nlease = "1"', limits="free_seconds = 60"
+    )
     port = free_port()
     wire = Wire(deployment, port)
     sql = "SELECT COUNT(*) AS n FROM people WHERE age > %s"

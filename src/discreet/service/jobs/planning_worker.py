@@ -76,7 +76,8 @@ def main(handle: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     workers: set[int] = set()
     _warm_up()
-    with socket.socket(fileno=handle) as line:
+    # The server process may have ended meanwhile, with a command on the way.
+    with socket.socket(fileno=handle) as line, suppress(ConnectionError):
         while True:
             command, handles, _, _ = socket.recv_fds(line, 64, 1)
             if not command:
