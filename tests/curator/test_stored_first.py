@@ -221,6 +221,7 @@ class TestOnlyWhatTheAskerHasPaidFor:
 class TestWhatIsReadOnce:
     def test_a_text_is_parsed_once_for_each_analyst(self, monkeypatch):
         from discreet.plan import planner
+
         parsed = []
         usual = planner.parse
 

@@ -448,6 +448,11 @@ class TestWritten:
         ):
             with pytest.raises(InvalidArgument):
                 column()
+        for code in ("y", "b", "B"):
+            with pytest.raises(
+                InvalidArgument, match=f"format cannot hold %{code}: .*try_strptime"
+            ):
+                dp.Date("2020-01-01", "2021-01-01", format=["%Y-%m-%d", f"%d.%m.%{code}"])
 
     def test_a_unit_is_a_fact_of_a_schema_and_older_ones_keep_their_fingerprints(self):
         with_unit, without = (

@@ -32,6 +32,7 @@ _SEPARATORS = ",.'’ \u00a0\u202f_"
 _SIGNS = "%‰°/$€£¥"
 # A code, or one character between codes; T may be such a character, other letters may not.
 _TOKEN = re.compile(r"%([YmdHMS])|([^%A-SU-Za-z0-9])")
+_UNREAD = re.compile("%[ybBh]")
 _BEFORE = {"Y": "", "m": "-", "d": "-", "H": " ", "M": ":", "S": ":"}
 """Character of ISO text before each code."""
 
@@ -158,7 +159,7 @@ def check_format(given: object) -> Format | None:
     >>> check_format("%d/%m/%Y"), check_format(["%Y-%m-%d", "%d.%m.%Y"])
     ('%d/%m/%Y', ('%Y-%m-%d', '%d.%m.%Y'))
 
-    Refuses: other codes, a missing day, month or year, letters and digits between them, and two
+    Refuses: other codes, also %y, %b and %B, a missing day, month or year, letters and digits between them, and two
     formats of which both fit one cell; InvalidArgument.
     """
     if given is None or isinstance(given, str) or not isinstance(given, Iterable):
@@ -184,6 +185,12 @@ def check_format(given: object) -> Format | None:
 def _check_format(given: object) -> str | None:
     if given is None:
         return None
+    unread = _UNREAD.search(given) if isinstance(given, str) else None
+    if unread is not None:
+        raise InvalidArgument(
+            f"format cannot hold {unread[0]}: a year of two digits says no century, and names of months are of "
+            "one language; read such a column before, as try_strptime(d, '%d.%m.%y') of DuckDB does"
+        )
     if not isinstance(given, str) or not _is_format(given):
         raise InvalidArgument(
             f"format must hold %Y, %m and %d once each, and perhaps %H, %M and %S, such as '%d/%m/%Y', got {given!r}"
