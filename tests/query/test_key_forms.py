@@ -150,6 +150,7 @@ def test_a_column_of_the_list_in_where_is_no_key():
         ("w.city", "w.ward < 3", (("X",),)),  # ward 4 of X too is left out, and X is one key
         ("w.ward", "w.ward > 2 AND v.note = 'x'", ((3,), (4,))),
         ("w.ward", "v.ward <= 2 OR w.big", ((1,), (2,))),
+        ("w.ward", "NULLIF(w.ward, 2) > 0", ((1,), (3,), (4,))),  # NULL is not true
         ("w.ward", "w.ward = 1 OR v.note = 'x'", ((1,), (2,), (3,), (4,))),  # not of the list alone
     ],
 )

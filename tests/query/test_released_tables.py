@@ -220,6 +220,13 @@ class TestReleasedTables:
         answer = asked.sql(f"SELECT COUNT(*) AS c, SUM(n) AS s, MAX(n) AS m FROM ({rows}) AS t")
         assert answer.rows == ((0, None, None),) and asked.spent() == dp.PureDP(0)
 
+    def test_sums_under_a_condition_that_always_holds_are_charged(self):
+        asked = curator()
+        rows = "SELECT region, COUNT(*) AS n FROM people WHERE 1 = 1 GROUP BY region"
+        answer = asked.sql(f"SELECT COUNT(*) AS c, SUM(n) AS s FROM ({rows}) AS t", spend=1)
+        assert answer.rows[0][0] > 0 and answer.rows[0][1] is not None
+        assert asked.spent() != dp.PureDP(0)
+
     def test_a_total_has_a_row_where_having_leaves_none_to_limit(self, exact):
         rows = f"SELECT region, n FROM ({CELLS}) WHERE n > 1000000 LIMIT 3"
         answer = exact.sql(f"SELECT COUNT(*) AS c, SUM(n) AS s FROM ({rows}) AS t", spend=10**6)
