@@ -41,7 +41,7 @@ from discreet.ledger import open_ledger  # noqa: E402
 from discreet.service.jobs.job_store import JobStore  # noqa: E402
 from discreet.service.stores.people import Members  # noqa: E402
 from discreet.service.stores.store import open_store  # noqa: E402
-from service.deployment import build, free_port, rows, start  # noqa: E402
+from service.deployment import build, free_port, rows, serving, start  # noqa: E402
 
 SETUP = Path(__file__).parents[1] / "tests" / "setup_postgres.sh"
 CLIENTS, WORKERS = 64, 4
@@ -354,7 +354,7 @@ def wire(rounds):
     with tempfile.TemporaryDirectory() as folder:
         port = free_port()
         house = build(Path(folder), port=free_port(), service='grid = "0.002"')
-        asked = "SELECT region, COUNT(*) AS n FROM people WHERE age > {} GROUP BY region"
+        asked = "SELECT region, COUNT(*) AS n FROM people WHERE income > {} GROUP BY region"
         taken = {
             ("http", "new"): [],
             ("wire", "new"): [],
@@ -366,11 +366,16 @@ def wire(rounds):
 
         def by_http(sql):
             body = {"sql": sql, "spend": {"epsilon": "1/100"}}
-            reply = client.post("/datasets/people/sql", json=body).json()
-            while "rows" not in reply:
-                reply = client.get(f"/jobs/{reply['job']['id']}").json()
+            reply = client.post("/datasets/people/sql", json=body)
+            place = reply.headers.get("Location", "").removeprefix("/api/v1")
+            while reply.status_code == 202 or (
+                place and reply.json().get("state") in ("waiting", "running")
+            ):
+                reply = client.get(place)
+            reply.raise_for_status()
 
         with (
+            serving(house, postgres=f"127.0.0.1:{port}"),
             psycopg.connect(autocommit=True, **terms, **options) as line,
             house.client("ana") as client,
         ):
@@ -380,7 +385,7 @@ def wire(rounds):
                 way = ("http", "wire")[k % 2]
                 for kind in ("new", "stored"):
                     begin = time.perf_counter()
-                    ways[way](asked.format(k // 100 + k % 100 / 100))
+                    ways[way](asked.format(k))
                     if k > 1:
                         taken[way, kind].append(time.perf_counter() - begin)
     for kind, most in (("stored", 1.5), ("new", 1.1)):
