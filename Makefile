@@ -3,7 +3,12 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   := .venv
 BENCH  := .venv-bench
 DOCS   := .venv-docs
-PEERS  := opendp pipelinedp smartnoise tumult local opacus
+PEERS  := opendp pipelinedp smartnoise tumult local opacus covariance covariance-mended mostlyai dpmm odometer synthcity
+# Packages of which benchmarks/referee.py runs one module: installed without their own requirements.
+ALONE-covariance        := smartnoise-synth==1.0.5
+ALONE-covariance-mended := smartnoise-synth==1.0.8
+ALONE-mostlyai          := mostlyai-engine==2.7.3
+ALONE-synthcity         := synthcity==0.2.12
 BIN    := $(VENV)/bin
 PIP    := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # One worker more than the two cores of a small machine: tests that start servers mostly wait. Types and import layers
@@ -154,4 +159,6 @@ $(BENCH)/.ready: pyproject.toml constraints.txt
 $(BENCH)-%/.ready: pyproject.toml
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	$(@D)/bin/python $(PIP) --upgrade pip
-	-$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --group bench-$* && touch $@
+	-$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --group bench-$* && \
+	  { test -z '$(ALONE-$*)' || $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(ALONE-$*); } && \
+	  touch $@

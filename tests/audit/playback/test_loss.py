@@ -1,6 +1,7 @@
 """Losses add up as the theorems say, and never to more than the truth."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.audit.evidence.claim import gaussian_delta
+from discreet.audit.playback.adapters import diffprivlib
 from discreet.audit.playback.loss import Loss, judge, moved_scale
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from support.profile import examples
@@ -92,3 +94,18 @@ def laplace_bound(total, epsilon):
 )
 def test_claims(loss, claim, above):
     assert judge(loss, claim).above is above
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.5, 4.0])
+def test_a_discrete_gaussian_is_priced_by_its_own_law(scale):
+    """The sum over the integers is δ; that of the normal law is higher for small scales: a false alarm."""
+    mechanism = SimpleNamespace(_scale=scale)
+    whole = np.arange(-200.0, 201.0)
+    first, second = (np.exp(-(((whole - at) / scale) ** 2) / 2) for at in (0, 1))
+    total = first.sum()
+    exact = np.maximum(first - np.e * second, 0).sum() / total
+    _, text, loss = diffprivlib._discrete_gaussian(mechanism, 1.0)
+    seen = judge(loss, ApproxDP(1, "1e-9")).seen
+    assert text == f"{scale:.6g}"
+    assert exact * (1 - 1e-2) <= seen <= exact * (1 + 1e-9)
+    assert isinstance(diffprivlib._discrete_gaussian(mechanism, np.inf), str)

@@ -154,6 +154,22 @@ def test_everything_is_put_back():
     assert held() == before
 
 
+def true_sources():
+    """Return how many of these generators are NumPy's own."""
+    found = (known, Holder.shared, HOLDER.own, drawn_by.__self__, *by_default.__defaults__)
+    return sum(type(generator).__module__.startswith("numpy.") for generator in found)
+
+
+def test_modules_are_searched_without_a_function():
+    """Names, classes and objects of modules are; default values only where a function reaches them."""
+    assert true_sources() == 5
+    with replaced():
+        assert true_sources() == 1
+    with replaced(by_default):
+        assert true_sources() == 0
+    assert true_sources() == 5
+
+
 def test_another_thread_gets_true_randomness_and_is_noted():
     drawn = []
     tape = Tape(seed=1)

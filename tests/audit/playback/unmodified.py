@@ -116,7 +116,7 @@ def shares_mended(rows):
     return np.histogram(clipped(rows), bins=[0, 50, 100])[0] + np.random.laplace(0, 2, size=2)
 
 
-# SmartNoise's odometer (issue 621): ten releases cost more than the total that is reported.
+# An odometer that reports less than ten releases cost. SmartNoise's (issue 621) errs on the safe side.
 def odometer(rows, scale):
     return [len(rows) + rng.laplace(0, scale) for _ in range(10)]
 
@@ -235,7 +235,7 @@ CASES = (
     Case("batch size from data", "Opacus", batch_broken, batch_mended, claim=GaussianDP(1)),
     Case("domain from data", "dpmm issue 18", domain_broken, domain_mended),
     Case("noise divided by n", "synthcity", shares_broken, shares_mended),
-    Case("odometer", "SmartNoise issue 621", odometer_broken, odometer_mended),
+    Case("odometer", "SmartNoise issue 621, turned round", odometer_broken, odometer_mended),
     Case("double spending", "MOSTLY AI", twice_broken, twice_mended),
     Case("no clip", "", no_clip, scale_given),
     Case("true n", "", true_n, noisy_mean),

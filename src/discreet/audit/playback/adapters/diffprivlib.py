@@ -3,7 +3,8 @@
 | mechanisms | price of a move |
 |---|---|
 | Laplace and its truncated, folded and bounded forms, Geometric, Snapping, Staircase | ε · move / sensitivity |
-| Gaussian, analytic and discrete | move / scale of the noise really drawn |
+| Gaussian and analytic Gaussian | move / scale of the noise really drawn |
+| discrete Gaussian | two discrete laws: that of a normal law would be too high |
 | Exponential, PermuteAndFlip | ε · largest move of a utility / sensitivity, for equal candidates |
 | all others | none: the black box judges |
 """
@@ -35,7 +36,9 @@ _ADDITIVE = (
     "Snapping",
     "Staircase",
 )
-_GAUSSIAN = ("Gaussian", "GaussianAnalytic", "GaussianDiscrete")
+_GAUSSIAN = ("Gaussian", "GaussianAnalytic")
+# Half the numbers of a law on the integers that is written out.
+_WIDEST = 1_000_000
 _CHOICES = ("Exponential", "PermuteAndFlip")
 
 
@@ -94,13 +97,15 @@ def _priced(before: tuple[Any, Any], after: tuple[Any, Any]) -> Any:  # noqa: AN
     name = type(mechanism).__name__
     if name in _CHOICES:
         return _choice(mechanism, after[0])
-    if name not in (*_ADDITIVE, *_GAUSSIAN):
+    if name not in (*_ADDITIVE, *_GAUSSIAN, "GaussianDiscrete"):
         return "diffprivlib states no law for it"
     move = abs(float(second) - float(first))
     if math.isnan(float(second)) and math.isnan(float(first)):
         move = 0.0
     if math.isnan(move):
         move = math.inf
+    if name == "GaussianDiscrete":
+        return _discrete_gaussian(mechanism, move)
     if name in _GAUSSIAN:
         return _gaussian(mechanism, move)
     scale = _scale(mechanism)
@@ -124,6 +129,20 @@ def _moved_scale(name: str, move: float, scale: float, other: float) -> Any:  # 
 def _gaussian(mechanism: Any, move: float) -> tuple[float, str, Loss]:  # noqa: ANN401
     scale = float(mechanism._scale)  # noqa: SLF001 - the scale really drawn has no public name
     return move, f"{scale:.6g}", normal_loss(move, scale)
+
+
+def _discrete_gaussian(mechanism: Any, move: float) -> Any:  # noqa: ANN401
+    """Price integer noise by its law on the integers, up to where a double tells no mass from 0."""
+    scale = float(mechanism._scale)  # noqa: SLF001 - as above
+    reach = 30 * scale + move
+    if not reach <= _WIDEST:
+        return f"its law has more than {2 * _WIDEST} numbers"
+    whole = np.arange(-math.ceil(reach), math.ceil(reach) + 1.0)
+    first = np.exp(-((whole / scale) ** 2) / 2)
+    second = np.exp(-(((whole - move) / scale) ** 2) / 2)
+    laws = (first / first.sum(), second / second.sum())
+    loss = Loss(laws=(laws,), unbounded=True) if move else Loss()
+    return move, f"{scale:.6g}", loss
 
 
 def _choice(first: Any, second: Any) -> Any:  # noqa: ANN401
