@@ -1,6 +1,7 @@
 """Make tests/vectors/device_v1.json: bits, and the line that a device sends for them.
 
-Run `python tests/local/device_vectors.py` to write the file anew; cases are only ever added, at the end.
+Run `python tests/local/device_vectors.py` to add the cases that the file does not have yet. What it has stays as it is:
+devices with these parameters are out there, and another solver makes another table of `Number`.
 """
 
 from __future__ import annotations
@@ -108,6 +109,37 @@ def cases():
     counted = WordRound(long, last, tuple(sorted({int(word) for word in numbers})))
     yield "words, counted", counted, ["é😂lonely", "another", "b"]
     yield "words, long, first", long.open(), ["é😂lonely", "zebra"]
+    for epsilon in ("1/3", "1", "7/4", "3", "5"):
+        for member, options in (
+            ("direct", 2),
+            ("direct", 33),
+            ("subset", 5),
+            ("subset", 16),
+            ("hadamard", 3),
+            ("hadamard", 64),
+            ("geometry", 10),
+            ("geometry", 100),
+            ("geometry", 3000),
+        ):
+            made = Choice(options, PureDP(epsilon), member=member)
+            yield f"{member} {options} at {epsilon}", made, [0, options // 2, options - 1]
+    for epsilon in ("1/3", "4"):
+        yield f"one bit at {epsilon}", OneBitMean(-7, 7, PureDP(epsilon)), [-7, 0, 6.5]
+        yield (
+            f"bit flip at {epsilon}",
+            BitFlip(PureDP(epsilon), buckets=9, sample=3, gamma="1/8"),
+            [0, 4, 8],
+        )
+        yield (
+            f"sketch at {epsilon}",
+            CountMeanSketch(PureDP(epsilon), rows=5, width=8, key="more"),
+            ["a", "ü"],
+        )
+        yield (
+            f"Hadamard sketch at {epsilon}",
+            HadamardCountMeanSketch(PureDP(epsilon), rows=5, width=16, key="more"),
+            ["a", "ü"],
+        )
 
 
 def edges(mechanism) -> list[bytes]:
@@ -150,7 +182,8 @@ def vectors() -> list[dict[str, object]]:
 
 
 if __name__ == "__main__":
-    FILE.write_text(
-        json.dumps({"version": 1, "vectors": vectors()}, ensure_ascii=False, indent=0) + "\n",
-        encoding="utf-8",
-    )
+    kept = json.loads(FILE.read_text(encoding="utf-8"))["vectors"]
+    names = {vector["name"] for vector in kept}
+    added = [vector for vector in vectors() if vector["name"] not in names]
+    text = json.dumps({"version": 1, "vectors": kept + added}, ensure_ascii=False, indent=0)
+    FILE.write_text(text + "\n", encoding="utf-8")

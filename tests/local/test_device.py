@@ -212,7 +212,12 @@ def _envelope(given):
 
 
 def test_each_file_is_small_and_names_no_other_host():
-    for name in ("discreet-device.js", "discreet-sketches.js", "discreet-checks.js"):
+    for name in (
+        "discreet-device.js",
+        "discreet-sketches.js",
+        "discreet-checks.js",
+        "discreet-ledger.js",
+    ):
         text = (DEVICE / name).read_bytes()
         assert len(text) < 8000
         assert b"http" not in text and b"Math.random" not in text and b"eval" not in text

@@ -80,7 +80,11 @@ class Signer:
 
     def sign(self, text: bytes) -> str:
         """Sign a text; the same text always has the same signature."""
-        signature = self._key.sign(_DOMAIN + text)
+        return self.sign_for(_DOMAIN, text)
+
+    def sign_for(self, purpose: bytes, text: bytes) -> str:
+        """Sign a text for a purpose: a signature for one purpose is not valid for another."""
+        signature = self._key.sign(purpose + text)
         return b64encode(signature).decode()
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ from .number import Number
 from .randomizer import Randomizer
 from .reports.catalogue import read_mechanism
 from .reports.collector import Collector
-from .reports.parameters import device_parameters
+from .reports.parameters import device_parameters, to_device
 from .reports.report import LocalReport, pack, pack_block, params_hash, unpack, unpack_block
 from .search.words import WordRound, Words
 from .shuffle import Shuffle
@@ -48,6 +48,7 @@ __all__ = [
     "pack_block",
     "params_hash",
     "read_mechanism",
+    "to_device",
     "unpack",
     "unpack_block",
 ]

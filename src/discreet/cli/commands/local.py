@@ -15,12 +15,13 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
+from ...curator.signing import Signer
 from ...errors import DiscreetError, InvalidArgument
 from ...local.deployments.rappor import Rappor
 from ...local.histogram import Histogram
 from ...local.reports.catalogue import MECHANISMS, LocalMechanism, read_mechanism
 from ...local.reports.collector import Collector, influence_of
-from ...local.reports.parameters import device_parameters
+from ...local.reports.parameters import device_parameters, to_device
 from ...local.reports.report import LocalReport, pack
 from ...local.search.words import WordRound, Words
 from ...privacy.compose import compose
@@ -66,6 +67,9 @@ def plan(  # noqa: PLR0917 - each argument is an option
     out: Annotated[
         str | None, typer.Option("--out", help="Write the parameters for devices to this file.")
     ] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="Sign the parameters with this key (`dp.Signer.save`).")
+    ] = None,
     json_: JsonFlag = False,
 ) -> None:
     """Choose a mechanism: what a report will cost, how far off n reports will be, and the parameters for devices.
@@ -75,7 +79,10 @@ def plan(  # noqa: PLR0917 - each argument is an option
     """
     with refusals(as_json=json_):
         made = _make_mechanism(mechanism, pairs(settings, "--set"), epsilon, error, n)
-        envelope = device_parameters(made, metric=metric)
+        if key is None:
+            envelope = device_parameters(made, metric=metric)
+        else:
+            envelope = to_device(made, metric=metric, key=Signer.load(key))
         if out is not None:
             write_text(Path(out), json.dumps(envelope, ensure_ascii=False) + "\n")
         facts = _facts(made, n)
@@ -94,7 +101,7 @@ def randomize(parameters: Parameters, values: Lines = "-", out: Out = "-") -> No
     with refusals(), _opened(values) as lines, _written(out) as write:
         mechanism, metric, params = _read_parameters(parameters)
         draw: Any = mechanism
-        for line in lines:
+        for _, line in lines:
             content = draw.randomize(_value(line))
             if isinstance(content, tuple):
                 # JSON has lists, no tuples.
@@ -112,7 +119,7 @@ def collect(parameters: Parameters, reports: Lines = "-", out: Out = "-") -> Non
     with refusals(), _opened(reports) as lines, _written(out) as write:
         collector = _collector(parameters)
         refused = 0
-        for line in lines:
+        for _, line in lines:
             # One bad line must not stop the others: anybody may send it.
             try:
                 collector.add(line)
@@ -153,8 +160,13 @@ def estimate(  # noqa: PLR0917 - each argument is an option
     """
     with refusals(as_json=json_), _opened(reports) as lines:
         collector = _collector(parameters, heard)
-        for line in lines:
-            collector.add(line)
+        for number, line in lines:
+            try:
+                collector.add(line)
+            except InvalidArgument as refused:
+                raise InvalidArgument(
+                    f"line {number}: {refused}; discreet local collect keeps the lines that fit"
+                ) from None
         if len(collector) == 0:
             raise InvalidArgument("there are no reports; at least one is needed")
         if following is not None:
@@ -295,18 +307,18 @@ def _candidates(path: Path | None) -> list[str] | None:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[Iterator[str]]:
-    """Open lines to read, stripped and without empty ones.
+def _opened(path: str) -> Iterator[Iterator[tuple[int, str]]]:
+    """Open numbered lines to read, stripped and without empty ones.
 
     A byte that is not UTF-8 becomes a lone surrogate, which every parser refuses: it spoils its own
     line only.
     """
 
-    def lines(file: TextIO) -> Iterator[str]:
-        for row in file:
+    def lines(file: TextIO) -> Iterator[tuple[int, str]]:
+        for number, row in enumerate(file, 1):
             line = row.strip()
             if line:
-                yield line
+                yield number, line
 
     if path == "-":
         if isinstance(sys.stdin, TextIOWrapper):

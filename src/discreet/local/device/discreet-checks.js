@@ -94,7 +94,7 @@ function checkKey(key) {
 }
 
 // ε of one RAPPOR report, h·ln(q*(1 − p*)/(p*(1 − q*))), a little more than its float.
-function rapporEpsilon({ hashes, f, p, q }) {
+export function rapporEpsilon({ hashes, f, p, q }) {
   const [keep, low, high] = [f, p, q].map((text) => { const [a, b] = ratio(text, "f, p, q"); return Number(a) / Number(b); });
   const one = keep / 2 * (low + high) + (1 - keep) * high, zero = keep / 2 * (low + high) + (1 - keep) * low;
   return hashes * Math.log(one * (1 - zero) / (zero * (1 - one))) * (1 + 1e-9);

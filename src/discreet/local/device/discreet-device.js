@@ -1,4 +1,4 @@
-// Randomize a report by integers alone: same bits, same report as in Python.
+// Randomize a report by integers: same bits, same report as in Python.
 //   const metric = await load(envelope, { key, most: "2" });
 //   fetch(url, { method: "POST", body: metric.line("firefox") });
 
@@ -11,7 +11,7 @@ export const list = (n, make) => [...Array(n)].map((_, i) => make(i));
 const up = (a, b) => (a + b - 1n) / b;
 const size = (x) => BigInt(x.toString(2).length);
 
-// Secure words of 64 bits.
+// Secure words.
 export class Bits {
 	constructor(source = () => crypto.getRandomValues(new Uint8Array(4096))) { this.source = source; }
 	word() {
@@ -79,7 +79,7 @@ function fieldOf(q) {
 }
 
 const top = (x) => x.findLastIndex(Boolean), gcd = (a, b) => (b ? gcd(b, a % b) : a);
-// (options, parameter) → [inside, outside, (option, inside, bits) → report]: see local/designs.
+// (options, parameter) → [inside, outside, (option, inside, bits) → report].
 export const DESIGNS = {
 	direct: (d) => [1, d - 1, (v, inside, bits) => { const y = bits.below(d - 1); return inside ? v : y + (y >= v); }],
 	subset: (d, k, g = gcd(d, k)) => [k / g, (d - k) / g, (v, inside, bits) => {
@@ -111,7 +111,6 @@ export const DESIGNS = {
 	},
 };
 
-// low → 0, high → 1.
 function partOf({ low, high }) {
 	const [a, b] = ratio(low), [c, d] = ratio(high), by = (x, y) => Number(x) / Number(y);
 	const from = by(a, b), to = by(c, d), span = by(c * b - a * d, b * d);
@@ -146,7 +145,7 @@ export const MECHANISMS = {
 	},
 };
 
-// Check an envelope (with a key its signature), then make the metric.
+// Check an envelope, and its signature.
 export async function load({ parameters, params, metric, signature }, { key, most, mechanisms = MECHANISMS } = {}) {
 	const name = JSON.stringify(metric), bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt());
 	if (key) {
@@ -159,5 +158,6 @@ export async function load({ parameters, params, metric, signature }, { key, mos
 	check(given, most);
 	const draw = mechanisms[given.mechanism]?.(given) ?? refuse("unknown parameters");
 	const text = (report) => (report.map ? JSON.stringify(report) : report);
-	return { given, line: (x, bits = own) => `{"v":1,"metric":${name},"params":"${params}","report":${text(draw(x, bits))}}` };
+	const wrap = (report) => `{"v":1,"metric":${name},"params":"${params}","report":${text(report)}}`;
+	return { given, metric, params, draw, wrap, line: (x, bits = own) => wrap(draw(x, bits)) };
 }

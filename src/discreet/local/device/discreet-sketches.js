@@ -81,6 +81,13 @@ DESIGNS.apart = (d, q) => {
   }];
 };
 
+// (value, bits) → report in three steps: once for a device, once for a value, at every report.
+const inSteps = (steps) => Object.assign((value, bits) => {
+  steps.check(value);
+  const state = steps.begin(bits);
+  return steps.send(state, steps.remember(state, value, bits), bits);
+}, steps);
+
 export const SKETCHES = {
   ...MECHANISMS,
   words({ bits: size, known, round = known, step, prefixes, found = [], ...given }) {
@@ -112,27 +119,36 @@ export const SKETCHES = {
   },
   "bit-flip"({ epsilon, buckets: many, sample, gamma }) {
     const kept = coin(1n, 1n, half(ratio(epsilon))), flipped = share(ratio(gamma));
-    return (value, bits) => {
-      if (!(Number.isInteger(value) && value >= 0 && value < many)) refuse("a value must be the number of a bucket");
-      const drawn = [];
-      for (let top = many - sample; top < many; top++) {
-        const found = bits.below(top + 1);
-        drawn.push(drawn.includes(found) ? top : found);
-      }
-      drawn.sort((a, b) => a - b);
-      const sent = kept(bits, sample).map((keep, i) => keep === (drawn[i] === value));
-      const again = gamma === "0" ? [] : flipped(bits, sample);
-      return drawn.map((bucket, i) => 2 * bucket + (sent[i] !== !!again[i]));
-    };
+    return inSteps({
+      check: (value) => Number.isInteger(value) && value >= 0 && value < many || refuse("a value must be the number of a bucket"),
+      begin(bits) {
+        const drawn = [];
+        for (let top = many - sample; top < many; top++) {
+          const found = bits.below(top + 1);
+          drawn.push(drawn.includes(found) ? top : found);
+        }
+        return drawn.sort((a, b) => a - b);
+      },
+      remember: (drawn, value, bits) => kept(bits, sample).map((keep, i) => keep === (drawn[i] === value)),
+      send(drawn, sent, bits) {
+        const again = gamma === "0" ? [] : flipped(bits, sample);
+        return drawn.map((bucket, i) => 2 * bucket + (sent[i] !== !!again[i]));
+      },
+    });
   },
   rappor({ bits: width, hashes, cohorts, f, p, q, key }) {
     const [once, high, low] = [half(ratio(f)), ratio(q), ratio(p)].map(share), place = buckets(key, width);
-    return (value, bits) => {
-      const cell = place(value), cohort = bits.below(cohorts);
-      const marked = new Set(list(hashes, (i) => cell(cohort * hashes + i)));
-      const kept = once(bits, width).map((flip, i) => flip !== marked.has(i));
-      const ones = high(bits, width), zeros = low(bits, width);
-      return [cohort, hex(kept.map((bit, i) => (bit ? ones[i] : zeros[i])))];
-    };
+    return inSteps({
+      check: place,
+      begin: (bits) => bits.below(cohorts),
+      remember(cohort, value, bits) {
+        const cell = place(value), marked = new Set(list(hashes, (i) => cell(cohort * hashes + i)));
+        return once(bits, width).map((flip, i) => flip !== marked.has(i));
+      },
+      send(cohort, kept, bits) {
+        const ones = high(bits, width), zeros = low(bits, width);
+        return [cohort, hex(kept.map((bit, i) => (bit ? ones[i] : zeros[i])))];
+      },
+    });
   },
 };

@@ -12,13 +12,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from ...errors import InvalidArgument
 from .report import params_hash, read_text
 
 DOMAIN = "discreet device parameters, version 1\n"
 """First line of every signed text: a signature for one purpose is not valid for another."""
+
+
+@runtime_checkable
+class SignsFor(Protocol):
+    """Secret key that signs a text for one purpose."""
+
+    def sign_for(self, purpose: bytes, text: bytes) -> str:
+        """Return the signature in base 64."""
 
 
 class _HasParameters(Protocol):
@@ -40,7 +48,11 @@ def canonical(parameters: Mapping[str, object]) -> str:
 
 def signed_text(metric: str, text: str) -> bytes:
     """Return the bytes that a signature of a metric's parameters covers."""
-    return f"{DOMAIN}{json.dumps(metric, ensure_ascii=False)}\n{text}".encode()
+    return DOMAIN.encode() + _after_domain(metric, text)
+
+
+def _after_domain(metric: str, text: str) -> bytes:
+    return f"{json.dumps(metric, ensure_ascii=False)}\n{text}".encode()
 
 
 def device_parameters(
@@ -67,6 +79,27 @@ def device_parameters(
     if sign is not None:
         made["signature"] = sign(signed_text(metric, text))
     return made
+
+
+def to_device(mechanism: _HasParameters, *, metric: str, key: SignsFor) -> dict[str, str]:
+    """Return the signed JSON that a device loads; `key` is a `dp.Signer`.
+
+    The page of the device brings `key.public`, by which the device checks the signature.
+
+    >>> import discreet as dp
+    >>> signer = dp.Signer.create()
+    >>> browser = dp.local.Choice(["chrome", "firefox"], dp.PureDP(2))
+    >>> sorted(dp.local.to_device(browser, metric="browser", key=signer))
+    ['metric', 'parameters', 'params', 'signature']
+
+    Refuses: `InvalidArgument` for a key that cannot sign, and a metric that is no text in UTF-8.
+    Law: `tests/local/test_device_ledger.py::test_a_signer_makes_what_a_device_takes`
+    """
+    if not isinstance(key, SignsFor):
+        raise InvalidArgument("key must be a dp.Signer; dp.Signer.create() makes one")
+    made = device_parameters(mechanism, metric=metric)
+    text = _after_domain(made["metric"], made["parameters"])
+    return {**made, "signature": key.sign_for(DOMAIN.encode(), text)}
 
 
 def fields_of(given: Mapping[str, Any], mechanism: str, names: tuple[str, ...]) -> dict[str, Any]:
