@@ -28,6 +28,8 @@ day = { type = "date", low = "2020-01-01", high = "2060-12-31" }
 ward = { type = "category", values = ["A", "B"] }
 """
 SQL = "SELECT day, ward, COUNT(*) AS n FROM visits GROUP BY day, ward"
+# A machine that is shared may be slow at any moment.
+PATIENT = "free_seconds = 300"
 ASK = {
     "sql": SQL,
     "spend": {"rho": "1000000"},
@@ -52,7 +54,9 @@ def write_visits(house, count):
 
 def deploy(folder, seal='seal = "visits.key"'):
     """Return a service with a table of visits, as `people`'s data set."""
-    house = build(folder, budget='{ rho = "10000000" }', dataset=seal, service='grid = "0.1"')
+    house = build(
+        folder, budget='{ rho = "10000000" }', dataset=seal, service='grid = "0.1"', limits=PATIENT
+    )
     text = house.config.read_text()
     house.config.write_text(
         text.replace('{ people = "people.csv", wards = "wards.csv" }', '{ visits = "visits.csv" }')

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dp
+from discreet.ledger import failpoints
 from discreet.streams.closing import pack_numbers, times_rows, unpack_numbers
-from streams.cases import PEOPLE, PLENTY, START, curator, set_clock, visit
+from streams.cases import PEOPLE, PLENTY, START, VISITS, curator, set_clock, visit
 
 ALL = "SELECT day, COUNT(*) AS n FROM visits GROUP BY day"
 WORDS = {"start": START, "periods": 9, "matters": {"day": 1}}
@@ -66,6 +67,34 @@ class TestSeal:
         rows = [np.array([2**62, -(2**62)]), np.array([2**62, 5])]
         factors = np.array([3, 4])
         assert times_rows(factors, rows).tolist() == [7 * 2**62, -3 * 2**62 + 20]
+
+
+class TestWhatIsCarriedOn:
+    def closer(self, home):
+        seal = dp.Seal.load(home / "v.key")
+        asker = curator([visit(0)], dp.open_ledger(home / "v.ledger", dp.ZCDP(1)), VISITS)
+        report = asker.stream(ALL, dp.ZCDP("1/9"), name="v", seal=seal, **WORDS)
+        return report, report._closer()
+
+    def test_it_follows_from_what_is_stored(self, tmp_path, monkeypatch):
+        """Another closer is first with the period: what this one drew is forgotten."""
+        dp.Seal.create(tmp_path / "v.key")
+        set_clock(monkeypatch, 1)
+        report, closer = self.closer(tmp_path)
+        first = []
+
+        def passed(step):
+            if step == "draw:after" and not first:
+                first.append(step)
+                self.closer(tmp_path)[0].close()
+
+        with monkeypatch.context() as patched:
+            patched.setattr(failpoints, "passed", passed)
+            closer.close(report._engine, START, 0)
+        stored = closer._carried_again(0)
+        [(attempt, raw)] = closer.seal.carried(closer.stream).values()
+        assert closer._history[0].numbers.tolist() == stored.numbers.tolist() and first
+        assert (attempt, raw) == (stored.attempt, stored.packed())
 
 
 class TestOldCopies:

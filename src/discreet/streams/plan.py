@@ -188,7 +188,7 @@ def _strategies(
         if one_day and totals_only:
             found.append(optimum_strategy(line_optimum(periods, ranges=False)))
         elif one_day and periods <= _MAX_SOLVED:
-            found.append(optimum_strategy(dense_optimum(gram_of_aims(periods, aims))))
+            found.append(optimum_strategy(dense_optimum(gram_of_aims(periods, aims), power=2)))
         else:
             found.append(fit_toeplitz(periods, aims, counted))
     return tuple(found)
@@ -230,4 +230,4 @@ def _bound_factor(periods: int, counted: Participation, aims: tuple[Aim, ...]) -
     patterns = np.zeros((periods, periods))
     for start in range(periods):
         patterns[start : start + times * counted.apart : counted.apart, start] = 1.0
-    return dense_optimum(patterns.T @ gram @ patterns).bound
+    return dense_optimum(patterns.T @ gram @ patterns, power=2).bound
