@@ -114,6 +114,8 @@ from .query import Question as Question
 from .query import Table as Table
 from .query import col as col
 from .query import parse as _parse
+from .record import check_record as check_record
+from .record import record as record
 from .samples import example as example
 from .streams import Days as Days
 from .streams import Seal as Seal

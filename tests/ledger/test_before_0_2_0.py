@@ -461,7 +461,10 @@ def _compare_bodies(new, old, planned):
     assert asked[0] == asked[1]
     if planned:
         # The price as it was told is a field that was added since; models have grown by more of them.
-        now, then = _shape({**new, "shown": None}), _shape({**old, "shown": None})
+        now, then = (
+            _shape({**new, "shown": None, "made": None}),
+            _shape({**old, "shown": None, "made": None}),
+        )
         assert then <= now
         assert then == now or "learn" in new["terms"]
 

@@ -56,6 +56,16 @@ def measured_to_json(answer: Answer, part: MeasuredPart | None = None) -> Json:
     return table_to_json(*_columns(rows))
 
 
+def measured_tables(
+    answers: Mapping[str, Answer], parts: Mapping[str, MeasuredPart]
+) -> dict[str, Json]:
+    """Write the measured tables of answers by name; `parts` are their measured parts."""
+    tables = {}
+    for name, answer in answers.items():
+        tables[name] = measured_to_json(answer, parts[name])
+    return tables
+
+
 def _columns(rows: Iterable[Row]) -> tuple[list[KeyValues], list[dict[str, NoisyValue]]]:
     """Return the keys and the estimates of rows apart."""
     keys = []

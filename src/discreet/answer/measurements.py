@@ -6,16 +6,19 @@ errors. For such analyses these measurements are published beside them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from ..arithmetic.canonical import canonical_json
 from ..errors import InvalidArgument
 from ..plan.plan import Plan
 from ..plan.text.plan import set_labels
+from ..privacy.events.json import Json
 from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
+from ..query.text.measured_part import MeasuredPart
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.set_totals import SetEstimate, SetsRelease
 from ..statistics.releases.total import KeyValues
@@ -107,7 +110,8 @@ def _of_plan(plan: Plan, cells: Sequence[Cell]) -> dict[str, object]:
     return found
 
 
-def _plain(value: Scalar) -> object:
+def plain_value(value: Scalar) -> object:
+    """Return the value of a key as JSON has it; fractions, days and times as text."""
     if value is None or isinstance(value, bool | int | str):
         return value
     return str(value)
@@ -132,7 +136,7 @@ def _one_statistic(
     for key, row in cells:
         estimate = row[name]
         if isinstance(estimate, SetEstimate):
-            rows.append([*map(_plain, key), float(estimate.total)])
+            rows.append([*map(plain_value, key), float(estimate.total)])
     question, columns = _named(plan)
     told: dict[str, object] = {
         "strategy": strategy.name,
@@ -195,3 +199,93 @@ def _short(values: Floats) -> object:
     if spread <= 1e-12 * largest:
         return float(values[0])
     return values.tolist()
+
+
+MAX_STORED = 400_000
+"""Characters of the largest covariance that is stored with an answer; a larger one is left out."""
+
+
+def known_covariances(
+    answers: Mapping[str, Answer], parts: Mapping[str, MeasuredPart]
+) -> dict[str, Json]:
+    """Return the covariance of every workload among answers by name, as it is stored."""
+    known = {}
+    for name, answer in answers.items():
+        facts = covariance_facts(answer, parts[name])
+        # Tables with independent noise need none: their estimates have it.
+        if facts:
+            known[name] = facts
+    return known
+
+
+def covariance_facts(answer: Answer, part: MeasuredPart) -> Json:
+    """Return the covariance of a workload's estimates as it is stored, by statistic; empty without one.
+
+    Names and order are those of the measured part, so nothing tells which spelling was asked
+    (`answer.measured_table`). Tables that share one strategy with others have none of their own.
+
+    Law: tests/record/test_bodies.py::test_a_body_keeps_the_covariance_of_a_workload
+    """
+    plan = answer.plan
+    if not isinstance(plan, Plan) or plan.gap is None or plan.tables or plan.within is not None:
+        return {}
+    try:
+        found = measurements(answer)
+    except InvalidArgument:
+        # Levels of a tree have no covariance that is written out.
+        return {}
+    places = {}
+    for key, place in zip(answer.question.keys, part.places, strict=True):
+        places[key.name] = f"k{place}"
+    facts: Json = {}
+    for name, canonical in part.names.items():
+        one: Any = found.get(name)
+        if one is not None:
+            facts[canonical] = _in_canonical_order(one, places, part)
+    return facts
+
+
+def _in_canonical_order(one: Json, places: Mapping[str, str], part: MeasuredPart) -> Json:
+    """Return the facts of one statistic without its estimates, by the names of the measured part."""
+    kept: Json = {name: one[name] for name in ("strategy", "noise", "unit")}
+    covariance: Any = one["covariance"]
+    if isinstance(covariance, str):
+        kept["formula"] = "levels" if covariance == LEVELS else "sets"
+        kept |= _named_components(one, places)
+    else:
+        kept |= _canonical_matrix(one["rows"], covariance, part)
+    if len(canonical_json(kept)) > MAX_STORED:
+        return {"formula": "not recorded"}
+    return kept
+
+
+def _named_components(one: Any, places: Mapping[str, str]) -> Json:  # noqa: ANN401 JSON
+    sizes = {}
+    for name, size in one["sizes"].items():
+        sizes[places[name]] = size
+    components = []
+    for component in one["components"]:
+        keys = sorted(map(places.__getitem__, component["keys"]))
+        components.append(component | {"keys": keys})
+    named: Json = {"sizes": dict(sorted(sizes.items()))}
+    # In an order of their own: that of the keys would tell the spelling.
+    named["components"] = sorted(components, key=canonical_json)
+    if "levels" in one:
+        named["levels"] = list(map(places.__getitem__, one["levels"]))
+    return named
+
+
+def _canonical_matrix(rows: Any, covariance: Any, part: MeasuredPart) -> Json:  # noqa: ANN401 JSON
+    """Return a matrix in the order of the stored rows, with the keys that this order has."""
+    if len(rows) ** 2 * 8 > MAX_STORED:
+        return {"formula": "not recorded"}
+    width = range(len(part.places))
+    keys = {}
+    # By the text of the canonical key, as rows are put in order in the stored table.
+    for at, row in enumerate(rows):
+        key = [row[part.places.index(place)] for place in width]
+        keys[canonical_json(key)] = (at, key)
+    order = [keys[text][0] for text in sorted(keys)]
+    told = [keys[text][1] for text in sorted(keys)]
+    matrix = np.array(covariance)[np.ix_(order, order)]
+    return {"formula": "matrix", "keys": told, "matrix": matrix.tolist()}

@@ -30,6 +30,7 @@ COMMANDS = {
     "rehearse": "question",
     "estimate-truncation": "question",
     "release": "release",
+    "record": "record",
     "stream": "stream",
     "learn": "learn",
     "synthesize": "synthesize",

@@ -12,12 +12,12 @@ from fractions import Fraction
 from typing import Any, cast
 
 from ..answer.answer import Answer
+from ..answer.body import BodyFacts
 from ..answer.provenance import Provenance
 from ..answer.stored import answer_from_json
 from ..answer.suggest import SuggestedBounds, SuggestedCaps
 from ..curator.receipt import Receipt
 from ..curator.receipt_check import read_receipt
-from ..curator.stored_answer import BodyFacts
 from ..curator.verbs.bounds import Wanted, suggested_caps
 from ..curator.verbs.learn import Course, Model
 from ..curator.verbs.synthesize import Synthesis

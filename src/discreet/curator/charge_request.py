@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from ..answer.body import read_body
 from ..errors import BudgetExceeded
 from ..frozen import frozen
 from ..ledger import Entry, Ledger
@@ -52,7 +53,6 @@ from .answer_key import (
 )
 from .charged_part import charged_part, require_kept
 from .context import CuratorContext
-from .stored_answer import read_body
 
 
 @frozen

@@ -29,6 +29,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from ..answer.body import Body, read_body
 from ..answer.measured_table import half_sum
 from ..answer.stored import estimates_from_json, mechanism_to_json
 from ..arithmetic.canonical import hash_json
@@ -50,7 +51,7 @@ from .answer_key import AnswerKey, key_of, key_start, measured_names
 from .charge_request import plan_to_fit
 from .context import CuratorContext
 from .pay import Paid, find_paid
-from .stored_answer import Body, TotalSource, is_moved, part_of_table, read_body, table_of_total
+from .stored_answer import TotalSource, is_moved, part_of_table, table_of_total
 from .summed_cells import SummedCells, find_sums
 from .wide_measurement import PaidMeasurement, measurement_of, same_event
 

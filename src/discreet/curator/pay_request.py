@@ -13,14 +13,15 @@ from typing import TypedDict
 
 from ..answer.answer import Answer
 from ..answer.ask import run_plans, store_texts
-from ..answer.measured_table import measured_to_json
+from ..answer.body import Body, made_by, write_body
+from ..answer.measured_table import measured_tables
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
 from .answer_key import MEANING, AnswerKey, Questions
 from .charge_request import order_of, require_answer
 from .context import CuratorContext
 from .pay import Locks, Paid, Work, pay
-from .stored_answer import Body, facts_of, write_body
+from .stored_answer import facts_of
 from .wide_measurement import PaidMeasurement
 
 
@@ -72,9 +73,7 @@ def pay_request(
             whole=terms.whole,
             bits=context.bits,
         )
-        written = {}
-        for name, answer in answers.items():
-            written[name] = measured_to_json(answer, measured.key.measured[name])
+        written = measured_tables(answers, measured.key.measured)
         body = Body(
             priced.price,
             written,
@@ -84,6 +83,7 @@ def pay_request(
             measured=True,
             titles=measured.titles(),
             split=measured.split,
+            made=made_by(context.engine, answers, measured.key.measured),
         )
         text = write_body(body)
         # Selected keys are put in the order of their names when they are read, and of a wide

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..answer.answer import Answer
+from ..answer.body import BodyFacts, Said, read_body
 from ..answer.measured_table import measured_to_json
 from ..answer.stored import answer_to_json
 from ..arithmetic.canonical import canonical_json, hash_json
@@ -33,7 +34,7 @@ from .receipt import (
     ReceiptTotal,
 )
 from .signing import check_signature, read_key
-from .stored_answer import BodyFacts, Said, TotalSource, read_body, receipt_of
+from .stored_answer import TotalSource, receipt_of
 
 if TYPE_CHECKING:
     from ..ledger import Ledger

@@ -1,50 +1,40 @@
-"""Stored answers: their text in the ledger (JSON), and how they are given again with a receipt.
+"""Stored answers: the facts of their bodies, and how they are given again with a receipt.
 
-The text holds the answers, their price, and every fact that a receipt states. Version 4 holds measured
-tables (`answer.measured_table`), and states the measured parts in the place of the questions: nothing in it
-tells which of many spellings was asked first. Version 3 holds the answers to one spelling, and says by which
-meaning rows were counted (`answer_key.MEANING`). Version 2, of meaning 1, can be read without a plan
-too; models are still written in it. Version 1, of release 0.1.0, holds the price and the answers alone. It
-is read for ever, and suggested bounds are still written in it.
+`answer.body` has the text in the ledger: answers, their price, and every fact that a receipt states. It
+states the measured parts in the place of the questions, and by which meaning rows were counted
+(`answer_key.MEANING`).
 
 A stored answer whose facts are known is given again without planning its question. Its plan is made when
 somebody reads it (`answer.provenance`). It is then today's plan if that has the same event and the same
 contribution bounds; else, or if today's planner refuses the question, what the ledger says of it: the
 event of a measured table, the plan as it was told with an answer to one spelling.
 
-Guarantee: a text that was written once is read by every later release.
 Law: tests/ledger/test_before_0_2_0.py, tests/ledger/test_0_1_0.py, tests/curator/test_stored.py
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
 
 from ..answer.answer import Answer
+from ..answer.body import Body, BodyFacts, Said, read_body
 from ..answer.measured_table import half_sum, slice_table, view_from_json
 from ..answer.provenance import LatePlan, Provenance
-from ..answer.stored import answer_from_json, read_object
-from ..arithmetic.canonical import canonical_json, hash_json
+from ..answer.stored import answer_from_json
+from ..arithmetic.canonical import hash_json
 from ..arithmetic.rational import rational
-from ..errors import DiscreetError, LedgerCorrupt
+from ..errors import DiscreetError
 from ..frozen import field, frozen
 from ..ledger import Entry
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
 from ..privacy.events import Event
-from ..privacy.events.json import (
-    Json,
-    from_json,
-    measure_from_json,
-    measure_to_json,
-)
+from ..privacy.events.json import Json, from_json
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
-from ..privacy.shown_price import Price, price_from_json
 from ..query.algebra.tree import relations_of
 from ..query.bounds.relation_facts import tables_of
 from . import answer_key
@@ -54,15 +44,6 @@ from .pay import Paid
 from .receipt import Receipt, ReceiptQuestion, ReceiptTotal
 from .signing import Signer
 
-_SAID = {"text", "fingerprint", "plan", "shares"}
-_FACTS = {"terms", "neighbours", "tables", "asked"}
-_FIELDS_OF_ALL = {"body", "price", "answers"}
-_FIELDS = {
-    1: _FIELDS_OF_ALL,
-    2: _FIELDS_OF_ALL | _FACTS,
-    3: _FIELDS_OF_ALL | _FACTS | {"meaning"},
-    4: _FIELDS_OF_ALL | _FACTS | {"meaning"},
-}
 EARLIER_PLAN = "planned by an earlier release, charged as {event}"
 """Plan of a stored answer as it is told where today's planner would plan its question otherwise."""
 FROM_CELLS = "from entry {number}, nothing spent"
@@ -73,52 +54,7 @@ FROM_BOTH = "from entries {total} and {number}, nothing spent"
 """Caption of such a count where both had been paid for."""
 _MOVED = ("nonnegative", "whole")
 """Terms by which released numbers were moved: such numbers are no totals with noise any more."""
-MEASURED_VERSION = 4
-"""Version of bodies that hold measured tables."""
-_FIRST_MEANING = 1
-"""Meaning of answers that do not state one."""
 _LEVELS = (0.95, 0.9, 0.99, 0.8, 0.5)
-
-
-@frozen
-class Said:
-    """One question: SQL text, fingerprint, plan as it was shown, and contribution bounds as text."""
-
-    text: str
-    fingerprint: str
-    plan: str
-    shares: tuple[str, ...]
-
-
-@frozen
-class BodyFacts:
-    """Facts about the questions: by name, with the terms in the key and the versions of the tables."""
-
-    terms: Json = field(hash=False)
-    neighbours: str
-    tables: Mapping[str, str] = field(hash=False)
-    asked: Mapping[str, Said] = field(hash=False)
-
-
-@frozen
-class Body:
-    """Answers by name with the amount that the ledger took, the facts, and the price as it was told.
-
-    A body of version 1 has no facts. Bodies that were written before the price was kept have none.
-    `meaning` is the number of the rules by which rows were counted. `measured` says that the answers are
-    measured tables, and the facts those of the measured parts.
-    """
-
-    price: Measure
-    answers: Mapping[str, object] = field(hash=False)
-    facts: BodyFacts | None = None
-    meaning: int = _FIRST_MEANING
-    shown: Price | None = None
-    measured: bool = False
-    titles: tuple[str, ...] = ()
-    """Names of the keys of a measured table, by which a part of it is told; of one question only."""
-    split: str = ""
-    """The key that says whether a condition holds, where both sides of it were measured."""
 
 
 @frozen
@@ -171,108 +107,6 @@ def _facts_about(plans: Mapping[str, Plan], terms: Json, asked: Mapping[str, Sai
     # All tables of a curator declare one neighbour relation, so the first event has it.
     neighbours = events[0].neighbours
     return BodyFacts(terms, neighbours, dict(sorted(versions.items())), asked)
-
-
-def write_body(body: Body) -> str:
-    """Write the text that a ledger stores."""
-    data: Json = {"body": 1, "price": measure_to_json(body.price), "answers": dict(body.answers)}
-    if body.shown is not None:
-        data["shown"] = body.shown.to_json()
-    facts = body.facts
-    if facts is None:
-        return canonical_json(data)
-    asked = {}
-    for name, said in facts.asked.items():
-        asked[name] = {
-            "text": said.text,
-            "fingerprint": said.fingerprint,
-            "plan": said.plan,
-            "shares": list(said.shares),
-        }
-    data["body"] = 2
-    data["terms"] = facts.terms
-    data["neighbours"] = facts.neighbours
-    data["tables"] = dict(facts.tables)
-    data["asked"] = asked
-    if body.meaning != _FIRST_MEANING:
-        data["body"] = MEASURED_VERSION if body.measured else 3
-        data["meaning"] = body.meaning
-    if body.titles:
-        measured: Json = {"keys": list(body.titles)}
-        if body.split:
-            measured["split"] = body.split
-        data["measured"] = measured
-    return canonical_json(data)
-
-
-def read_body(text: str) -> Body:
-    """Read a text that `write_body` or release 0.1.0 wrote.
-
-    Refuses: other versions.
-    """
-    try:
-        data = json.loads(text)
-        fields = _FIELDS[data["body"]]
-        if data["body"] >= 3 and "measured" in data:
-            fields = fields | {"measured"}
-        # The price as it was told: bodies of every version may have it, since it was added later.
-        fields = fields | (data.keys() & {"shown"})
-        given = read_object(data, fields, "a stored answer")
-        facts = None
-        if data["body"] != 1:
-            facts = _facts(given)
-        shown = price_from_json(given["shown"]) if "shown" in given else None
-        price = measure_from_json(given["price"])
-        meaning = _read_meaning(given)
-        measured = data["body"] == MEASURED_VERSION
-        titles, split = _read_titles(given) if measured else ((), "")
-        answers: dict[str, object] = dict(given["answers"])  # type: ignore[call-overload]
-        return Body(price, answers, facts, meaning, shown, measured, titles, split)
-    except (DiscreetError, ValueError, TypeError, KeyError, AttributeError):
-        raise LedgerCorrupt(
-            "a stored answer is in a form that this release does not know; use a newer one"
-        ) from None
-
-
-def _read_meaning(given: Json) -> int:
-    meaning = given.get("meaning", _FIRST_MEANING)
-    # type() and not isinstance: true is no number.
-    if type(meaning) is not int:
-        raise TypeError
-    return meaning
-
-
-def _read_titles(given: Json) -> tuple[tuple[str, ...], str]:
-    """Read the names of the keys of a measured table, and which of them says if a condition holds."""
-    measured = given.get("measured", {})
-    # Later releases may write more facts of a measured table; these are left alone.
-    if not isinstance(measured, dict):
-        measured = {}
-    keys = measured.get("keys", [])
-    if not isinstance(keys, list):
-        raise TypeError
-    return tuple(map(str, keys)), str(measured.get("split", ""))
-
-
-def _facts(given: Json) -> BodyFacts:
-    asked = given["asked"]
-    tables = given["tables"]
-    terms = given["terms"]
-    if not isinstance(asked, dict) or not isinstance(tables, dict) or not isinstance(terms, dict):
-        raise TypeError
-    said = {}
-    for name, one in asked.items():
-        said[name] = _read_said(read_object(one, _SAID, "a question"))
-    versions = {str(name): str(version) for name, version in tables.items()}
-    return BodyFacts(terms, str(given["neighbours"]), versions, said)
-
-
-def _read_said(one: Json) -> Said:
-    shares = one["shares"]
-    if not isinstance(shares, list):
-        raise TypeError
-    share_texts = tuple(map(str, shares))
-    return Said(str(one["text"]), str(one["fingerprint"]), str(one["plan"]), share_texts)
 
 
 def read_answers(

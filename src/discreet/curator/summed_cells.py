@@ -27,6 +27,7 @@ import math
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from ..answer.body import Body, read_body
 from ..answer.stored import estimates_from_json, scalar_to_json
 from ..errors import InvalidArgument
 from ..frozen import field, frozen
@@ -41,7 +42,7 @@ from .answer_key import key_start
 from .context import CuratorContext
 from .pay import Paid, find_paid
 from .receipt import is_sum
-from .stored_answer import Body, is_moved, part_of_table, read_body
+from .stored_answer import is_moved, part_of_table
 from .wide_measurement import PaidMeasurement
 
 MAX_LOOKED_FOR = 100

@@ -7,7 +7,7 @@ waste budget. No crash, race or full disk lets an answer out without its charge.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Self
 
@@ -27,7 +27,7 @@ from .balance import left_by_block, left_of, remaining_of, spent_of
 from .books import Books, allowance_terms
 from .charge_order import ChargeOrder, Settlement
 from .clock import stamp
-from .entry import Entry, EntryKind, read_text, read_who
+from .entry import Entry, EntryKind, read_line, read_text, read_who
 from .life.upgrade import KnownSums, upgrade_store
 from .snapshot import (
     closing_of,
@@ -337,6 +337,15 @@ class Ledger(StreamBooks):
         `who` selects one person, `kinds` some kinds of entries, `last` the last few.
         """
         return review.history.read_history(self._store, self.filter(), who, last, kinds)
+
+    def entries(self) -> Iterator[tuple[Entry, str | None]]:
+        """Iterate over all entries with the texts stored beside them, up to the one that is last now.
+
+        Refuses: a line that was torn or changed, with LedgerCorrupt.
+        """
+        end = self._store.read(()).number
+        for stored in self._store.lines(1, end):
+            yield read_line(stored.line), stored.body
 
     def verify(
         self,

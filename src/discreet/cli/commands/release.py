@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +17,8 @@ from ...data.files.schema_file import read_schemas
 from ...errors import InvalidArgument
 from ...ledger import open_ledger
 from ...plan.plan import Plan
+from ...record import DeploymentRecord
+from ...record import record as make_record
 from ...samples.country import write_country
 from ...wire.verbs.question import plan_reply
 from ..flags import JsonFlag
@@ -29,6 +31,8 @@ from ..source import open_source
 
 if TYPE_CHECKING:
     from ...answer.answer import Answer
+    from ...data.schema import Schema
+    from ...ledger import Ledger
 
 
 def release(
@@ -86,7 +90,8 @@ def release(
                     return
                 answers = curator.release(_questions(asked), **options, why=asked.why)
                 readme = page(asked, answers, schemas, ledger.promise(), can_draw())
-                _write(out, asked, answers, readme)
+                record = _record(ledger, schemas, asked, answers)
+                _write(out, asked, answers, readme, record)
         finally:
             engine.close()
         facts = {"tables": list(answers), "out": str(out)}
@@ -111,7 +116,27 @@ def _price(asked: ReleaseFile) -> dict[str, Any]:
     return {"spend": asked.spend, "weights": weights}
 
 
-def _write(out: Path, asked: ReleaseFile, answers: Mapping[str, Answer], readme: str) -> None:
+def _record(
+    ledger: Ledger, schemas: Iterable[Schema], asked: ReleaseFile, answers: Mapping[str, Answer]
+) -> DeploymentRecord | None:
+    """Make the public record where the file has words; its tables are those of the release."""
+    if asked.words is None:
+        return None
+    by_entry: dict[int, dict[str, Answer]] = {}
+    for name, answer in answers.items():
+        receipt: Any = answer.receipt
+        by_entry.setdefault(receipt.number, {})[name] = answer
+    words = {"name": asked.title, **asked.words}
+    return make_record(ledger, schemas, words, asked=by_entry)
+
+
+def _write(
+    out: Path,
+    asked: ReleaseFile,
+    answers: Mapping[str, Answer],
+    readme: str,
+    record: DeploymentRecord | None,
+) -> None:
     """Write a folder beside `out` first and rename it, so that no partial release is left."""
     partial = out.with_name(f".{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -134,6 +159,8 @@ def _write(out: Path, asked: ReleaseFile, answers: Mapping[str, Answer], readme:
     receipt: Any = next(iter(answers.values())).receipt
     write_text(partial / "receipt.json", receipt.to_json())
     write_text(partial / "README.md", readme)
+    if record is not None:
+        record.write(partial / "record")
     partial.rename(out)
 
 

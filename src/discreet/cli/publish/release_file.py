@@ -11,6 +11,9 @@ whole = false           # true: counts of cubes, rollups, running totals are who
 title = "Mean income by region"
 sql = "SELECT region, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY region"
 weight = 2
+
+[words]                 # makes a public record too, in the folder record/
+data_curators = ["Statistics office of the region"]
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from ...frozen import field, frozen
 from ...plan.asked.terms import DEFAULT_LEVEL, read_terms
 from ...privacy.budget_text import parse_budget
 from ...privacy.measures import Measure
+from ...record.words import Words, read_words
 
 _FIELDS = {
     "title",
@@ -43,6 +47,7 @@ _FIELDS = {
     "level",
     "whole",
     "questions",
+    "words",
 }
 _QUESTION_FIELDS = {"title", "sql", "weight", "error"}
 
@@ -74,6 +79,8 @@ class ReleaseFile:
     why: str = ""
     level: float = DEFAULT_LEVEL
     whole: bool = False
+    words: Words | None = None
+    """The steward's words for the public record; None makes none."""
 
 
 def read_release(path: str | Path) -> ReleaseFile:
@@ -119,7 +126,16 @@ def read_release(path: str | Path) -> ReleaseFile:
         why=_text(data.get("why", title), "why", path),
         level=level,
         whole=read_terms(whole=data.get("whole", False)).whole,
+        words=_words(data),
     )
+
+
+def _words(data: Mapping[str, Any]) -> Words | None:
+    if "words" not in data:
+        return None
+    if not isinstance(data["words"], Mapping):
+        raise InvalidArgument("words is a table: [words], with what only the steward knows")
+    return read_words(data["words"])
 
 
 def _tables(data: Mapping[str, Any], where: str | Path, folder: Path) -> dict[str, str]:

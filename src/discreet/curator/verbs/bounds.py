@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Sequence
 from fractions import Fraction
 
+from ...answer.body import Body, made_by, read_body, write_body
 from ...answer.suggest import (
     BoundsPlan,
     SuggestedBounds,
@@ -40,7 +41,6 @@ from ..answer_key import MEANING
 from ..charge_request import fits_price
 from ..explain import check_rows
 from ..pay import Work, pay
-from ..stored_answer import Body, read_body, write_body
 from .learn import Learner
 
 
@@ -170,7 +170,7 @@ def _suggest(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fracti
     def run() -> str:
         bounds = run_bounds(plan, context.engine, bits=context.bits)
         ends: Json = {"low": str(bounds.low), "high": str(bounds.high)}
-        return write_body(Body(price, ends, shown=shown))
+        return write_body(Body(price, ends, shown=shown, made=made_by(context.engine)))
 
     def fits(charge: Entry, body: str) -> bool:
         """Return whether an answer of release 0.1.0 was asked on the same terms."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from copy import copy
 from typing import Generic, Protocol, TypeVar
 
+from ...answer.body import Body, BodyFacts, Said, made_by, read_body, write_body
 from ...arithmetic.canonical import hash_json
 from ...arithmetic.rational import whole
 from ...data.unit import People
@@ -38,7 +39,7 @@ from ..explain import check_rows
 from ..pay import Locks, Work, pay
 from ..receipt import Receipt
 from ..signing import Signer
-from ..stored_answer import Body, BodyFacts, Said, read_body, receipt_of, write_body
+from ..stored_answer import receipt_of
 
 Model = TypeVar("Model", bound=Estimator)
 
@@ -114,7 +115,9 @@ def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: st
     def run() -> str:
         source = Stored(context.engine, course.rows)
         arrays = model.recipe().train(course.task, training, source, context.bits)
-        return write_body(Body(price, {"": arrays_to_json(arrays)}, facts, shown=order.price))
+        made = made_by(context.engine)
+        answers = {"": arrays_to_json(arrays)}
+        return write_body(Body(price, answers, facts, shown=order.price, made=made))
 
     def check() -> None:
         check_rows(course.rows, context.engine)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
+from ...answer.body import Body, BodyFacts, Said, made_by, read_body, write_body
 from ...arithmetic.canonical import hash_json
 from ...errors import InvalidArgument
 from ...frozen import frozen
@@ -34,7 +35,7 @@ from ...synthetic.synthesizer import warn_if_hopeless
 from ...synthetic.synthetic import Synthetic
 from ..explain import check_rows
 from ..pay import Locks, Work, pay
-from ..stored_answer import Body, BodyFacts, Said, read_body, receipt_of, write_body
+from ..stored_answer import receipt_of
 from .learn import Learner, charge_order_of, count_of
 
 
@@ -73,7 +74,9 @@ def synthesize(asker: Learner, made: Synthesis, why: str) -> Synthetic:
     def run() -> str:
         keep = _keeper(asker, order)
         measured = measure(plan, context.engine, bits=context.bits, keep=keep)
-        return write_body(Body(price, {"": measured_to_json(measured)}, facts, shown=order.price))
+        answers = {"": measured_to_json(measured)}
+        how = made_by(context.engine)
+        return write_body(Body(price, answers, facts, shown=order.price, made=how))
 
     def check() -> None:
         check_rows(plan.request.rows, context.engine)

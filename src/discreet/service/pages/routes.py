@@ -18,6 +18,7 @@ from .page_request import PageRequest, for_all
 from .people import crowd_routes, sign_routes
 from .products.product_forms import make_routes
 from .products.product_page import made_routes
+from .public_record import record_routes
 from .reference import reference_routes
 from .render import LESSONS, lessons_installed, page_packages
 from .steward import steward_routes
@@ -42,6 +43,7 @@ def routes(state: State) -> list[BaseRoute]:
         *make_routes(state),
         *made_routes(state),
         *steward_routes(state),
+        *record_routes(state),
         *crowd_routes(state),
         Mount("/static", static, name="static"),
         _Elsewhere("/{rest:path}", for_all(state, _missing), methods=["GET"]),

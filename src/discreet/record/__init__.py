@@ -1,0 +1,22 @@
+"""Public record of a deployment: what was promised, to whom, by which mechanisms, with what error.
+
+`discreet.record` is the function `record` too, as `dp.record`: the package has its name.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+from .folder import Checked, DeploymentRecord, check_record, record
+
+__all__ = ["Checked", "DeploymentRecord", "check_record", "record"]
+
+
+class _Callable(ModuleType):
+    """Package that is called as its function: importing it must not hide `dp.record`."""
+
+    __call__ = staticmethod(record)
+
+
+sys.modules[__name__].__class__ = _Callable

@@ -1,0 +1,118 @@
+"""Deployment that a record speaks of: proof, schemas, words and shown tables, and sentences about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from ..data.schema import Schema
+from ..data.unit import People
+from ..frozen import field, frozen
+from ..privacy.measures import Measure
+from .proof import Charge, PublicProof
+from .tables import RecordTable
+from .words import Words
+
+DELTAS = (Fraction(1, 10**6), Fraction(1, 10**9))
+"""The δ at which every promise is restated as (ε, δ)."""
+OPENED = "proof.lines: line 1"
+ENDED = "proof.lines: last line"
+
+
+@frozen
+class Sentence:
+    """One sentence with what it rests on; `open` if it says that something is not known."""
+
+    text: str
+    rests_on: tuple[str, ...]
+    open: bool = False
+
+
+@frozen
+class Deployment:
+    """Everything that a record speaks of: proof, schemas, words and shown tables."""
+
+    proof: PublicProof
+    schemas: tuple[Schema, ...]
+    words: Words = field(hash=False)
+    tables: tuple[RecordTable, ...]
+
+    @property
+    def promise(self) -> Measure:
+        """The promise of the ledger."""
+        return self.proof.terms.budget
+
+    @property
+    def private(self) -> list[Schema]:
+        """The schemas of private tables."""
+        return [schema for schema in self.schemas if not schema.public]
+
+    @property
+    def neighbours(self) -> str:
+        """The neighbour relations of the private tables; a curator's are one."""
+        relations = {schema.neighbours for schema in self.private}
+        return ", ".join(sorted(relations))
+
+    @property
+    def period(self) -> str:
+        """The window after which the budget begins anew, as words behind a promise; empty without."""
+        window = self.proof.terms.window
+        if window is None:
+            return ""
+        # A windowed budget promises nothing about several windows together.
+        return f" in one {window}"
+
+    def charges(self, product: str) -> list[Charge]:
+        """Return the charges that paid for one kind of product."""
+        return [charge for charge in self.proof.charges if charge.product == product]
+
+
+def line_names(charges: Iterable[Charge]) -> tuple[str, ...]:
+    """Name the lines of charges, at most a few by themselves."""
+    numbers = [charge.line for charge in charges]
+    # A long list of lines would hide the sentence that it supports.
+    if len(numbers) <= 3:
+        return tuple(map("proof.lines: line {}".format, numbers))
+    return (f"proof.lines: {len(numbers)} lines from {numbers[0]} to {numbers[-1]}",)
+
+
+def schema_names(deployment: Deployment) -> tuple[str, ...]:
+    """Return the schemas as evidence."""
+    return tuple(f"schema: {schema.name}" for schema in deployment.schemas)
+
+
+def is_many(deployment: Deployment) -> bool:
+    """Return whether there is, or will be, more than one release."""
+    return len(deployment.proof.charges) > 1 or is_dynamic(deployment)
+
+
+def is_dynamic(deployment: Deployment) -> bool:
+    """Return whether new data come in over time."""
+    terms = deployment.proof.terms
+    versions: Any = deployment.proof.end["versions"]
+    return bool(terms.window or terms.blocks or versions > 1 or deployment.charges("stream"))
+
+
+def is_interactive(deployment: Deployment) -> bool:
+    """Return whether analysts may ask, rather than the steward alone."""
+    access: Any = deployment.proof.end["access"]
+    return bool(access["allowances"] or not access["one"])
+
+
+def unit_names(deployment: Deployment) -> list[str]:
+    """Return the unit of every private table as the registry writes it, each once."""
+    names = []
+    for schema in deployment.private:
+        unit = schema.unit
+        name = "Record"
+        parts: list[str] = []
+        if isinstance(unit, People):
+            name = "Person"
+            # An id that names no kind of person stands for people.
+            if unit.who != unit.id:
+                name = unit.who.capitalize()
+            if unit.window is not None:
+                parts = [unit.window[1]]
+        names.append("-".join([deployment.words.get("unit", name), *parts, "level"]))
+    return list(dict.fromkeys(names))

@@ -1,0 +1,80 @@
+"""Steward's page of the public record: words in a form, the record's folder as a zip file."""
+
+from __future__ import annotations
+
+import io
+import tomllib
+import zipfile
+from collections.abc import Mapping
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ...curator.signing import Signer
+from ...errors import InvalidArgument
+from ...record import record
+from ..state import State
+from .page_request import PageRequest, for_stewards
+from .render import HEADERS
+from .workbench import dataset_of
+
+_DAY = (1980, 1, 1, 0, 0, 0)
+"""Time of every file in the zip file, so that equal records are equal files."""
+
+
+def record_routes(state: State) -> list[Route]:
+    """Return the routes of the public record: its form, and the record as a file."""
+    path = "/steward/{dataset}/record"
+    return [
+        Route(path, for_stewards(state, _form), methods=["GET"]),
+        Route(path, for_stewards(state, _download), methods=["POST"]),
+    ]
+
+
+def _form(visit: PageRequest) -> Response:
+    return visit.show("record.html", here="Steward’s room", dataset=dataset_of(visit))
+
+
+def _download(visit: PageRequest) -> Response:
+    dataset = dataset_of(visit)
+    state = visit.state
+    # Counted twice, by the page and here: the whole ledger is read.
+    state.limits.request(visit.person.name)
+    config = state.config
+    signer = None
+    if config.signing_key:
+        signer = Signer.load(config.signing_key)
+    shares = config.datasets[dataset].share_questions
+    made = record(
+        state.datasets.ledger(dataset),
+        state.datasets.schemas(dataset),
+        _words(visit.form.get("words", "")),
+        questions=_numbers(visit.form.get("questions", "")),
+        service={"grid": config.grid, "share_questions": shares},
+        signer=signer,
+    )
+    state.log.write("record", who=visit.person.name, dataset=dataset, status=200)
+    headers = HEADERS | {"Content-Disposition": f'attachment; filename="record-{dataset}.zip"'}
+    return Response(_zipped(made.files), media_type="application/zip", headers=headers)
+
+
+def _words(text: str) -> Mapping[str, object]:
+    try:
+        return tomllib.loads(text.replace("\r\n", "\n"))
+    except tomllib.TOMLDecodeError as problem:
+        raise InvalidArgument(f"the words are no TOML: {problem}") from None
+
+
+def _numbers(text: str) -> list[int]:
+    numbers = text.replace(",", " ").split()
+    if not all(number.isdecimal() for number in numbers):
+        raise InvalidArgument(f"the entries to show are numbers, as 12, 15; got {text[:40]!r}")
+    return [int(number) for number in numbers]
+
+
+def _zipped(files: Mapping[str, str]) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as folder:
+        for name, text in files.items():
+            folder.writestr(zipfile.ZipInfo(f"record/{name}", _DAY), text.encode())
+    return held.getvalue()
