@@ -10,9 +10,10 @@ from functools import cache
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array: TypeAlias = NDArray[np.float64]
+from ..arithmetic.arrays import Floats
+
+Array: TypeAlias = Floats
 
 # Taylor coefficients in y², the highest power first, for `polyval`.
 _SINHC = [1 / math.factorial(2 * k + 3) for k in range(9)][::-1]

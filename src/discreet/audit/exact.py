@@ -10,13 +10,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import Flags, Floats
 from ..arithmetic.special import logsumexp, ndtri
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
-from .evidence.bounds import Floats
 from .evidence.claim import claimed_epsilon, read_claim
 
 # Excess over the claim that rounding of the sums may explain.
@@ -209,7 +208,7 @@ def _divergence(p: Floats, q: Floats, alpha: float) -> float:
 
 def _one_way(p: Floats, q: Floats, alpha: float) -> float:
     """Return D_α(p‖q)."""
-    possible: NDArray[np.bool_] = p > 0
+    possible: Flags = p > 0
     if np.any(q[possible] == 0):
         return math.inf
     terms = alpha * np.log(p[possible]) + (1 - alpha) * np.log(q[possible])

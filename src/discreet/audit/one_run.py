@@ -10,8 +10,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arithmetic.arrays import Flags
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..frozen import frozen
@@ -86,7 +87,7 @@ class OneRun:
 
 
 def one_run(
-    run: Callable[[NDArray[np.bool_]], ArrayLike],
+    run: Callable[[Flags], ArrayLike],
     claim: Measure,
     *,
     canaries: int,

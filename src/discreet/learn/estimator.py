@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..arithmetic.arrays import Floats
 from ..arithmetic.rational import whole
 from ..data.schema import Schema
 from ..data.unit import People
@@ -31,7 +32,7 @@ from .coding.label import Label
 from .explanation import TrainingExplanation
 from .frame import read_columns
 from .summary import summary_of
-from .task import Fitted, Floats, Task, Training, TrainingRecipe
+from .task import Fitted, Task, Training, TrainingRecipe
 from .training.influence import Influence
 from .training.source import Arrays
 from .units import Units, units_of

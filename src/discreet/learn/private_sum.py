@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import Floats, Integers
 from ..arithmetic.rational import Number, positive
 from ..errors import InvalidArgument
 from ..frozen import frozen
@@ -24,7 +24,7 @@ FINE = 1 << 20
 class NoisySum:
     """Noisy sum, and the event to charge a ledger with."""
 
-    value: NDArray[np.float64]
+    value: Floats
     event: Event
 
 
@@ -71,7 +71,7 @@ def noisy_sum(
     return NoisySum(released * float(norm) / FINE, noise.event)
 
 
-def _matrix(vectors: Any) -> NDArray[np.float64]:  # noqa: ANN401
+def _matrix(vectors: Any) -> Floats:  # noqa: ANN401
     """Return an array of any library as doubles; Python objects entry by entry, NaN for no number.
 
     Refuses: rows of different lengths, in a text that contains no entry.
@@ -91,7 +91,7 @@ def _matrix(vectors: Any) -> NDArray[np.float64]:  # noqa: ANN401
     return read_doubles(given.ravel().tolist()).reshape(given.shape)
 
 
-def _clipped(rows: NDArray[np.float64], norm: float) -> NDArray[np.int64]:
+def _clipped(rows: Floats, norm: float) -> Integers:
     """Return rows as integer steps with norms of at most FINE, checked in integers."""
     with np.errstate(over="ignore"):
         scaled = rows / norm

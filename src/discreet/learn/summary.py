@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..arithmetic.arrays import Floats
 from ..frozen import frozen
 from ..privacy.measures import decimal_text
 from ..show.table import html_table, text_table
 from .effects import Effects
-from .task import Floats
 
 MAX_LINES = 40
 """Lines of a summary: as many as fit on a page."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, Self
 
-from numpy import float64
-from numpy.typing import NDArray
-
+from ..arithmetic.arrays import Floats
 from ..frozen import frozen
 from ..noise import Bits
 from ..privacy.events import Event
@@ -19,7 +17,6 @@ from .training.budget import Release, Slice, divide, events_of
 from .training.influence import Influence
 from .training.source import Source
 
-Floats = NDArray[float64]
 Fitted = Mapping[str, Floats]
 """Trained arrays by name: post-processing of noisy sums, so that they may be shown and stored."""
 

@@ -17,8 +17,8 @@ from itertools import compress, product
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import Floats, Integers
 from ..data.unit import People
 from ..errors import InvalidArgument
 from ..ledger import Ledger
@@ -35,7 +35,7 @@ from .coding.label import Classes, Label
 from .estimator import REQUIRED, Estimator, charge
 from .frame import read_columns
 from .models.classifier import chances_of
-from .task import Floats, Task
+from .task import Task
 from .training.source import Arrays
 
 MOST = 2 * UNIT
@@ -154,7 +154,7 @@ def _worth(model: Estimator, columns: Mapping[str, Cells]) -> int:
     return int(np.where(wanted < -UNIT, 0, MOST - loss).sum())
 
 
-def _alone(model: Estimator, image: Floats) -> NDArray[np.int64]:
+def _alone(model: Estimator, image: Floats) -> Integers:
     """Return the predicted class, or number in −UNIT..UNIT, of each row scored by itself."""
     # One row at a time, in one buffer: in a product over many rows the last bit of a score may
     # depend on the other rows, and so one added row could change the class of another.

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..arithmetic.arrays import Floats
 from ..frozen import frozen
 from ..query.domains.domain import Domain, Whole
 from .coding.design import ModelDesign
 from .coding.feature import Numeric
-from .task import Floats
 
 
 @frozen(eq=False)

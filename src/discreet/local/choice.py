@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import AnyArray, Flags
 from ..arithmetic.rational import Number, whole, whole_or_none
 from ..errors import InvalidArgument
 from ..frozen import field, fill, frozen
@@ -21,7 +20,7 @@ from ..noise import Bits
 from ..privacy.events import Response, Shuffled
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from .choose import Candidate, Ranking, candidate_of, choose, explain, make
-from .designs.design import Flags, Integers, read_array
+from .designs.design import Integers, read_array
 from .estimates.calibration import roughly_least_epsilon
 from .estimates.consistent import project
 from .estimates.estimate import Array, Estimate, Whose, read_level, read_of
@@ -142,7 +141,7 @@ class Choice:
         """Privacy event of one report, for the person who sends it (neighbours: replace value)."""
         return self.law.event
 
-    def randomize(self, value: object, *, bits: Bits | None = None) -> int | NDArray[Any]:
+    def randomize(self, value: object, *, bits: Bits | None = None) -> int | AnyArray:
         """Draw the report of one option (a whole number), or an array of reports for a list."""
         if isinstance(value, np.ndarray | list | tuple):
             return self.family.draw(self._read(value), bits=bits)

@@ -12,18 +12,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import gcd
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import AnyArray, Flags
 from ..errors import InvalidArgument
 from ..frozen import field, fill, frozen
 from ..noise import Bits
 from ..noise.block_draws import serve
 from ..noise.coin import Coin
 from ..noise.exp import Bounds, exp_neg
-from .designs.design import Design, Flags, Integers, check_possible
+from .designs.design import Design, Integers, check_possible
 from .designs.direct import Direct, direct_facts
 from .designs.extra_option import ExtraOption
 from .designs.geometry import Geometry, geometry_facts
@@ -98,7 +97,7 @@ class Family:
         """The probabilities, the variance and the price."""
         return TwoLevelLaw(self.design.facts, self.epsilon)
 
-    def draw(self, values: Integers, *, bits: Bits | None = None) -> NDArray[Any]:
+    def draw(self, values: Integers, *, bits: Bits | None = None) -> AnyArray:
         """Randomize checked options of different people.
 
         Guarantee: P(y) = e^ε/Z for y ∈ S_x, else 1/Z, exactly.
@@ -110,7 +109,7 @@ class Family:
         """Return which reports a device could have sent."""
         return self.design.valid(self.read(reports))
 
-    def read(self, reports: object) -> NDArray[Any]:
+    def read(self, reports: object) -> AnyArray:
         """Read reports as one array that the design can count.
 
         Single reports, as `randomize` returns them, are whole numbers.

@@ -9,8 +9,8 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import Flags
 from ..arithmetic.rational import Number as Amount
 from ..arithmetic.rational import whole
 from ..arithmetic.rounding import up
@@ -22,7 +22,7 @@ from ..privacy.events import Promise
 from ..privacy.measures import Measure, PureDP
 from .choose import Candidate, candidate_of
 from .deployments.flip import epsilon_of, promise
-from .designs.design import Flags, Integers, check_possible, read_array, read_numbers
+from .designs.design import Integers, check_possible, read_array, read_numbers
 from .estimates.calibration import roughly_least_epsilon
 from .estimates.estimate import Array, Estimate, read_level
 from .reports.parameters import fields_of
@@ -113,7 +113,7 @@ class Histogram:
         sizes = (family.design.facts.outputs for family in self.tree.families)
         return list(accumulate(sizes, initial=0))
 
-    def randomize(self, value: object, *, bits: Bits | None = None) -> int | NDArray[np.int64]:
+    def randomize(self, value: object, *, bits: Bits | None = None) -> int | Integers:
         """Draw the report of one number, or an array of reports: level and output in one number.
 
         A report is drawn on every level for everyone, so that the work does not depend on the

@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import Flags
 from ..arithmetic.rational import Number as Amount
 from ..arithmetic.rational import whole
 from ..arithmetic.rounding import up
@@ -23,7 +23,7 @@ from ..noise import Bits, uniform
 from ..privacy.events import Promise
 from ..privacy.measures import Measure, PureDP
 from .deployments.flip import epsilon_of, promise
-from .designs.design import Flags, Integers, check_possible, read_array, read_numbers
+from .designs.design import Integers, check_possible, read_array, read_numbers
 from .estimates.calibration import roughly_least_epsilon
 from .estimates.chernoff import chernoff_margin
 from .estimates.estimate import Estimate, read_level
@@ -102,7 +102,7 @@ class Number:
         """Privacy event of one report, for the person who sends it (neighbours: replace value)."""
         return promise(self.epsilon)
 
-    def randomize(self, value: object, *, bits: Bits | None = None) -> int | NDArray[np.int64]:
+    def randomize(self, value: object, *, bits: Bits | None = None) -> int | Integers:
         """Draw the report of one number, or an array of reports.
 
         The number of bits drawn does not depend on the value.

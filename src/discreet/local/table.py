@@ -20,7 +20,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
 from ..frozen import frozen
@@ -262,7 +261,7 @@ def _rounded(laws: Array, outputs: Array, epsilon: Fraction) -> MeanTable:
     return MeanTable(weights, _values(weights, outputs))
 
 
-def _balance(row: NDArray[np.int64], least: Integers, most: Integers) -> None:
+def _balance(row: Integers, least: Integers, most: Integers) -> None:
     """Make a row sum to 2^40: change the weights that are farthest from their cap, within caps."""
     missing = SCALE - int(row.sum())
     if missing > 0:

@@ -12,14 +12,14 @@ from math import comb, isqrt
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import Floats, Integers
 from ..arithmetic.rational import Number, whole
 from ..frozen import frozen
 from .bits import Bits, RandomWords
 from .block_draws import cached, integers
 from .exp import Bounds, exp_between
-from .law import SPARE, Integers, closed, first
+from .law import SPARE, closed, first
 from .stirling import stirling
 from .table import sample
 
@@ -93,7 +93,7 @@ class BinomialLaw:
         """Bound weight(x)/weight(x₀), x₀ the cell's integer nearest to 0."""
         return self._ratio(x, first(x, self.shift), precision)
 
-    def exponents(self, x: Integers, /) -> NDArray[np.float64]:
+    def exponents(self, x: Integers, /) -> Floats:
         """Estimate E(x) − E(x₀) while t² < 2^-7, NaN beyond.
 
         That is more than 11 standard deviations, as N ≥ 2^14. With A = (N + 1)/2,
@@ -108,7 +108,7 @@ class BinomialLaw:
         start = (mirrored >> self.shift << self.shift) ^ sign
         return self._energy(x) - self._energy(start)
 
-    def _energy(self, x: Integers) -> NDArray[np.float64]:
+    def _energy(self, x: Integers) -> Floats:
         half = (self.trials + 1) / 2
         d = x - (self.trials % 2) / 2
         square = (d / half) ** 2

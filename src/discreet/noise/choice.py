@@ -8,13 +8,12 @@ from math import lcm
 from typing import Any, cast, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import AnyArray, Integers
 from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
 from .bits import Bits, ByteWords, RandomWords, readable
 from .block_draws import count_of
-from .law import Integers
 from .uniform import Uniform, wide
 
 # Sums below this fit in int64.
@@ -23,14 +22,14 @@ _MAX_SUM = 1 << 63
 
 @overload
 def choice(
-    weights: Sequence[Number] | NDArray[Any], size: None = None, *, bits: Bits | None = None
+    weights: Sequence[Number] | AnyArray, size: None = None, *, bits: Bits | None = None
 ) -> int: ...
 @overload
 def choice(
-    weights: Sequence[Number] | NDArray[Any], size: int, *, bits: Bits | None = None
+    weights: Sequence[Number] | AnyArray, size: int, *, bits: Bits | None = None
 ) -> Integers: ...
 def choice(
-    weights: Sequence[Number] | NDArray[Any], size: int | None = None, *, bits: Bits | None = None
+    weights: Sequence[Number] | AnyArray, size: int | None = None, *, bits: Bits | None = None
 ) -> int | Integers:
     """Draw an index i with probability exactly weights[i]/Σ weights.
 
@@ -72,7 +71,7 @@ def _draw_wide(cumulated: list[int], count: int, draw: RandomWords) -> Integers:
     return drawn
 
 
-def _cumulated(weights: Sequence[Number] | NDArray[Any]) -> Integers | list[int]:
+def _cumulated(weights: Sequence[Number] | AnyArray) -> Integers | list[int]:
     """Read the weights as whole numbers and add them up; as 64-bit integers where the sum fits."""
     if np.ndim(cast("Any", weights)) != 1 or len(weights) == 0:
         raise InvalidArgument("weights must be a list of at least one number")
@@ -85,7 +84,7 @@ def _cumulated(weights: Sequence[Number] | NDArray[Any]) -> Integers | list[int]
     return np.array(ends, dtype=np.int64) if ends[-1] < _MAX_SUM else ends
 
 
-def _whole_weights(weights: Sequence[Number] | NDArray[Any]) -> list[int]:
+def _whole_weights(weights: Sequence[Number] | AnyArray) -> list[int]:
     if isinstance(weights, np.ndarray) and weights.dtype.kind in "iu":
         return [int(weight) for weight in weights.tolist()]
     exact = [rational(weight, "weights") for weight in weights]

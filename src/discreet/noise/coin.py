@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import Flags
 from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
 from ..frozen import frozen
@@ -36,7 +36,7 @@ class Coin:
         # Floor for the lower bound, ceiling for the upper one.
         return num // den, -(-num // den)
 
-    def sample(self, count: int, draw: RandomWords, /) -> NDArray[np.bool_]:
+    def sample(self, count: int, draw: RandomWords, /) -> Flags:
         """Compare each word with the bounds of the bias; decide exactly the few that touch it."""
         out = np.empty(count, dtype=np.bool_)
         fine_low, fine_high = self.bounds(self.width + GUARD)
@@ -84,10 +84,8 @@ def _exponential_coin(exponent: object) -> ExponentialCoin:
 @overload
 def coin(bias: Number, size: None = None, *, bits: Bits | None = None) -> bool: ...
 @overload
-def coin(bias: Number, size: int, *, bits: Bits | None = None) -> NDArray[np.bool_]: ...
-def coin(
-    bias: Number, size: int | None = None, *, bits: Bits | None = None
-) -> bool | NDArray[np.bool_]:
+def coin(bias: Number, size: int, *, bits: Bits | None = None) -> Flags: ...
+def coin(bias: Number, size: int | None = None, *, bits: Bits | None = None) -> bool | Flags:
     """Draw True with probability exactly `bias`, a rational from 0 to 1.
 
     A uniform real, read as far as the comparison needs, is below the bias.
@@ -108,12 +106,10 @@ def coin(
 @overload
 def exponential_coin(exponent: Number, size: None = None, *, bits: Bits | None = None) -> bool: ...
 @overload
-def exponential_coin(
-    exponent: Number, size: int, *, bits: Bits | None = None
-) -> NDArray[np.bool_]: ...
+def exponential_coin(exponent: Number, size: int, *, bits: Bits | None = None) -> Flags: ...
 def exponential_coin(
     exponent: Number, size: int | None = None, *, bits: Bits | None = None
-) -> bool | NDArray[np.bool_]:
+) -> bool | Flags:
     """Draw True with probability exactly exp(−exponent), for any rational exponent ≥ 0.
 
     A uniform real, read as far as the comparison needs, is below exp(−exponent), enclosed as

@@ -10,7 +10,8 @@ import math
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ..arithmetic.arrays import Floats
 
 Bounds: TypeAlias = tuple[int, int]
 
@@ -106,7 +107,7 @@ def exp_between(low: int, high: int, scale: int, precision: int) -> Bounds:
     return least, most
 
 
-def decay(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
+def decay(exponents: Floats) -> Floats:
     """Estimate exp(−e) for 0 ≤ e ≤ ∞ with an absolute error of at most `DECAY_ERROR` = 2^-44.
 
     Errors, which the factor 2^-q only scales down:
@@ -133,7 +134,7 @@ def decay(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
     return estimate
 
 
-def _horner(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _horner(x: Floats) -> Floats:
     total = np.full_like(x, _TAYLOR[0])
     for coefficient in _TAYLOR[1:]:
         total *= x

@@ -6,12 +6,12 @@ from typing import overload
 
 import numpy as np
 
+from ..arithmetic.arrays import Integers
 from ..arithmetic.rational import Number
 from ..frozen import frozen
 from .bits import Bits, ByteWords, RandomWords, readable
 from .block_draws import count_of
 from .exact_search import STEP, settle
-from .law import Integers
 from .score_gaps import CHANCE_ERROR, ScoreArray, Scores, scores_of
 from .uniform import Uniform
 

@@ -8,15 +8,15 @@ from math import isqrt
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import Floats, Integers
 from ..arithmetic.rational import Number, positive
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from .bits import Bits, RandomWords
 from .block_draws import cached, integers
 from .exp import Bounds, exp_neg
-from .law import SPARE, Integers, closed, first
+from .law import SPARE, closed, first
 from .table import sample
 
 # Largest variance: its noise fits in 64 bits.
@@ -70,13 +70,13 @@ class GaussianLaw:
         excess = x * x - first(x, self.shift) ** 2
         return exp_neg(excess * self.variance.denominator, 2 * self.variance.numerator, precision)
 
-    def exponents(self, x: Integers, /) -> NDArray[np.float64]:
+    def exponents(self, x: Integers, /) -> Floats:
         """Estimate (|x| − |x₀|)·(|x| + |x₀|)/(2·variance): six roundings, far below 2^8."""
         # −1 where x is negative, else 0: size is x or ~x = |x| − 1.
         sign = x >> 63
         size = x ^ sign
         difference = size & ((1 << self.shift) - 1)
-        both: NDArray[np.float64] = 2.0 * size - 2.0 * sign - difference
+        both: Floats = 2.0 * size - 2.0 * sign - difference
         factor = self.variance.denominator / (2 * self.variance.numerator)
         return difference.astype(np.float64) * both * factor
 

@@ -7,15 +7,14 @@ from fractions import Fraction
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import Floats, Integers
 from ..arithmetic.rational import Number, positive
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from .bits import Bits, RandomWords
 from .block_draws import cached, integers
 from .exp import Bounds, exp_neg
-from .law import Integers
 from .table import sample
 
 # Largest scale: its noise fits in 64 bits.
@@ -90,7 +89,7 @@ class GeometricLaw:
         offset = mirrored & ((1 << self.shift) - 1)
         return exp_neg(offset * self.scale.denominator, self.scale.numerator, precision)
 
-    def exponents(self, x: Integers, /) -> NDArray[np.float64]:
+    def exponents(self, x: Integers, /) -> Floats:
         """Estimate l/scale: l < 2^53 is exact, two roundings follow, the result is below 1/32."""
         # x ^ (x >> 63) is x, or ~x where x is negative.
         mirrored = x ^ (x >> 63)

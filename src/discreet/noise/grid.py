@@ -9,14 +9,13 @@ reveal the value.)
 from __future__ import annotations
 
 from math import inf
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import AnyArray, Floats, Integers
 from ..arithmetic.rational import Number, positive, whole
 from ..errors import InvalidArgument
-from .law import Integers
 
 # Steps of 2^-1074 are the finest floats; 2^53 steps of 2^970 are the largest.
 LEAST, MOST = -1074, 970
@@ -25,8 +24,6 @@ _CHUNK = 1 << 14
 _MAX_EXACT = 1 << 53
 # Binary digits of a step below the scale of the noise.
 _BITS_BELOW_SCALE = 40
-
-Floats = NDArray[np.float64]
 
 
 def grid_exponent(scale: Number) -> int:
@@ -47,8 +44,8 @@ def grid_exponent(scale: Number) -> int:
 @overload
 def to_grid(values: float, exponent: int) -> int: ...
 @overload
-def to_grid(values: NDArray[Any], exponent: int) -> Integers: ...
-def to_grid(values: float | NDArray[Any], exponent: int) -> int | Integers:
+def to_grid(values: AnyArray, exponent: int) -> Integers: ...
+def to_grid(values: float | AnyArray, exponent: int) -> int | Integers:
     """Count the steps of 2^exponent nearest to each value, half-up: ⌊x/2^exponent + 1/2⌋, exactly.
 
     >>> import numpy as np
@@ -87,8 +84,8 @@ def to_grid(values: float | NDArray[Any], exponent: int) -> int | Integers:
 @overload
 def from_grid(steps: int, exponent: int) -> float: ...
 @overload
-def from_grid(steps: NDArray[Any], exponent: int) -> Floats: ...
-def from_grid(steps: int | NDArray[Any], exponent: int) -> float | Floats:
+def from_grid(steps: AnyArray, exponent: int) -> Floats: ...
+def from_grid(steps: int | AnyArray, exponent: int) -> float | Floats:
     """Return steps·2^exponent, rounded once to the nearest float64.
 
     Ties go to even; beyond the largest float it is ±inf. In arrays the conversion to float64 is the
@@ -115,7 +112,7 @@ def from_grid(steps: int | NDArray[Any], exponent: int) -> float | Floats:
 
 
 def add_on_grid(
-    values: NDArray[Any], noise: Integers, exponent: int, *, out: Floats | None = None
+    values: AnyArray, noise: Integers, exponent: int, *, out: Floats | None = None
 ) -> Floats:
     """Return from_grid(to_grid(value) + noise) for every pair, exactly, with one rounding.
 

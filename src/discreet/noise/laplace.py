@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import overload
 
+from ..arithmetic.arrays import Integers
 from ..arithmetic.rational import Number
 from ..frozen import frozen
 from .bits import Bits
 from .block_draws import cached, integers
 from .exp import Bounds, exp_neg
 from .geometric import GeometricLaw, read_scale, shift_of
-from .law import Integers
 
 
 @frozen

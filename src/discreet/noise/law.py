@@ -11,14 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ..arithmetic.arrays import Floats, Integers
 from .exp import Bounds
-
-Integers: TypeAlias = NDArray[np.int64]
 
 EXPONENT_ERROR = 2.0**-39
 """Largest absolute error of `Law.exponents`."""
@@ -50,7 +46,7 @@ class Law(Protocol):
         """Bound the acceptance weight(x)/weight(x₀), in units of 2^-precision."""
         ...
 
-    def exponents(self, x: Integers, /) -> NDArray[np.float64]:
+    def exponents(self, x: Integers, /) -> Floats:
         """Estimate ln(weight(x₀)/weight(x)), off by at most `EXPONENT_ERROR`, or give NaN."""
         ...
 

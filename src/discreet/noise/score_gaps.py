@@ -11,14 +11,14 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import AnyArray, Floats, Integers
 from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from .exp import Bounds, decay, exp_neg
 
-ScoreArray: TypeAlias = Sequence[int] | Sequence[float] | NDArray[Any]
+ScoreArray: TypeAlias = Sequence[int] | Sequence[float] | AnyArray
 
 # The estimate of exp(−e) is off by less: 2^-44 from `decay`, below 2^-45 from e itself.
 CHANCE_ERROR = 2.0**-42
@@ -32,7 +32,7 @@ _MAX_FACTOR_BITS = 1000
 class Scores:
     """Candidates, the best one and the rate, all checked."""
 
-    values: NDArray[np.int64] | NDArray[np.float64]
+    values: Integers | Floats
     best: int | float
     rate: Fraction
 
@@ -43,7 +43,7 @@ class Scores:
         exponent = abs(self.rate * (Fraction(self.best) - score))
         return exp_neg(exponent.numerator, exponent.denominator, precision)
 
-    def chances(self) -> NDArray[np.float64]:
+    def chances(self) -> Floats:
         """Estimate exp(−e) of every candidate, off by less than `CHANCE_ERROR`."""
         out = np.empty(self.values.size)
         for start in range(0, out.size, _CHUNK):
@@ -51,7 +51,7 @@ class Scores:
             out[part] = decay(self._exponents(self.values[part]))
         return out
 
-    def _exponents(self, part: NDArray[Any]) -> NDArray[np.float64]:
+    def _exponents(self, part: AnyArray) -> Floats:
         """Estimate e with a relative error below 2^-50, or an absolute one below 2^-60.
 
         The estimate may be ∞ where e > 2^20. rate = m·2^k with 1/2 ≤ m ≤ 1. The gap is rounded
@@ -81,12 +81,12 @@ class Scores:
             gap *= 2.0 ** (sign * remaining_bits)
         return gap * factor
 
-    def _gap(self, part: NDArray[Any], best: Any) -> NDArray[Any]:  # noqa: ANN401
+    def _gap(self, part: AnyArray, best: Any) -> AnyArray:  # noqa: ANN401
         """Subtract in the order that is never negative.
 
         64-bit integers may wrap: the result is to be read as unsigned.
         """
-        gap: NDArray[Any] = best - part if self.rate > 0 else part - best
+        gap: AnyArray = best - part if self.rate > 0 else part - best
         return gap
 
 

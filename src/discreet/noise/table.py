@@ -23,12 +23,13 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.arrays import Integers
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from .bits import RandomWords, Unsigned
 from .exact_search import GUARD, STEP, below, settle
 from .exp import DECAY_ERROR, decay
-from .law import EXPONENT_ERROR, Integers, Law, cell, thresholds
+from .law import EXPONENT_ERROR, Law, cell, thresholds
 
 # Mark of a first word that a threshold cuts; no cell of a look-up has this number.
 CUT = -32768

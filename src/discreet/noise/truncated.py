@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import AnyArray, Integers
 from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
 from .bits import Bits
 from .laplace import laplace
-from .law import Integers
 
 # Any two integers nearer to 0 than this differ by less than 2^63.
 _MAX_END = 1 << 62
@@ -23,7 +22,7 @@ def truncated_geometric(
 ) -> int: ...
 @overload
 def truncated_geometric(
-    values: NDArray[Any] | list[int],
+    values: AnyArray | list[int],
     scale: Number,
     low: int,
     high: int,
@@ -31,7 +30,7 @@ def truncated_geometric(
     bits: Bits | None = None,
 ) -> Integers: ...
 def truncated_geometric(
-    values: int | NDArray[Any] | list[int],
+    values: int | AnyArray | list[int],
     scale: Number,
     low: int,
     high: int,

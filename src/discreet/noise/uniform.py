@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import Integers
 from ..arithmetic.rational import Number, whole
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from .bits import Bits, ByteWords, RandomWords, readable
 from .block_draws import cached, integers
-from .law import Integers
 
 # Largest bound of an array: its values fit in int64.
 _MAX_BOUND = 1 << 63
@@ -72,9 +71,7 @@ def _law(bound: object) -> Uniform:
 def uniform(bound: Number, size: None = None, *, bits: Bits | None = None) -> int: ...
 @overload
 def uniform(bound: Number, size: int, *, bits: Bits | None = None) -> Integers: ...
-def uniform(
-    bound: Number, size: int | None = None, *, bits: Bits | None = None
-) -> int | NDArray[np.int64]:
+def uniform(bound: Number, size: int | None = None, *, bits: Bits | None = None) -> int | Integers:
     """Draw x from 0 … bound − 1, each with probability exactly 1/bound.
 
     Lemire (2019, §3): whole multiples of the bound are kept; the incomplete last one is redrawn.

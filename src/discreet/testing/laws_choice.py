@@ -8,8 +8,8 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import Floats
 from ..frozen import frozen
 from ..privacy.compose import compose
 from ..privacy.events import Event
@@ -66,8 +66,8 @@ def prices(event: Event) -> list[tuple[float, float]]:
 
 def within(
     curve: list[tuple[float, float]],
-    p: NDArray[np.float64],
-    q: NDArray[np.float64],
+    p: Floats,
+    q: Floats,
     slack: float,
     grain: float = 0.0,
 ) -> None:
@@ -112,7 +112,7 @@ def _loss(event: Event, case: Case) -> str | None:
     return None if case.pairs else "give neighbouring inputs: neighbours=[(one, other)]"
 
 
-def _aligned(one: Chances, other: Chances) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _aligned(one: Chances, other: Chances) -> tuple[Floats, Floats]:
     """Return the probabilities of two laws over their common outputs."""
     outputs = [*one, *(output for output in other if output not in one)]
     p = [one.get(output, 0.0) for output in outputs]

@@ -15,14 +15,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import AnyArray, Floats, Integers
 from ..frozen import frozen
-from .budget_shares import Floats, cell_factor
-from .strategy_norms import MAX_SUM, AnyIntegers, Integers, fits_64_bits, largest, widened
+from .budget_shares import cell_factor
+from .strategy_norms import MAX_SUM, AnyIntegers, fits_64_bits, largest, widened
 from .workload import KeySet, axes_beyond, cells_of, maximal_sets, shape_of, spread_shape
 
 STEP = 2**20
@@ -79,7 +78,7 @@ def contrast(table: Integers) -> AnyIntegers:
     >>> contrast(np.array([[5, 1], [0, 0]])).tolist()
     [[4, -4], [-4, 4]]
     """
-    found: NDArray[Any] = table
+    found: AnyArray = table
     # Along an axis of n values a number grows by at most 2n: beyond 64 bits use Python integers.
     growth = 2**table.ndim * table.size
     if not fits_64_bits(table, growth):

@@ -21,8 +21,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..arithmetic.arrays import Floats
 from ..frozen import frozen
-from .budget_shares import Floats
 from .range_gram import inverse_gram
 from .workload import RunningTotals
 

@@ -11,14 +11,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..arithmetic.arrays import Floats, Integers
 from ..frozen import frozen
-from .budget_shares import Floats
 from .estimate import to_steps
 from .fixed_point import dense_optimum, line_optimum
 from .pidentity import dense_sums, line_sums
 from .range_gram import gram_diagonal, gram_times, upper_inverse
 from .strategy_noise import Measurement
-from .strategy_norms import Block, Integers, block_of, fits_64_bits, largest, widened
+from .strategy_norms import Block, block_of, fits_64_bits, largest, widened
 from .workload import Counts, RunningTotals
 
 # Entries of a rounded strategy are at most this large.

@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .budget_shares import Floats
+from ..arithmetic.arrays import Floats
 from .range_gram import gram_diagonal, gram_times
 from .workload import RunningTotals
 

@@ -12,15 +12,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..arithmetic.arrays import Floats, Integers
 from ..frozen import field, frozen
 from ..noise.bits import Bits
 from ..privacy.events import Batch, Event
-from .budget_shares import Floats
 from .matrix import MatrixStrategy, SumsStrategy, asked_weights
 from .nested import NestedStrategy, NestedTables
 from .residual import ResidualStrategy
 from .strategy_noise import Measurement, NoiseBudget, calibrate, variances_of
-from .strategy_norms import Integers, StrategyNorms
+from .strategy_norms import StrategyNorms
 from .tail import SumLaw, binned, laplace_reach, loose_reach, normal_reach, unit_reach, wider
 from .tree import LevelStrategy
 from .weighted_tables import TableStrategy

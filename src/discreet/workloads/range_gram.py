@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .budget_shares import Floats
+from ..arithmetic.arrays import Floats
 from .workload import RunningTotals
 
 # Smaller matrices are inverted directly.

@@ -23,11 +23,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..arithmetic.arrays import Floats, Integers
 from ..frozen import frozen
-from .budget_shares import Floats, component_price, energies
+from .budget_shares import component_price, energies
 from .estimate import ComponentEstimate, cell_variance, contrast, sum_to, to_steps
 from .strategy_noise import Measurement, shares_of, variances_of
-from .strategy_norms import Block, Integers
+from .strategy_norms import Block
 from .workload import KeySet, Tables, shape_of
 
 

@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 
+from ..arithmetic.arrays import Floats, Integers
 from ..errors import InvalidArgument
 from ..frozen import frozen
-from .budget_shares import Floats
 from .matrix import SumsStrategy, line_strategies
-from .strategy_norms import Block, Integers
+from .strategy_norms import Block
 from .triangular import Participation, packed, unpacked
 from .workload import RunningTotals
 

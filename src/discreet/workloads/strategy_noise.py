@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ..arithmetic.arrays import Integers
 from ..errors import UnsupportedQuery
 from ..frozen import frozen
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
@@ -29,7 +30,7 @@ from ..noise.geometric import MAX_SCALE
 from ..privacy.events import Event
 from ..privacy.measures import ZCDP, GaussianDP, PureDP
 from ..privacy.pricing.gdp import price_gdp
-from .strategy_norms import Block, Integers, StrategyNorms, fits_64_bits
+from .strategy_norms import Block, StrategyNorms, fits_64_bits
 
 NoiseBudget: TypeAlias = PureDP | ZCDP | GaussianDP
 """A budget whose amount is divided exactly: ε, ρ or μ²."""

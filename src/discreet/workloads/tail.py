@@ -17,9 +17,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..arithmetic.arrays import Floats
 from ..frozen import frozen
 from ..mechanisms.laws.normal import quantile
-from .budget_shares import Floats
 
 # Circumference of the circle, in deviations of the sum.
 _WRAP = 60.0

@@ -19,8 +19,8 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import minimize
 from scipy.signal import lfilter
 
+from ..arithmetic.arrays import Floats
 from ..frozen import frozen
-from .budget_shares import Floats
 from .triangular import Participation, Triangular, root_strategy, toeplitz_strategy
 
 _ROUNDS = 400

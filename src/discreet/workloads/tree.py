@@ -13,16 +13,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arithmetic.arrays import AnyArray, Floats, Integers
 from ..frozen import frozen
-from .budget_shares import Floats, best_shares, nested
+from .budget_shares import best_shares, nested
 from .estimate import to_steps
 from .strategy_noise import Measurement, shares_of
-from .strategy_norms import Block, Integers, cell_block, widened
+from .strategy_norms import Block, cell_block, widened
 from .workload import Hierarchy
 
 _MIN_LEAF_SHARE = 1e-6
@@ -40,7 +40,7 @@ class LevelEstimate:
         return level_sums(self.workload, self.leaves)[depth]
 
 
-def level_sums(tree: Hierarchy, leaves: NDArray[Any]) -> list[NDArray[Any]]:
+def level_sums(tree: Hierarchy, leaves: AnyArray) -> list[AnyArray]:
     """Return the sums of every level, the root first.
 
     Leaves have one row for each leaf, and one column for each group beside.

@@ -31,13 +31,13 @@ from typing import Any
 
 import numpy as np
 
+from ..arithmetic.arrays import Floats, Integers
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..frozen import field, frozen
-from .budget_shares import Floats
 from .fixed_point import GaussianOptimum
 from .range_gram import upper_inverse
-from .strategy_norms import Block, Integers
+from .strategy_norms import Block
 
 MAX_DAYS = 36_525
 """Longest line: a hundred years of days."""

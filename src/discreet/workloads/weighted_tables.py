@@ -14,11 +14,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..arithmetic.arrays import Floats, Integers
 from ..frozen import frozen
-from .budget_shares import Floats, best_shares, cell_factor, energies, table_gains
+from .budget_shares import best_shares, cell_factor, energies, table_gains
 from .estimate import ComponentEstimate, sum_to, to_steps
 from .strategy_noise import Measurement, shares_of, variances_of
-from .strategy_norms import Block, Integers, cell_block
+from .strategy_norms import Block, cell_block
 from .workload import KeySet, Tables, axes_beyond, cells_beyond, cells_of, shape_of
 
 # A histogram of more cells is not considered beside the tables asked.

@@ -18,10 +18,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from ..arithmetic.arrays import Integers
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..frozen import field, fill, frozen
-from .strategy_norms import Integers
 
 KeySet: TypeAlias = tuple[int, ...]
 MAX_CELLS = 10_000_000

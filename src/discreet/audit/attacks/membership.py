@@ -12,8 +12,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ..evidence.bounds import clopper_pearson_lower, clopper_pearson_upper
@@ -73,7 +73,7 @@ def membership(members: Any, others: Any, *, delta: float = 0.0, alpha: float = 
     return Membership(float(hits.mean()), float(false_hits.mean()), epsilon, alpha)
 
 
-def _read_scores(side: Any) -> NDArray[np.float64]:  # noqa: ANN401
+def _read_scores(side: Any) -> Floats:  # noqa: ANN401
     scores = np.asarray(side, dtype=np.float64).ravel()
     if len(scores) < 20 or not np.isfinite(scores).all():
         raise InvalidArgument(
@@ -82,7 +82,7 @@ def _read_scores(side: Any) -> NDArray[np.float64]:  # noqa: ANN401
     return scores
 
 
-def _threshold(members: NDArray[np.float64], others: NDArray[np.float64]) -> float:
+def _threshold(members: Floats, others: Floats) -> float:
     """Return the score above which members are most in excess of others."""
     candidates = np.unique(np.concatenate([members, others]))
     hits = (members[:, None] >= candidates).mean(axis=0)

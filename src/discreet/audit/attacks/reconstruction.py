@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Flags
 from ...errors import InvalidArgument
 
 
-def reconstruct(answers: Any, queries: Any) -> NDArray[np.bool_]:  # noqa: ANN401 arrays or lists
+def reconstruct(answers: Any, queries: Any) -> Flags:  # noqa: ANN401 arrays or lists
     """Guess secret bits from answers to subset sums.
 
     `queries` has a row for each answer and a column for each bit.

@@ -15,8 +15,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...arithmetic.special import expit
-from ..evidence.bounds import Floats
 from .outputs import Outputs, Values
 from .views import OutputView
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Floats, Integers
 from ...frozen import frozen
 from ..targets.runs import RaisedOutput, Raw
 from .scalars import flatten
 
-Values: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
+Values: TypeAlias = Floats | Integers
 
 
 @frozen
@@ -46,7 +46,7 @@ class Outputs:
         """Return the values of one column."""
         return self.columns[name].values
 
-    def matrix(self, names: Sequence[str]) -> NDArray[np.float64]:
+    def matrix(self, names: Sequence[str]) -> Floats:
         """Return some columns as floats, a row for each run."""
         columns = [self.values(name).astype(np.float64) for name in names]
         return np.stack(columns, axis=1)
@@ -82,7 +82,7 @@ def all_equal(left: Values, right: Values) -> bool:
     return bool(np.all(both == both[0]) or np.all(np.isnan(both)))
 
 
-def _as_numbers(side: Raw) -> NDArray[Any] | None:
+def _as_numbers(side: Raw) -> AnyArray | None:
     """Return the outputs as one plain array of numbers, or None if they are not."""
     if isinstance(side, list):
         types = {_plain_type(output) for output in side}
@@ -103,7 +103,7 @@ def _plain_type(output: object) -> object:
     return type(output) if isinstance(output, int | float | np.integer | np.floating) else None
 
 
-def _array_columns(left: NDArray[Any], right: NDArray[Any]) -> dict[str, OutputColumn]:
+def _array_columns(left: AnyArray, right: AnyArray) -> dict[str, OutputColumn]:
     """Make one column for each coordinate of an array, and one for values that are not finite."""
     both = np.concatenate([left, right])
     integers = left.dtype.kind in "bi" and right.dtype.kind in "bi"

@@ -14,10 +14,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...arithmetic.special import ndtri
 from ...frozen import frozen, replace
 from ...privacy.measures import ApproxDP, Measure, PureDP
-from ..evidence.bounds import Floats
 from ..evidence.ceiling import Ceiling, PromiseFamily, ceiling, family, gaussian
 from ..evidence.counts import Evidence, slope_for
 from .likelihood import logistic, naive, ratio

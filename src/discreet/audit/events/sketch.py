@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...frozen import frozen
-from ..evidence.bounds import Floats
 from .outputs import Outputs, Values
 from .views import OutputView
 

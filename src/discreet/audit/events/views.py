@@ -7,8 +7,8 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...frozen import frozen
-from ..evidence.bounds import Floats
 from .outputs import Outputs, Values
 
 # At most so many coordinates are searched one by one; sums and classifiers see the others.

@@ -7,16 +7,13 @@ up, tails round up.
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats, Integers
 from ...arithmetic.rational import whole
 from ...arithmetic.special import betaincc, betainccinv, betaincinv, ndtr, xlogy
 from ...errors import InvalidArgument
-
-Floats: TypeAlias = NDArray[np.float64]
 
 # Relative margin on SciPy's incomplete beta function, thousands of times its error.
 _MARGIN = 1e-12
@@ -147,7 +144,7 @@ def at_least(count: Floats, runs: int, probability: Floats) -> Floats:
     return at_most(misses, runs, 1 - np.asarray(probability, dtype=float))
 
 
-def _summed_tail(k: NDArray[np.int64], runs: int, probability: Floats) -> Floats:
+def _summed_tail(k: Integers, runs: int, probability: Floats) -> Floats:
     """Add up the law from 0 for each of a column of probabilities; look up a row of counts.
 
     All terms are positive, and their logarithms are sums of fewer than 2000 terms, so the error is

@@ -13,12 +13,11 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Flags, Floats
 from ...arithmetic.special import expit, log_expit, logit, ndtr, ndtri
 from ...frozen import frozen
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from .bounds import Floats
 from .claim import bisect, gaussian_delta
 
 Ceiling: TypeAlias = Callable[[Floats], Floats]
@@ -112,9 +111,7 @@ def renyi(alphas: Floats, divergences: Floats) -> Ceiling:
     return most
 
 
-def _coins_close(
-    t: LogChances, u: LogChances, alphas: Floats, divergences: Floats
-) -> NDArray[np.bool_]:
+def _coins_close(t: LogChances, u: LogChances, alphas: Floats, divergences: Floats) -> Flags:
     """Return which coins keep all divergences, in both orders, with a small margin in favour."""
     a = alphas[:, None]
     there = np.logaddexp(a * t[0] + (1 - a) * u[0], a * t[1] + (1 - a) * u[1])

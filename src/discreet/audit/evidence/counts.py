@@ -16,9 +16,10 @@ from functools import cache, lru_cache
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...arithmetic.special import ndtri
 from ...frozen import frozen, replace
-from .bounds import Floats, at_least, at_most, clopper_pearson_lower, clopper_pearson_upper
+from .bounds import at_least, at_most, clopper_pearson_lower, clopper_pearson_upper
 from .ceiling import Ceiling, PromiseFamily
 from .claim import bracket
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...arithmetic.arrays import Floats
 from ...errors import InvalidArgument
-from .bounds import Floats, dkw_margin, read_probability
+from .bounds import dkw_margin, read_probability
 
 
 def dkw(

@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...arithmetic.special import expit, ndtri
 from ...errors import InvalidArgument
 from ...privacy.measures import Measure
-from .bounds import Floats, read_probability
+from .bounds import read_probability
 from .ceiling import Ceiling, ceiling, family
 from .claim import bracket, read_claim
 from .counts import Evidence, slope_for

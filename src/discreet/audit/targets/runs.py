@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray
 from ...arithmetic.rational import one_of
 from ...errors import InvalidArgument
 from ...frozen import frozen
 
 Vector: TypeAlias = Literal["auto", "size", "array", "no"]
 Progress: TypeAlias = Callable[[int], None]
-Raw: TypeAlias = NDArray[Any] | list[object]
+Raw: TypeAlias = AnyArray | list[object]
 
 # Runs asked for at once: a bound on memory.
 _CHUNK = 1 << 17

@@ -10,8 +10,8 @@ the constant changes no prediction, so their common level is arbitrary. It is mo
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats
 from .design import ModelDesign
 from .feature import Numeric, OneHot
 
@@ -19,7 +19,7 @@ MAX_COVARIANCE = 101**2
 """Entries of a covariance up to which it is kept with a model: those of 100 columns."""
 
 
-def centring(design: ModelDesign) -> NDArray[np.float64]:
+def centring(design: ModelDesign) -> Floats:
     """Return the matrix M for which M·w predicts as w does, with listed values of mean 0.
 
     >>> from discreet.learn.coding.contrasts import centring
@@ -40,7 +40,7 @@ def centring(design: ModelDesign) -> NDArray[np.float64]:
     return matrix
 
 
-def idle_directions(design: ModelDesign) -> NDArray[np.float64]:
+def idle_directions(design: ModelDesign) -> Floats:
     """Return, as columns, the directions of coefficients that change no prediction."""
     blocks = zip(design.features, design.starts, strict=True)
     listed = [(feature, start) for feature, start in blocks if not isinstance(feature, Numeric)]
@@ -51,7 +51,7 @@ def idle_directions(design: ModelDesign) -> NDArray[np.float64]:
     return idle
 
 
-def reporting(design: ModelDesign) -> NDArray[np.float64]:
+def reporting(design: ModelDesign) -> Floats:
     """Return the matrix from coefficients to contrasts, its last row the score of a row of zeros."""
     origin = np.eye(design.width)
     for feature, start in zip(design.features, design.starts, strict=True):
@@ -61,16 +61,14 @@ def reporting(design: ModelDesign) -> NDArray[np.float64]:
     return np.asarray(origin @ centring(design))
 
 
-def errors_of(design: ModelDesign, covariances: NDArray[np.float64]) -> NDArray[np.float64]:
+def errors_of(design: ModelDesign, covariances: Floats) -> Floats:
     """Return the standard error of every contrast, a column for each class."""
     matrix = reporting(design)
     variances = [np.diag(matrix @ covariance @ matrix.T) for covariance in covariances]
     return np.asarray(np.sqrt(np.maximum(np.array(variances), 0.0)).T)
 
 
-def one_covariance(
-    design: ModelDesign, covariances: NDArray[np.float64]
-) -> dict[str, NDArray[np.float64]]:
+def one_covariance(design: ModelDesign, covariances: Floats) -> dict[str, Floats]:
     """Return what a model keeps of its covariances: that of a single score, if it is small."""
     if len(covariances) > 1 or covariances[0].size > MAX_COVARIANCE:
         return {}

@@ -17,8 +17,8 @@ from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Integers
 from ...frozen import frozen
 from ...query.domains.domain import Scalar
 from .column_cells import Listed, Steps
@@ -26,7 +26,7 @@ from .column_cells import Listed, Steps
 UNIT = 1 << 10
 """A model's 1 as an integer: finer than any coefficient that a private sum can tell apart."""
 
-Codes: TypeAlias = NDArray[np.int64]
+Codes: TypeAlias = Integers
 
 # 4·UNIT·s fits into 64 bits for s of at most so many steps.
 _MAX_STEPS = 1 << 50

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...query.domains.domain import Day, Domain, Scalar, Second, Texts, Whole
@@ -65,7 +65,7 @@ class Amount:
         """Half the width of the bounds: a model's 1."""
         return float(self.step * (self.high - self.low) / 2)
 
-    def values(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def values(self, scores: Floats) -> Floats:
         """Return amounts from a model's scores, clipped to the bounds."""
         return self.middle + self.half * np.clip(scores, -1.0, 1.0)
 

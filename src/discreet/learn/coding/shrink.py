@@ -18,8 +18,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats
 from ...frozen import frozen
 from .feature import UNIT
 
@@ -39,7 +39,7 @@ class Shrink:
     limit: int
     steps: tuple[tuple[int, int], ...]
 
-    def apply(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    def apply(self, numbers: Floats) -> Floats:
         """Return rows of integers, none longer than √limit."""
         if not self.steps:
             return numbers

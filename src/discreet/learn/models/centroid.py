@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ..estimator import Estimator
 from ..recipes.sums import ClassSums
-from ..task import Floats, TrainingRecipe
+from ..task import TrainingRecipe
 from .classifier import Classifier
 
 

@@ -7,8 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Floats
 from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ...privacy.measures import Measure
@@ -16,7 +16,6 @@ from ...query.domains.domain import Domain
 from ..coding.column_cells import read_cells
 from ..coding.label import Classes, classes_of
 from ..frame import target_cells
-from ..task import Floats
 
 
 # Each model has its own `__repr__` and is compared by identity, as in scikit-learn.
@@ -41,7 +40,7 @@ class Classifier:
         return classes_of(*self.goal(domains))
 
     @property
-    def classes_(self: Any) -> NDArray[Any]:
+    def classes_(self: Any) -> AnyArray:
         """The classes, as declared."""
         label: Classes = self.fitted("task_").label
         return np.array(label.values)
@@ -61,7 +60,7 @@ class Classifier:
         """Return the probability of each class."""
         return chances_of(self.scores(X))
 
-    def predict(self: Any, X: Any) -> NDArray[Any]:  # noqa: ANN401
+    def predict(self: Any, X: Any) -> AnyArray:  # noqa: ANN401
         """Return the likeliest class of each row."""
         likeliest = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[likeliest])

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...errors import InvalidArgument
 from ...frozen import frozen
-from ..task import Floats
 
 
 @frozen

@@ -7,14 +7,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats, Integers
 from ...arithmetic.rational import whole
 from ...data.schema import Schema
 from ...privacy.measures import Measure
 from ..estimator import Estimator
 from ..recipes.clusters import Clusters
-from ..task import Floats, TrainingRecipe
+from ..task import TrainingRecipe
 from .centroid import closeness
 
 
@@ -60,7 +60,7 @@ class KMeans(Estimator):
         """The centres, a row each, in the units of `columns_`; of a listed value, its share."""
         return self.units_.values(self.fitted("fitted_")["centres"])
 
-    def predict(self, X: Any) -> NDArray[np.int64]:  # noqa: ANN401
+    def predict(self, X: Any) -> Integers:  # noqa: ANN401
         """Return the index of the centre nearest to each row."""
         # The constant column says nothing about places.
         image = self.image(X)[:, :-1]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from ...arithmetic.arrays import Floats
 from ..coding.label import Amount
 from ..estimator import Estimator
 from ..recipes.moments import LeastSquares
-from ..task import Floats, TrainingRecipe
+from ..task import TrainingRecipe
 from .coefficients import Coefficients, quantile_of
 from .regressor import Regressor
 

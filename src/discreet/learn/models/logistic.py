@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from ...arithmetic.arrays import Floats
 from ...errors import InvalidArgument
 from ..estimator import Estimator
 from ..recipes.steps import Descent
-from ..task import Floats, TrainingRecipe
+from ..task import TrainingRecipe
 from .classifier import Classifier, chances_of
 from .coefficients import Coefficients
 

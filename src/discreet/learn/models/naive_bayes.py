@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ..estimator import Estimator
 from ..recipes.sums import ClassSums
-from ..task import Fitted, Floats, Task, TrainingRecipe
+from ..task import Fitted, Task, TrainingRecipe
 from .binned_model import BinnedModel
 from .classifier import Classifier
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ...privacy.measures import Measure
 from ...query.domains.domain import Domain
 from ..estimator import Estimator
 from ..recipes.components import Components
-from ..task import Floats, Task, TrainingRecipe
+from ..task import Task, TrainingRecipe
 
 
 @dataclass(eq=False, repr=False)

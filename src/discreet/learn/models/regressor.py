@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...data.schema import Schema
 from ...privacy.measures import Measure
 from ...query.domains.domain import Domain
 from ..coding.column_cells import read_doubles
 from ..coding.label import Amount, amount_of
 from ..frame import target_cells
-from ..task import Floats
 
 
 # Each model has its own `__repr__` and is compared by identity, as in scikit-learn.

@@ -17,12 +17,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...frozen import frozen
 from ...noise import Bits
 from ...privacy.measures import Measure
 from ..coding.feature import UNIT
 from ..coding.rows import CodedRows, Exact, Whole64
-from ..task import Fitted, Floats, Task, Training
+from ..task import Fitted, Task, Training
 from ..training.budget import Slice
 from ..training.influence import Influence
 from ..training.source import Source, sums_by_class

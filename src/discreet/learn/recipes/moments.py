@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...errors import InvalidArgument
 from ...frozen import frozen, replace
 from ...noise import Bits
@@ -14,7 +15,7 @@ from ...privacy.measures import Measure
 from ..coding.contrasts import centring, errors_of, one_covariance, reporting
 from ..coding.feature import UNIT
 from ..coding.label import Amount, Label
-from ..task import Fitted, Floats, Task, Training
+from ..task import Fitted, Task, Training
 from ..training.budget import Slice
 from ..training.gram import Moments, gram_slice, release_moments
 from ..training.influence import Influence

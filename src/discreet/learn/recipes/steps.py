@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...frozen import frozen
@@ -17,7 +18,7 @@ from ..coding.contrasts import centring, errors_of, idle_directions, one_covaria
 from ..coding.feature import UNIT
 from ..coding.label import Amount, Classes
 from ..coding.rows import Whole64
-from ..task import Fitted, Floats, Task, Training
+from ..task import Fitted, Task, Training
 from ..training import recalibration
 from ..training.budget import Release, Slice
 from ..training.correction import FEW_CLASSES, correct, curvature

@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ..coding.design import ModelDesign
-from .ridge import Floats
 
 _SURE = 3.0
 """Deviations by which the scatter of counts exceeds that of noise where they say something."""

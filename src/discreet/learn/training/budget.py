@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...mechanisms.additive.discrete_gaussian import DiscreteGaussian
@@ -51,7 +51,7 @@ class Release:
             return self.noise.event
         return Repeated(self.noise.event, self.times)
 
-    def noisy(self, exact: Exact, bits: Bits | None = None) -> NDArray[np.float64]:
+    def noisy(self, exact: Exact, bits: Bits | None = None) -> Floats:
         """Add noise to exact integers of any shape and size, for one use; floats from here on.
 
         Law: tests/learn/test_sizes.py::TestNoSumWraps

@@ -18,10 +18,10 @@ import math
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...frozen import frozen
 from .gram import Moments
 from .recalibration import standard_of
-from .ridge import Floats
 from .steps import Whitened
 
 _NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(31)

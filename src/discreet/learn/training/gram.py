@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats
 from ...frozen import frozen
 from ...noise import Bits
 from ..coding.rows import Exact
@@ -37,9 +37,9 @@ ExactMoments: TypeAlias = tuple[Exact, Exact, Exact]
 class Moments:
     """Noisy Σ x xᵀ, Σ x yᵀ and Σ y², in units of 1; `deviation` is σ on the diagonal."""
 
-    square: NDArray[np.float64]
-    cross: NDArray[np.float64]
-    own: NDArray[np.float64]
+    square: Floats
+    cross: Floats
+    own: Floats
     deviation: float
 
     @property

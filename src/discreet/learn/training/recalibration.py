@@ -21,6 +21,7 @@ import math
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...frozen import frozen
 from ...noise import Bits
 from ..coding.feature import UNIT
@@ -28,7 +29,6 @@ from ..coding.rows import CodedRows, Exact, Whole64
 from .budget import Release
 from .gram import Moments
 from .residual import FULL, ONE
-from .ridge import Floats
 from .steps import Residual, margins_of, scaled_to
 
 CLIP = 2 * UNIT * FULL

@@ -10,12 +10,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats
 from ...frozen import frozen
 from .gram import Moments
-
-Floats = NDArray[np.float64]
 
 
 @frozen(eq=False)

@@ -22,6 +22,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...frozen import frozen
 from ...noise import Bits
 from ..coding.feature import UNIT
@@ -29,7 +30,7 @@ from ..coding.rows import CodedRows, Exact, Whole64, narrow
 from .budget import Release
 from .gram import Moments
 from .residual import FULL, ONE
-from .ridge import Floats, spectrum_of
+from .ridge import spectrum_of
 
 CLIP = 1 << 38
 """C as an integer: fine enough for any model, and its noise stays below 2^50."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Flags
 from ...mechanisms.reading.allowance import largest_epsilon
 from ...noise import Bits
 from ...noise.block_draws import cached, serve
@@ -22,7 +22,7 @@ def _kept(epsilon: object) -> InsideCoin:
     return InsideCoin(epsilon)  # type: ignore[arg-type]
 
 
-def flips(epsilon: Fraction, count: int, bits: Bits | None = None) -> NDArray[np.bool_]:
+def flips(epsilon: Fraction, count: int, bits: Bits | None = None) -> Flags:
     """Draw `count` independent flips, each true with probability exactly 1/(1 + e^ε).
 
     >>> from discreet.local.deployments.flip import flips

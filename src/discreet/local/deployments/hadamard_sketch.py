@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Integers
 from ...errors import InvalidArgument
 from ...noise import Bits, uniform
 from ..designs.design import read_array
@@ -22,7 +22,7 @@ from .hashing import fingerprints
 from .mean_sketch import MeanSketch
 from .sketch_estimate import SketchCells, estimate_cells
 
-_Reports = NDArray[np.int64]
+_Reports = Integers
 
 
 class HadamardCountMeanSketch(MeanSketch):
@@ -68,10 +68,10 @@ class HadamardCountMeanSketch(MeanSketch):
     def randomize(self, value: str, *, bits: Bits | None = None) -> tuple[int, int, int]: ...  # type: ignore[overload-overlap]
     @overload
     def randomize(
-        self, value: Sequence[str] | NDArray[Any], *, bits: Bits | None = None
+        self, value: Sequence[str] | AnyArray, *, bits: Bits | None = None
     ) -> _Reports: ...
     def randomize(
-        self, value: str | Sequence[str] | NDArray[Any], *, bits: Bits | None = None
+        self, value: str | Sequence[str] | AnyArray, *, bits: Bits | None = None
     ) -> tuple[int, int, int] | _Reports:
         """Draw the report (row, column, bit) of one value, or rows of them for a list of values."""
         values = [value] if isinstance(value, str) else value

@@ -15,6 +15,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Integers
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...frozen import frozen
@@ -84,7 +85,7 @@ class RowHashes:
     width: int
     key: str
 
-    def place(self, row: NDArray[np.int64], prints: Words64) -> NDArray[np.int64]:
+    def place(self, row: Integers, prints: Words64) -> Integers:
         """Return the cell of each fingerprint in the row beside it; the two are broadcast."""
         a, b, c = _coefficients(self.rows, self.key)
         high = prints >> _HALF
@@ -94,7 +95,7 @@ class RowHashes:
         # width = 2^l has l + 1 bits, and the l highest bits of the sum are kept.
         shift = np.uint64(65 - self.width.bit_length())
         highest_bits = mixed >> shift
-        cells: NDArray[np.int64] = highest_bits.astype(np.int64)
+        cells: Integers = highest_bits.astype(np.int64)
         return cells
 
 

@@ -10,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Flags, Integers
 from ...arithmetic.rational import Number, below_half, check_from_0_to_1, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
@@ -108,10 +109,8 @@ class OneBitMean:
     @overload
     def randomize(self, value: float, *, bits: Bits | None = None) -> int: ...
     @overload
-    def randomize(self, value: NDArray[Any], *, bits: Bits | None = None) -> NDArray[np.int64]: ...
-    def randomize(
-        self, value: float | NDArray[Any], *, bits: Bits | None = None
-    ) -> int | NDArray[np.int64]:
+    def randomize(self, value: NDArray[Any], *, bits: Bits | None = None) -> Integers: ...
+    def randomize(self, value: float | NDArray[Any], *, bits: Bits | None = None) -> int | Integers:
         """Draw the bit of one number, or of an array of numbers of different people."""
         steps = self.steps(value)
         source = readable(bits)
@@ -125,7 +124,7 @@ class OneBitMean:
             return int(answers)
         return answers
 
-    def perturb(self, sent: NDArray[np.bool_], bits: Bits | None = None) -> NDArray[np.bool_]:
+    def perturb(self, sent: Flags, bits: Bits | None = None) -> Flags:
         """Flip bits with probability gamma; nothing is drawn if gamma is 0."""
         return flip_with(self.gamma, sent, bits)
 
@@ -202,7 +201,7 @@ class OneBitMean:
         """Return the mean for which this fraction of ones is expected."""
         return float(self.low) + (ones - (1 - self.p)) * self._spread
 
-    def read(self, reports: object) -> NDArray[np.int64]:
+    def read(self, reports: object) -> Integers:
         """Read reports.
 
         Refuses: `InvalidArgument` for reports no device could have sent.
@@ -261,14 +260,14 @@ class OneBitMean:
         return cls(read["low"], read["high"], PureDP(read["epsilon"]), gamma=read["gamma"])
 
 
-def flip_with(gamma: Fraction, sent: NDArray[np.bool_], bits: Bits | None) -> NDArray[np.bool_]:
+def flip_with(gamma: Fraction, sent: Flags, bits: Bits | None) -> Flags:
     """Flip each bit with probability gamma; nothing is drawn if gamma is 0."""
     if not gamma:
         return sent
     return sent ^ coin(gamma, sent.size, bits=bits).reshape(sent.shape)
 
 
-def read_ones(reports: object) -> NDArray[np.int64]:
+def read_ones(reports: object) -> Integers:
     """Read bits; no refusal carries a report.
 
     >>> from discreet.local.deployments.one_bit import read_ones

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats
 from ...arithmetic.rational import rational
 from ...errors import InvalidArgument
 from ...frozen import frozen
@@ -45,7 +46,6 @@ from .hashing import fingerprints
 if TYPE_CHECKING:
     from .rappor import Rappor
 
-Floats = NDArray[np.float64]
 
 _LAW = "Student's law of the cells' scatter"
 # Cells left over, below which an unlisted value may well look like a candidate.

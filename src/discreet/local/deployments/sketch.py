@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray
 from ...noise import Bits, uniform
 from ..estimates.estimate import Estimate
 from .bit_reports import BitReport, BitReports, column_counts, pack_bits, read_bit_reports
@@ -61,10 +61,10 @@ class CountMeanSketch(MeanSketch):
     def randomize(self, value: str, *, bits: Bits | None = None) -> BitReport: ...  # type: ignore[overload-overlap]
     @overload
     def randomize(
-        self, value: Sequence[str] | NDArray[Any], *, bits: Bits | None = None
+        self, value: Sequence[str] | AnyArray, *, bits: Bits | None = None
     ) -> BitReports: ...
     def randomize(
-        self, value: str | Sequence[str] | NDArray[Any], *, bits: Bits | None = None
+        self, value: str | Sequence[str] | AnyArray, *, bits: Bits | None = None
     ) -> BitReport | BitReports:
         """Draw the report of one value, or of a list of values of different people."""
         values = [value] if isinstance(value, str) else value

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats, Integers
 from ...arithmetic.rational import Number, check_from_0_to_1, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
@@ -27,8 +27,8 @@ _MARGIN = 2.0
 class SketchCells:
     """Unbiased counts of each cell, the people of each row, and the coins' variance per person."""
 
-    sums: NDArray[np.float64]
-    people: NDArray[np.int64]
+    sums: Floats
+    people: Integers
     coin_variance: float
 
     def second_moment(self) -> float:
@@ -76,9 +76,7 @@ def estimate_cells(
     return Estimate("frequency", names, values, errors, low, high, confidence, n, note=note)
 
 
-def _totals(
-    hashes: RowHashes, sums: NDArray[np.float64], names: tuple[str, ...]
-) -> NDArray[np.float64]:
+def _totals(hashes: RowHashes, sums: Floats, names: tuple[str, ...]) -> Floats:
     """Add up, over all rows, the cell of each candidate."""
     prints = fingerprints(names, hashes.key)
     rows = np.arange(hashes.rows)[:, None]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Flags, Integers
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...noise import Bits
-from ...noise.law import Integers
 
 __all__ = [
     "Design",
@@ -21,8 +20,6 @@ __all__ = [
     "read_array",
     "read_numbers",
 ]
-
-Flags: TypeAlias = NDArray[np.bool_]
 
 
 @frozen
@@ -56,23 +53,21 @@ class Design(Protocol):
     def facts(self) -> DesignSizes:
         """The sizes."""
 
-    def place(self, values: Integers, inside: Flags, bits: Bits | None, /) -> NDArray[Any]:
+    def place(self, values: Integers, inside: Flags, bits: Bits | None, /) -> AnyArray:
         """Return a uniform output of S_v where `inside`, of its complement elsewhere.
 
         Guarantee: the bits drawn and the work done are the same for every value and either case.
         Law: `tests/local/test_family.py::TestExactLaw`
         """
 
-    def counts(self, reports: NDArray[Any], /) -> Integers:
+    def counts(self, reports: AnyArray, /) -> Integers:
         """Return for every option how many of the valid reports lie in its set."""
 
-    def valid(self, reports: NDArray[Any], /) -> Flags:
+    def valid(self, reports: AnyArray, /) -> Flags:
         """Return which reports a device could have sent."""
 
 
-def read_array(
-    values: object, kind: type[np.object_] | None = None, *, axes: int = 1
-) -> NDArray[Any]:
+def read_array(values: object, kind: type[np.object_] | None = None, *, axes: int = 1) -> AnyArray:
     """Read one value, or a list of values or reports, as an array.
 
     >>> from discreet.local.designs.design import read_array
@@ -94,7 +89,7 @@ def read_array(
     return array
 
 
-def read_numbers(reports: NDArray[Any], outputs: int) -> Flags:
+def read_numbers(reports: AnyArray, outputs: int) -> Flags:
     """Return which elements of an array are whole numbers below `outputs`.
 
     >>> import numpy as np

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Flags
 from ...frozen import frozen
 from ...noise import Bits, uniform
-from .design import DesignSizes, Flags, Integers, read_numbers
+from .design import DesignSizes, Integers, read_numbers
 
 
 def direct_facts(options: int) -> DesignSizes:
@@ -35,10 +33,10 @@ class Direct:
         others = drawn + (drawn >= values)
         return np.where(inside, values, others)
 
-    def counts(self, reports: NDArray[Any], /) -> Integers:
+    def counts(self, reports: AnyArray, /) -> Integers:
         """Count each output."""
         return np.bincount(reports, minlength=self.facts.options).astype(np.int64)
 
-    def valid(self, reports: NDArray[Any], /) -> Flags:
+    def valid(self, reports: AnyArray, /) -> Flags:
         """Return which reports are options."""
         return read_numbers(reports, self.facts.outputs)

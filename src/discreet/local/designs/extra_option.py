@@ -6,14 +6,12 @@ The set of that option shares no output with any other. Devices report its w out
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Flags
 from ...frozen import frozen
 from ...noise import Bits, uniform
-from .design import DesignSizes, Flags, Integers, read_numbers
+from .design import DesignSizes, Integers, read_numbers
 from .geometry import Geometry
 
 
@@ -65,11 +63,11 @@ class ExtraOption:
         shown_point = np.where(holds_none, off, point)
         return np.where(is_separate, plain.outputs, shown_point)
 
-    def counts(self, reports: NDArray[Any], /) -> Integers:
+    def counts(self, reports: AnyArray, /) -> Integers:
         """Return how many reports lie on each hyperplane, and how many in the separate set."""
         points = reports[reports < self.geometry.facts.outputs]
         return np.append(self.geometry.counts(points), reports.size - points.size)
 
-    def valid(self, reports: NDArray[Any], /) -> Flags:
+    def valid(self, reports: AnyArray, /) -> Flags:
         """Return which reports are points, or the separate set."""
         return read_numbers(reports, self.geometry.facts.outputs + 1)

@@ -9,7 +9,6 @@ from functools import lru_cache
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
 from ...frozen import frozen
@@ -95,7 +94,7 @@ def _digits(numbers: Integers, p: int, degree: int) -> Integers:
     return numbers[:, None] // p ** np.arange(degree) % p
 
 
-def _shifts(digits: Integers, low: NDArray[np.int64], p: int) -> Integers:
+def _shifts(digits: Integers, low: Integers, p: int) -> Integers:
     """Return the digits of x^j·b for every j below the degree and every b: x^e = −c(x)."""
     shifts = [digits]
     for _ in range(digits.shape[1] - 1):
@@ -107,7 +106,7 @@ def _shifts(digits: Integers, low: NDArray[np.int64], p: int) -> Integers:
     return np.stack(shifts)
 
 
-def _irreducible(p: int, degree: int) -> NDArray[np.int64]:
+def _irreducible(p: int, degree: int) -> Integers:
     """Find the first c with x^e + c(x) divisible by no monic polynomial of degree 1 … e/2."""
     for code in range(p**degree):
         low = [code // p**k % p for k in range(degree)]

@@ -9,18 +9,16 @@ points y with ⟨v, y⟩ = 0.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Flags, Floats
 from ...frozen import frozen
 from ...noise import Bits, uniform
-from .design import DesignSizes, Flags, Integers, read_numbers
+from .design import DesignSizes, Integers, read_numbers
 from .field import FiniteField, field_of
 from .hadamard import walsh
-
-Floats: TypeAlias = NDArray[np.float64]
 
 # Reports that are counted by one transform: so many keep its error below 1/100 (see `_sums`).
 _CHUNK = 1 << 24
@@ -78,7 +76,7 @@ class Geometry:
         option = _vector(values, self.q, self.t)
         return _number(_completed(option, free, ~inside, field), field)
 
-    def counts(self, reports: NDArray[Any], /) -> Integers:
+    def counts(self, reports: AnyArray, /) -> Integers:
         """Return how many reports lie on each hyperplane.
 
         Counts are whole numbers, and the floats are off by less than 1/100, so rounding is exact.
@@ -92,7 +90,7 @@ class Geometry:
             total += np.rint(sums[:options]).astype(np.int64)
         return total
 
-    def valid(self, reports: NDArray[Any], /) -> Flags:
+    def valid(self, reports: AnyArray, /) -> Flags:
         """Return which reports are points."""
         return read_numbers(reports, self.facts.outputs)
 
@@ -212,7 +210,7 @@ def _signs(q: int) -> NDArray[np.complex128]:
     return np.concatenate([np.ones((q, 1)), characters], axis=1)
 
 
-def _characters(numbers: Floats, q: int, t: int) -> NDArray[Any]:
+def _characters(numbers: Floats, q: int, t: int) -> AnyArray:
     """Return Σ_y a_y χ_u(y) over the group (Z_p)^(e·t)."""
     field = field_of(q)
     if field.p == 2:

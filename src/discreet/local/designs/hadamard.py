@@ -5,14 +5,12 @@ Any two sets share half of their outputs.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Flags
 from ...frozen import frozen
 from ...noise import Bits, uniform
-from .design import DesignSizes, Flags, Integers, read_numbers
+from .design import DesignSizes, Integers, read_numbers
 
 
 def hadamard_facts(options: int) -> DesignSizes:
@@ -46,18 +44,18 @@ class Hadamard:
         odd = has_odd_ones(spread & row)
         return np.where(odd == inside, spread | lowest, spread)
 
-    def counts(self, reports: NDArray[Any], /) -> Integers:
+    def counts(self, reports: AnyArray, /) -> Integers:
         """Return (n + Σ_y N_y (−1)^⟨y, v+1⟩)/2 by one fast Walsh–Hadamard transform of integers."""
         histogram = np.bincount(reports, minlength=self.facts.outputs).astype(np.int64)
         signs = walsh(histogram)[1 : self.facts.options + 1]
         return (reports.size + signs) // 2
 
-    def valid(self, reports: NDArray[Any], /) -> Flags:
+    def valid(self, reports: AnyArray, /) -> Flags:
         """Return which reports are outputs."""
         return read_numbers(reports, self.facts.outputs)
 
 
-def walsh(numbers: NDArray[Any]) -> NDArray[Any]:
+def walsh(numbers: AnyArray) -> AnyArray:
     """Return Σ_y a_y (−1)^⟨x, y⟩ for every x, along the last axis of a power of two.
 
     The fast Walsh–Hadamard transform. Pairs never reach beyond a row: its length is a multiple of
@@ -79,7 +77,7 @@ def walsh(numbers: NDArray[Any]) -> NDArray[Any]:
     return transformed.reshape(numbers.shape)
 
 
-def has_odd_ones(numbers: NDArray[np.int64]) -> Flags:
+def has_odd_ones(numbers: Integers) -> Flags:
     """Return which numbers have an odd number of binary ones.
 
     >>> import numpy as np

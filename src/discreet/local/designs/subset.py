@@ -7,15 +7,15 @@ option v is named.
 from __future__ import annotations
 
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Flags
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...noise import Bits, uniform
-from .design import DesignSizes, Flags, Integers
+from .design import DesignSizes, Integers
 
 # Options times reports that are unpacked at a time: a bound on memory.
 _CHUNK = 1 << 22
@@ -62,7 +62,7 @@ class Subset:
             taken[rows, chosen] |= ~inside if j == first_round else True
         return np.packbits(_insert(taken, values, inside), axis=1, bitorder="little")
 
-    def counts(self, reports: NDArray[Any], /) -> Integers:
+    def counts(self, reports: AnyArray, /) -> Integers:
         """Add up the columns of bits."""
         options = self.facts.options
         total = np.zeros(options, dtype=np.int64)
@@ -73,7 +73,7 @@ class Subset:
             total += rows.sum(axis=0, dtype=np.int64)
         return total
 
-    def valid(self, reports: NDArray[Any], /) -> Flags:
+    def valid(self, reports: AnyArray, /) -> Flags:
         """Return which reports name exactly k options, and nothing beyond the last one."""
         if reports.dtype != np.uint8 or reports.ndim != 2 or reports.shape[1] != self.facts.width:
             raise InvalidArgument(

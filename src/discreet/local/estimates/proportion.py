@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats
 from ...arithmetic.special import betainc, betaincinv
-
-Floats = NDArray[np.float64]
 
 
 def student(beta: float, free: float) -> float:

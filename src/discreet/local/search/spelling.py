@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Integers
 from ...errors import InvalidArgument
 from ..designs.design import read_array
 
 
-def read_words(values: object, bits: int) -> NDArray[np.int64]:
+def read_words(values: object, bits: int) -> Integers:
     """Read words as numbers of `bits` bits.
 
     >>> from discreet.local.search.spelling import read_words, text_of

@@ -5,11 +5,9 @@ Made from private answers only, so every question about it is post-processing.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Floats
 from ...errors import InvalidArgument
 from ...frozen import frozen
 
@@ -29,14 +27,14 @@ class Hypothesis:
     [4.0]
     """
 
-    weights: NDArray[np.float64]
+    weights: Floats
 
-    def answers(self, queries: NDArray[Any]) -> NDArray[np.float64]:
+    def answers(self, queries: AnyArray) -> Floats:
         """Answer counting queries, one row of zeros and ones each."""
         return counts_of(read_queries(queries, self.weights.size), self.weights)
 
 
-def read_queries(queries: object, domain: int) -> NDArray[Any]:
+def read_queries(queries: object, domain: int) -> AnyArray:
     """Read counting queries: a k × domain array of zeros and ones (one query may be a single row).
 
     >>> from discreet.mechanisms.adaptive.hypothesis import read_queries
@@ -56,7 +54,7 @@ def read_queries(queries: object, domain: int) -> NDArray[Any]:
     return array
 
 
-def _all_zero_or_one(array: NDArray[Any]) -> bool:
+def _all_zero_or_one(array: AnyArray) -> bool:
     for start in range(0, len(array), _BLOCK):
         block = array[start : start + _BLOCK]
         if not ((block == 0) | (block == 1)).all():
@@ -64,7 +62,7 @@ def _all_zero_or_one(array: NDArray[Any]) -> bool:
     return True
 
 
-def read_histogram(histogram: object, domain: int) -> NDArray[np.float64]:
+def read_histogram(histogram: object, domain: int) -> Floats:
     """Read the private histogram: whole counts, exact as floats.
 
     Refuses: another shape, other numbers, negative counts, a sum of 2^53 or more (InvalidArgument);
@@ -81,7 +79,7 @@ def read_histogram(histogram: object, domain: int) -> NDArray[np.float64]:
     return array.astype(np.float64)
 
 
-def counts_of(queries: NDArray[Any], histogram: NDArray[np.float64]) -> NDArray[np.float64]:
+def counts_of(queries: AnyArray, histogram: Floats) -> Floats:
     """Count: one dot product per query; exact where the histogram is whole."""
     counts = np.empty(len(queries))
     for start in range(0, len(queries), _BLOCK):
@@ -90,9 +88,7 @@ def counts_of(queries: NDArray[Any], histogram: NDArray[np.float64]) -> NDArray[
     return counts
 
 
-def updated(
-    weights: NDArray[np.float64], query: NDArray[Any], measured: float, total: float
-) -> NDArray[np.float64]:
+def updated(weights: Floats, query: AnyArray, measured: float, total: float) -> Floats:
     """Multiply the cells that a query counts by exp((measured − believed)/2n); keep the total n.
 
     Let a be the true, h the believed and m the measured answer, all within 0 … n. The relative
@@ -103,6 +99,6 @@ def updated(
     """
     believed = float(query.astype(np.float64) @ weights)
     rate = (measured - believed) / (2 * total)
-    moved: NDArray[np.float64] = weights * np.exp(query * rate)
-    kept: NDArray[np.float64] = moved * (total / moved.sum())
+    moved: Floats = weights * np.exp(query * rate)
+    kept: Floats = moved * (total / moved.sum())
     return kept

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Floats
 from ...arithmetic.rational import Number, one_of, positive, whole
 from ...arithmetic.rounding import up
 from ...frozen import fill, frozen
@@ -121,7 +121,7 @@ class MWEM:
         return _event(self.epsilon, self.noise, self.rounds, self.neighbours)
 
     def release(
-        self, histogram: NDArray[Any], queries: NDArray[Any], *, bits: Bits | None = None
+        self, histogram: AnyArray, queries: AnyArray, *, bits: Bits | None = None
     ) -> Hypothesis:
         """Learn a public histogram from the private one.
 
@@ -164,8 +164,8 @@ class MWEM:
         return 4 / self.epsilon**2
 
     def _learn(
-        self, belief: NDArray[np.float64], rows: NDArray[Any], newest: int, known: dict[int, float]
-    ) -> NDArray[np.float64]:
+        self, belief: Floats, rows: AnyArray, newest: int, known: dict[int, float]
+    ) -> Floats:
         belief = updated(belief, rows[newest], known[newest], self.total)
         for _ in range(self.passes - 1):
             for query, measured in known.items():

@@ -6,11 +6,11 @@ import math
 import threading
 from fractions import Fraction
 from functools import partial
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Flags
 from ...arithmetic.rational import Number, between_0_and_1, positive, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import BudgetExceeded, InvalidArgument
@@ -174,9 +174,7 @@ class SparseVector:
         """Start a run: draw the threshold's noise. The threshold is public."""
         return SparseVectorRun(self, threshold, bits=bits)
 
-    def release(
-        self, values: object, threshold: Number, *, bits: Bits | None = None
-    ) -> NDArray[np.bool_]:
+    def release(self, values: object, threshold: Number, *, bits: Bits | None = None) -> Flags:
         """Answer a list of questions, in order, up to and including the c-th yes."""
         # Read before the run starts: a bad value is refused before a bit is drawn.
         value_steps = to_steps(values, self.exponent)
@@ -252,7 +250,7 @@ class SparseVectorRun:
         value_steps = to_steps([value], self._mechanism.exponent)
         return bool(self.ask_places(value_steps)[0])
 
-    def ask_places(self, places: NDArray[Any]) -> NDArray[np.bool_]:
+    def ask_places(self, places: AnyArray) -> Flags:
         """Answer values given in lattice steps, up to and including the last yes allowed."""
         with self._lock:
             # A forked child has the same threshold: its yeses would not be paid for.

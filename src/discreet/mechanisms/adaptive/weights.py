@@ -6,11 +6,11 @@ import math
 import threading
 from fractions import Fraction
 from functools import partial
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Floats
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import BudgetExceeded, InvalidArgument
@@ -123,13 +123,13 @@ class MultiplicativeWeights:
         """The event to be priced: at most `updates` rounds of one comparison run and one count."""
         return _event(self.epsilon, self.updates, self.neighbours)
 
-    def start(self, histogram: NDArray[Any], *, bits: Bits | None = None) -> WeightsRun:
+    def start(self, histogram: AnyArray, *, bits: Bits | None = None) -> WeightsRun:
         """Start a run on a private histogram (whole counts over the public domain)."""
         return WeightsRun(self, histogram, bits=bits)
 
     def release(
-        self, histogram: NDArray[Any], queries: NDArray[Any], *, bits: Bits | None = None
-    ) -> NDArray[np.float64]:
+        self, histogram: AnyArray, queries: AnyArray, *, bits: Bits | None = None
+    ) -> Floats:
         """Answer the rows of `queries` in order, until the updates run out."""
         return self.start(histogram, bits=bits).answer_all(queries)
 
@@ -183,7 +183,7 @@ class WeightsRun:
     __slots__ = ("_belief", "_bits", "_left", "_lock", "_mechanism", "_truth", "_waiting")
 
     def __init__(
-        self, mechanism: MultiplicativeWeights, histogram: NDArray[Any], *, bits: Bits | None = None
+        self, mechanism: MultiplicativeWeights, histogram: AnyArray, *, bits: Bits | None = None
     ) -> None:
         self._mechanism = mechanism
         self._bits = bits
@@ -221,7 +221,7 @@ class WeightsRun:
             )
         return float(self.answer_all(row)[0])
 
-    def answer_all(self, queries: object) -> NDArray[np.float64]:
+    def answer_all(self, queries: object) -> Floats:
         """Answer the rows of an array in order, until the updates run out.
 
         Refuses: queries after that (BudgetExceeded); `belief` can still be asked, without a bound
@@ -233,7 +233,7 @@ class WeightsRun:
                 raise BudgetExceeded(
                     "the updates of this run are used up; ask its belief", asked=1, left=0
                 )
-            blocks: list[NDArray[np.float64]] = []
+            blocks: list[Floats] = []
             answered = 0
             while answered < len(rows) and self._left:
                 block = self._answer_block(rows[answered : answered + _BLOCK])
@@ -243,7 +243,7 @@ class WeightsRun:
                 return np.empty(0)
             return np.concatenate(blocks)
 
-    def _answer_block(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+    def _answer_block(self, rows: AnyArray) -> Floats:
         """Answer the rows before the next surprise, and that one."""
         believed = counts_of(rows, self._belief)
         true = counts_of(rows, self._truth)
@@ -258,7 +258,7 @@ class WeightsRun:
             answers[-1] = self._measure(rows[last], int(true[last]))
         return answers
 
-    def _measure(self, row: NDArray[Any], true: int) -> float:
+    def _measure(self, row: AnyArray, true: int) -> float:
         """Measure one query, learn from it, and wait for the next surprise."""
         mechanism = self._mechanism
         noisy = true + laplace(1 / mechanism.epsilon, bits=self._bits)

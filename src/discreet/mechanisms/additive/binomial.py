@@ -10,6 +10,7 @@ import math
 from fractions import Fraction
 
 from ... import noise
+from ...arithmetic.arrays import Floats, Integers
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import up
@@ -28,7 +29,7 @@ from ..laws.error_bound import (
     per_cell_beta,
 )
 from ..laws.normal import quantile
-from ..reading.value import Floats, Integers, Whole, deprecated_call, refuse_pure
+from ..reading.value import Whole, deprecated_call, refuse_pure
 from ..sensitivity import Sensitivity, read_sensitivity
 from .gaussian import Gaussian
 from .integer import IntegerMechanism, add_drawn, whole_l1

@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from ... import noise
+from ...arithmetic.arrays import Floats
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole_or_none
 from ...arithmetic.rounding import up
@@ -30,7 +31,6 @@ from ..laws.error_bound import (
 )
 from ..laws.normal import quantile
 from ..reading.value import (
-    Floats,
     Whole,
     count_coordinates,
     deprecated_call,

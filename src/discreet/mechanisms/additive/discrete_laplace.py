@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import partial
 
 from ... import noise
+from ...arithmetic.arrays import Floats
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rounding import up
 from ...frozen import field, fill, frozen
@@ -23,7 +24,7 @@ from ..laws.error_bound import (
     per_cell_beta,
     scale_repr,
 )
-from ..reading.value import Floats, Whole, deprecated_call, read_budget
+from ..reading.value import Whole, deprecated_call, read_budget
 from ..sensitivity import Sensitivity, read_sensitivity
 from .integer import IntegerMechanism, add_drawn, least_laplace_scale, max_noise_scale, whole_l1
 from .truncated import TruncatedGeometric

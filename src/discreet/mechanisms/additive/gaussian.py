@@ -13,6 +13,7 @@ from functools import partial
 from typing import cast
 
 from ... import noise
+from ...arithmetic.arrays import Floats
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole_or_none
 from ...arithmetic.rounding import fraction_up, up
@@ -24,7 +25,6 @@ from ...privacy.events import GaussianNoise
 from ...privacy.measures import ZCDP, ApproxDP, Measure, Neighbours
 from ..laws import normal
 from ..reading.value import (
-    Floats,
     Number,
     count_coordinates,
     deprecated_call,

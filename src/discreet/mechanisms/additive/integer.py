@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...arithmetic.rational import Number, positive
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
@@ -17,7 +18,7 @@ from ...privacy.calibrate import least_scale
 from ...privacy.events import Event
 from ...privacy.measures import Measure, PureDP
 from ..laws.error_bound import evaluate, interval_around, max_scale, per_cell_beta
-from ..reading.value import Floats, Whole, add_saturating, read_whole
+from ..reading.value import Whole, add_saturating, read_whole
 from ..sensitivity import Sensitivity
 from .lattice import Draw
 

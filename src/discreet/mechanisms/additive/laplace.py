@@ -11,6 +11,7 @@ from functools import partial
 from typing import cast
 
 from ... import noise
+from ...arithmetic.arrays import Floats
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole_or_none
 from ...arithmetic.rounding import up
@@ -21,7 +22,6 @@ from ...privacy.events import LaplaceNoise
 from ...privacy.measures import Measure, Neighbours, PureDP
 from ..laws import discrete_laplace as law
 from ..reading.value import (
-    Floats,
     Number,
     count_coordinates,
     deprecated_call,

@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats, Integers
 from ...arithmetic.rational import Number
 from ...errors import InvalidArgument
 from ...noise.grid import LEAST, MOST, add_on_grid, from_grid, grid_exponent, to_grid
@@ -31,15 +32,8 @@ from ..laws.error_bound import (
     read_error,
     scale_repr,
 )
-from ..reading.value import (
-    Floats,
-    Integers,
-    add_saturating,
-    count_coordinates,
-    is_whole,
-    read_number,
-)
 from ..reading.value import Number as Value
+from ..reading.value import add_saturating, count_coordinates, is_whole, read_number
 from ..sensitivity import Sensitivity
 
 

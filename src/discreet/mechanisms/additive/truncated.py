@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats, Integers
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import whole
 from ...arithmetic.rounding import up
@@ -21,8 +22,6 @@ from ...privacy.measures import Measure, Neighbours
 from ..laws import discrete_laplace as law
 from ..laws.error_bound import brief, evaluate, interval_around, least_whole, per_cell_beta
 from ..reading.value import (
-    Floats,
-    Integers,
     Whole,
     count_coordinates,
     deprecated_call,

@@ -7,8 +7,8 @@ from functools import partial
 from operator import attrgetter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Integers
 from ...arithmetic.rational import Number, positive
 from ...frozen import fill, frozen
 from ...noise import Bits, uniform
@@ -100,7 +100,7 @@ class InverseQuantile:
         point = piece.start + uniform(piece.length, bits=bits)
         return self.range.value(point)
 
-    def pieces(self, ordered: NDArray[np.int64]) -> list[Piece]:
+    def pieces(self, ordered: Integers) -> list[Piece]:
         """Cut the lattice at the values: each value is a piece, each gap is one; the best first.
 
         Depths are whole numbers: the score times the quantile's denominator.

@@ -10,8 +10,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Integers
 from ...arithmetic.rational import Number, check_from_0_to_1, rational
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
@@ -49,7 +49,7 @@ class Range:
                 "low must be below high, both as floats: they are public bounds on every value"
             )
 
-    def sorted(self, values: object) -> NDArray[np.int64]:
+    def sorted(self, values: object) -> Integers:
         """Clamp, round and sort values.
 
         Refuses: NaN, and what is no list of numbers (InvalidArgument), without telling a value.
@@ -98,7 +98,7 @@ def ranks(quantile: Fraction, n: int) -> tuple[int, int]:
     return rank - 1, rank
 
 
-def span(ordered: NDArray[np.int64], a: int, b: int, k: int) -> int:
+def span(ordered: Integers, a: int, b: int, k: int) -> int:
     """Return the local sensitivity at distance k, A_k = max over t of x_(b+t) − x_(a+t−k).
 
     t = 0 … k+1, with the bounds beyond both ends of the data. f = x_(a+1) + … + x_b. Replace one
@@ -119,7 +119,7 @@ def span(ordered: NDArray[np.int64], a: int, b: int, k: int) -> int:
     return int((upper - lower).max())
 
 
-def small_spans(ordered: NDArray[np.int64], a: int, b: int, bound: int, most: int) -> int:
+def small_spans(ordered: Integers, a: int, b: int, bound: int, most: int) -> int:
     """Return how many of A_0 … A_(most−1) are at most a bound; they grow with k (see `span`).
 
     Guarantee: the same number of array operations of the same lengths, whatever the values are, so
@@ -147,7 +147,7 @@ def small_spans(ordered: NDArray[np.int64], a: int, b: int, bound: int, most: in
     return found
 
 
-def outer_spans(ordered: NDArray[np.int64], a: int, b: int, count: int) -> NDArray[np.int64]:
+def outer_spans(ordered: Integers, a: int, b: int, count: int) -> Integers:
     """Bound A_0, A_1 … A_(count−1) from above by the outermost pair of each: x_(b+k+1) − x_(a−k).
 
     >>> import numpy as np
@@ -160,7 +160,7 @@ def outer_spans(ordered: NDArray[np.int64], a: int, b: int, count: int) -> NDArr
     return upper - lower[::-1]
 
 
-def _values_at_ranks(ordered: NDArray[np.int64], first: int, count: int) -> NDArray[np.int64]:
+def _values_at_ranks(ordered: Integers, first: int, count: int) -> Integers:
     """Read `count` ranks from `first` on; below rank 1 lies the lower bound, above n the upper."""
     end = first + count
     below = min(count, max(0, 1 - first))

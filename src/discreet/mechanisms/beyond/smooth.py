@@ -13,8 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Integers
 from ...arithmetic.rational import Number, below_half
 from ...arithmetic.rounding import fraction_down, up
 from ...errors import InvalidArgument
@@ -78,7 +78,7 @@ class SmoothMean:
         a, b = self._ranks(ordered.size)
         return _error(self._noise_scale(ordered, a, b), self.range, beta) / (b - a)
 
-    def _noise_scale(self, ordered: NDArray[np.int64], a: int, b: int) -> Fraction:
+    def _noise_scale(self, ordered: Integers, a: int, b: int) -> Fraction:
         """Return S/α with α = ε/2, the scale of the noise in lattice steps."""
         bound = smooth_bound(ordered, a, b, smoothness(self.epsilon, self.delta))
         return bound / (self.epsilon / 2)
@@ -205,7 +205,7 @@ def smoothness(epsilon: Fraction, delta: Fraction) -> Fraction:
     return fraction_down(math.log1p(ratio))
 
 
-def smooth_bound(ordered: NDArray[np.int64], a: int, b: int, beta: Fraction) -> Fraction:
+def smooth_bound(ordered: Integers, a: int, b: int, beta: Fraction) -> Fraction:
     """Return S = max over k of w_k A_k, in lattice steps: exactly β-smooth, at least A_0 and 256.
 
     w_0 = 1, w_(k+1) ≥ e^(−β) w_k, and constant from some k on: with A_k(x) ≤ A_(k+1)(x')
@@ -268,7 +268,7 @@ def _fill_shared(made: object, epsilon: Number, delta: Number, low: Number, high
     fill(made, epsilon=budget.epsilon, delta=budget.delta, range=Range(low, high))
 
 
-def _read_values(bounds: Range, values: object) -> NDArray[np.int64]:
+def _read_values(bounds: Range, values: object) -> Integers:
     """Read at least one value, sorted on the lattice."""
     ordered = bounds.sorted(values)
     if ordered.size == 0:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Integers
 from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import down
 from ...errors import InvalidArgument
@@ -43,7 +43,7 @@ class KeyCounts:
     def above(
         cls,
         keys: list[Hashable],
-        noisy: NDArray[np.int64],
+        noisy: Integers,
         threshold: int,
         error: Callable[[Number], float],
     ) -> KeyCounts:
@@ -87,7 +87,7 @@ def public_order(kept: Iterable[tuple[Hashable, int]]) -> list[tuple[Hashable, i
     return sorted(kept, key=printed)
 
 
-def read_counts(counts: Mapping[Hashable, int]) -> tuple[list[Hashable], NDArray[np.int64]]:
+def read_counts(counts: Mapping[Hashable, int]) -> tuple[list[Hashable], Integers]:
     """Read how many people hold each key; a key that nobody holds is dropped.
 
     >>> from discreet.mechanisms.keys.counts import read_counts

@@ -10,9 +10,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ...arithmetic.arrays import Integers
 from ...arithmetic.rational import Number, between_0_and_1, positive, rational, whole
 from ...frozen import fill, frozen
 from ...noise import Bits, gaussian, laplace
@@ -58,7 +56,7 @@ class KeyThreshold:
     delta: Fraction
     max_groups: int
     _tail: Callable[[int], float]
-    _draw: Callable[[int, Bits | None], NDArray[np.int64]]
+    _draw: Callable[[int, Bits | None], Integers]
 
     __repr__ = parameter_repr
 
@@ -140,7 +138,7 @@ class LaplaceThreshold(KeyThreshold):
         """The event to be priced: discrete Laplace noise of Δ1 = K, and δ for a person's keys."""
         return KeySelection(DiscreteLaplaceNoise(self.scale, self.max_groups), self.delta)
 
-    def _draw(self, count: int, bits: Bits | None) -> NDArray[np.int64]:
+    def _draw(self, count: int, bits: Bits | None) -> Integers:
         """Draw the noise of `count` keys."""
         return laplace(self.scale, count, bits=bits)
 
@@ -206,7 +204,7 @@ class GaussianThreshold(KeyThreshold):
         """The event to be priced: discrete Gaussian noise of Δ2² = K, and δ for a person's keys."""
         return KeySelection(_noise_of_keys(self.variance, self.max_groups), self.delta)
 
-    def _draw(self, count: int, bits: Bits | None) -> NDArray[np.int64]:
+    def _draw(self, count: int, bits: Bits | None) -> Integers:
         """Draw the noise of `count` keys."""
         return gaussian(self.variance, count, bits=bits)
 

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...arithmetic.special import betainc
-from ..reading.value import Floats
 
 # From here on five terms of Stirling's series are exact to the last bit of a float.
 _MIN_SERIES = 16

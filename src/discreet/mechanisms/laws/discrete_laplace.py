@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from ..reading.value import Floats
+from ...arithmetic.arrays import Floats
 
 
 def pmf(steps: Floats, h: float) -> Floats:

@@ -14,11 +14,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats, Integers
 from ...arithmetic.rational import Number, between_0_and_1, positive, whole
 from ...arithmetic.rounding import down, up
-from ..reading.value import Integers, add_saturating
+from ..reading.value import add_saturating
 
 _MIN_INT64 = -(1 << 63)
 _MAX_INT64 = (1 << 63) - 1
@@ -179,7 +179,7 @@ def _shifted(answer: Integers, by: int) -> Integers:
     return np.array(ends, dtype=np.int64).reshape(answer.shape)
 
 
-def evaluate(function: Callable[[NDArray[np.float64]], NDArray[np.float64]], x: object) -> Any:  # noqa: ANN401 - a float or an array
+def evaluate(function: Callable[[Floats], Floats], x: object) -> Any:  # noqa: ANN401 - a float or an array
     """Evaluate a law at a number (returns a float) or at every entry of an array.
 
     >>> import numpy as np

@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...arithmetic.special import ndtr, ndtri
-from ..reading.value import Floats
 
 
 def pmf(x: Floats, sigma: float, step: float) -> Floats:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray
 from ...errors import InvalidArgument
 from ...noise import to_grid
 
@@ -44,7 +43,7 @@ def sensitivity_in_steps(sensitivity: Fraction, exponent: int) -> int:
     return ceil(sensitivity / step_size(exponent))
 
 
-def to_steps(values: object, exponent: int) -> NDArray[Any]:
+def to_steps(values: object, exponent: int) -> AnyArray:
     """Round numbers half-up to whole steps of 2^exponent.
 
     Returns an int64 array, or an array of Python integers where those are too wide.
@@ -77,7 +76,7 @@ def to_steps(values: object, exponent: int) -> NDArray[Any]:
     return _narrowed(wide.reshape(array.shape))
 
 
-def add_exactly(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+def add_exactly(left: AnyArray, right: AnyArray) -> AnyArray:
     """Add integers without overflow.
 
     >>> import numpy as np
@@ -87,13 +86,13 @@ def add_exactly(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     """
     has_objects = "O" in left.dtype.kind + right.dtype.kind
     if has_objects or _largest(left) + _largest(right) >= 2 * _NARROW:
-        wide: NDArray[Any] = left.astype(object) + right.astype(object)
+        wide: AnyArray = left.astype(object) + right.astype(object)
         return wide
-    narrow: NDArray[Any] = left + right
+    narrow: AnyArray = left + right
     return narrow
 
 
-def _largest(array: NDArray[Any]) -> int:
+def _largest(array: AnyArray) -> int:
     """Return the largest absolute value, 0 for an empty array."""
     if not array.size:
         return 0
@@ -103,7 +102,7 @@ def _largest(array: NDArray[Any]) -> int:
     return max(abs(greatest), abs(least))
 
 
-def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
+def _narrowed(array: AnyArray) -> AnyArray:
     """Return an int64 array where all numbers are below 2^62."""
     if _largest(array) >= _NARROW:
         return array

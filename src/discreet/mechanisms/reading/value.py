@@ -19,16 +19,13 @@ import math
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeAlias, TypeVar, assert_never, cast
+from typing import Any, TypeVar, assert_never, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats, Integers
 from ...errors import InvalidArgument
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-
-Integers: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 
 Whole = TypeVar("Whole", int, Integers)
 """Argument and answer of a mechanism on the integers."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats, Integers
 from ...arithmetic.special import bdtr, betaincinv, gammaln
 
 # Above the relative error of the log-gamma function in the pmf for n up to 10^8.
@@ -83,9 +83,7 @@ def frequency_intervals(count: int, n: int, p: float, q: float, beta: float) -> 
     return least, low
 
 
-def clopper_pearson(
-    counts: NDArray[np.int64], n: NDArray[np.int64] | int, beta: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def clopper_pearson(counts: Integers, n: Integers | int, beta: float) -> tuple[Floats, Floats]:
     """Return the ends of intervals that hold a binomial's p (Clopper, Pearson 1934).
 
     Each holds with probability at least 1 − β. For the mean of different probabilities the binomial
@@ -110,7 +108,7 @@ def clopper_pearson(
     return low * (1 - 1e-9), widened_high
 
 
-def binomial_window(t: int, p: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def binomial_window(t: int, p: float) -> tuple[Integers, Floats]:
     """Return the values of Bin(t, p) that matter and their probabilities.
 
     By Bernstein's inequality less than 2·e^(−40) lies farther from the mean than 9 deviations and

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Floats, Integers
 from ...arithmetic.rational import Number, one_of, positive, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
@@ -89,9 +89,7 @@ class GridResponse:
             return self._over_cells().event
         return Promise(PureDP(self.epsilon), neighbours=REPLACE)
 
-    def release(
-        self, value: Place | NDArray[Any], *, bits: Bits | None = None
-    ) -> Place | NDArray[np.int64]:
+    def release(self, value: Place | AnyArray, *, bits: Bits | None = None) -> Place | Integers:
         """Randomize one cell (row, column), or an n × 2 array of cells of different people."""
         cells = self._read_cells(value)
         if self.score == "uniform":
@@ -107,7 +105,7 @@ class GridResponse:
             return moved
         return int(moved[0, 0]), int(moved[0, 1])
 
-    def _along_axis(self, truths: NDArray[np.int64], bits: Bits | None) -> NDArray[np.int64]:
+    def _along_axis(self, truths: Integers, bits: Bits | None) -> Integers:
         """Randomize rows or columns."""
         axis = np.arange(self.side)
         told = np.zeros_like(truths)
@@ -118,15 +116,15 @@ class GridResponse:
             told = np.where(truths == cell, drawn, told)
         return told
 
-    def channel(self) -> NDArray[np.float64]:
+    def channel(self) -> Floats:
         """Return P(told | true) along one axis, distance score: row = true, column = told."""
         axis = np.arange(self.side)
         distances = np.abs(axis[:, None] - axis[None, :])
         weights = np.exp(-float(self.rate) * distances)
-        rows: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+        rows: Floats = weights / weights.sum(axis=1, keepdims=True)
         return rows
 
-    def estimate(self, responses: NDArray[Any]) -> GridFrequencies:
+    def estimate(self, responses: AnyArray) -> GridFrequencies:
         """Estimate the k × k table of frequencies among the people who answered, without bias.
 
         Refuses: no responses, and responses off the grid (InvalidArgument).
@@ -153,7 +151,7 @@ class GridResponse:
         reach = self._frequencies(people, no_counts).reach(read_beta(beta))
         return float(reach.max())
 
-    def _frequencies(self, n: int, counts: NDArray[np.float64]) -> GridFrequencies:
+    def _frequencies(self, n: int, counts: Floats) -> GridFrequencies:
         if self.score == "distance":
             inverse = np.linalg.inv(self.channel()).astype(np.float64)
             return GridFrequencies(n, counts, inverse, 0.0)
@@ -166,7 +164,7 @@ class GridResponse:
         """Return the randomized response over all k² cells, which the uniform score is."""
         return RandomizedResponse(self.side**2, epsilon=self.epsilon)
 
-    def _read_cells(self, value: object) -> NDArray[np.int64]:
+    def _read_cells(self, value: object) -> Integers:
         cells = np.asarray(value)
         # A plain pair is one cell; an array of one dimension is refused below.
         if cells.ndim == 1 and not isinstance(value, np.ndarray):
@@ -187,19 +185,19 @@ class GridFrequencies:
     """
 
     n: int
-    counts: NDArray[np.float64]
-    unmix: NDArray[np.float64]
+    counts: Floats
+    unmix: Floats
     base: float
 
     @property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Floats:
         """The unbiased estimates; single ones may lie outside 0 … 1."""
         centred = self.counts / self.n - self.base
-        estimates: NDArray[np.float64] = self.unmix.T @ centred @ self.unmix
+        estimates: Floats = self.unmix.T @ centred @ self.unmix
         return estimates
 
     @property
-    def variance(self) -> NDArray[np.float64]:
+    def variance(self) -> Floats:
         """The coins' variance of each estimate, itself estimated without bias.
 
         It is (mean of w² − f)/n, at least 0. A person whose true cell is c adds w with mean
@@ -216,7 +214,7 @@ class GridFrequencies:
         mean_of_squares = mean_of_squares + shift**2
         return np.maximum((mean_of_squares - self.values) / self.n, 0.0)
 
-    def interval(self, beta: Number = 0.05, *, joint: bool = False) -> NDArray[np.float64]:
+    def interval(self, beta: Number = 0.05, *, joint: bool = False) -> Floats:
         """Return a confidence interval (low, high) per cell, in a last axis.
 
         Each holds with probability 1 − β, with `joint` all at once (union bound). By Hoeffding
@@ -225,10 +223,10 @@ class GridFrequencies:
         intervals = self.counts.size if joint else 1
         reach = self.reach(read_beta(beta) / intervals)
         ends = [self.values - reach, self.values + reach]
-        around: NDArray[np.float64] = np.stack(ends, axis=-1)
+        around: Floats = np.stack(ends, axis=-1)
         return around.clip(0.0, 1.0)
 
-    def reach(self, chance: float) -> NDArray[np.float64]:
+    def reach(self, chance: float) -> Floats:
         """Bound how far each estimate is off, but for a failure probability `chance`."""
         least = self.unmix.min(axis=0)
         greatest = self.unmix.max(axis=0)
@@ -238,5 +236,5 @@ class GridFrequencies:
         spread = products.max(axis=0) - products.min(axis=0)
         log_term = math.log(2 / chance)
         deviation = up(math.sqrt(log_term / (2 * self.n)))
-        bound: NDArray[np.float64] = deviation * spread
+        bound: Floats = deviation * spread
         return bound

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Floats, Integers
 from ...arithmetic.rational import Number, check_from_0_to_1, positive, rational, whole
 from ...arithmetic.rounding import fraction_up, log_up, up
 from ...errors import InvalidArgument
@@ -128,19 +128,17 @@ class RandomizedResponse:
     @overload
     def release(self, value: int, *, bits: Bits | None = None) -> int: ...
     @overload
-    def release(self, value: NDArray[Any], *, bits: Bits | None = None) -> NDArray[np.int64]: ...
-    def release(
-        self, value: int | NDArray[Any], *, bits: Bits | None = None
-    ) -> int | NDArray[np.int64]:
+    def release(self, value: AnyArray, *, bits: Bits | None = None) -> Integers: ...
+    def release(self, value: int | AnyArray, *, bits: Bits | None = None) -> int | Integers:
         """Randomize one person's answer, or an array of answers of different people."""
         truths = read_answers(value, self.options)
         shifts = self._shifts(truths.size, bits).reshape(truths.shape)
-        answers: NDArray[np.int64] = (truths + shifts) % self.options
+        answers: Integers = (truths + shifts) % self.options
         if answers.ndim == 0:
             return int(answers)
         return answers
 
-    def _shifts(self, n: int, bits: Bits | None) -> NDArray[np.int64]:
+    def _shifts(self, n: int, bits: Bits | None) -> Integers:
         """Draw how far each answer moves around the circle of options: 0 with probability p."""
         if self.truth is None:
             scores = np.zeros(self.options, dtype=np.int64)
@@ -151,7 +149,7 @@ class RandomizedResponse:
         other = uniform(self.options - 1, n, bits=bits)
         return np.where(keep, 0, 1 + other)
 
-    def estimate(self, responses: NDArray[Any]) -> Frequencies:
+    def estimate(self, responses: AnyArray) -> Frequencies:
         """Estimate how frequent each option is among the people who answered.
 
         >>> import discreet as dp
@@ -206,26 +204,26 @@ class Frequencies:
     """Frequencies estimated from randomized responses; unbiased, so one may lie outside 0 … 1."""
 
     n: int
-    counts: NDArray[np.int64]
+    counts: Integers
     p: float
     q: float
 
     @property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Floats:
         """The estimates (ȳ − q)/(p − q)."""
         observed = self.counts / self.n
-        estimates: NDArray[np.float64] = (observed - self.q) / (self.p - self.q)
+        estimates: Floats = (observed - self.q) / (self.p - self.q)
         return estimates
 
     @property
-    def variance(self) -> NDArray[np.float64]:
+    def variance(self) -> Floats:
         """The coins' variance of each estimate, at the estimated frequency."""
         frequencies = np.clip(self.values, 0.0, 1.0)
         return _coin_variance(frequencies, self.n, self.p, self.q)
 
     def interval(
         self, beta: Number = 0.05, *, joint: bool = False, sampled: bool = False
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return a confidence interval (low, high) per option, as rows.
 
         Each holds with probability 1 − β, with `joint` all at once (union bound).
@@ -243,14 +241,14 @@ class Frequencies:
             ends.append(frequency_intervals(count, self.n, self.p, self.q, beta_each))
         return np.array(ends, dtype=np.float64) / self.n
 
-    def _clopper_pearson(self, beta: float) -> NDArray[np.float64]:
+    def _clopper_pearson(self, beta: float) -> Floats:
         observed = np.stack(clopper_pearson(self.counts, self.n, beta), axis=1)
         ends = (observed - self.q) / (self.p - self.q)
         # With p < q the ends come in reverse order.
         return np.clip(np.sort(ends, axis=1), 0.0, 1.0)
 
 
-def read_answers(value: object, options: int) -> NDArray[np.int64]:
+def read_answers(value: object, options: int) -> Integers:
     """Read answers as numbers of options; the message of a refusal carries no answer.
 
     >>> from discreet.mechanisms.response.randomized import read_answers
@@ -278,9 +276,7 @@ def _epsilon_of(truth: Fraction, options: int) -> Fraction:
     return log_up(max(odds, 1 / odds))
 
 
-def _coin_variance(
-    f: NDArray[np.float64] | np.float64, n: int, p: float, q: float
-) -> NDArray[np.float64]:
+def _coin_variance(f: Floats | np.float64, n: int, p: float, q: float) -> Floats:
     """Return the variance that the coins add to an estimated frequency."""
     of_holders = f * p * (1 - p)
     of_others = (1 - f) * q * (1 - q)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Floats
 from ...arithmetic.rational import Number, positive, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
@@ -152,7 +151,7 @@ class Exponential(ScoreSelection):
         """Draw one candidate's index, exactly from the law."""
         return exponential_choice(scores, self.rate, bits=bits)
 
-    def probabilities(self, scores: ScoreArray) -> NDArray[np.float64]:
+    def probabilities(self, scores: ScoreArray) -> Floats:
         """Return the law: the probability of each candidate, to about 15 digits."""
         return selection_law(scores, self.rate)
 
@@ -180,23 +179,23 @@ class Exponential(ScoreSelection):
         return up(gap / float(self.rate))
 
 
-def selection_law(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
+def selection_law(scores: ScoreArray, rate: Fraction) -> Floats:
     """Return exp(rate·score)/Σ, relative to the best score so that nothing overflows."""
     weights = relative_weights(scores, rate)
     with np.errstate(under="ignore"):
-        law: NDArray[np.float64] = weights / math.fsum(weights)
+        law: Floats = weights / math.fsum(weights)
     return law
 
 
-def relative_weights(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
+def relative_weights(scores: ScoreArray, rate: Fraction) -> Floats:
     """Return exp(rate·(score − best)) to float precision; for reports only, never for a draw."""
     float_rate = float(min(rate, _MAX_REPORTED_RATE))
     with np.errstate(over="ignore", under="ignore"):
-        weights: NDArray[np.float64] = np.exp(-gaps_below_best(scores) * float_rate)
+        weights: Floats = np.exp(-gaps_below_best(scores) * float_rate)
     return weights
 
 
-def gaps_below_best(scores: ScoreArray) -> NDArray[np.float64]:
+def gaps_below_best(scores: ScoreArray) -> Floats:
     """Return best − score, rounded once; ∞ where that is beyond floats.
 
     >>> from discreet.mechanisms.selection.exponential import gaps_below_best
@@ -205,7 +204,7 @@ def gaps_below_best(scores: ScoreArray) -> NDArray[np.float64]:
     """
     checked = scores_of(scores, 1)
     with np.errstate(over="ignore"):
-        gaps: NDArray[Any] = checked.best - checked.values
+        gaps: AnyArray = checked.best - checked.values
     # 64-bit integers may wrap around: the unsigned reading is then the true gap.
     if gaps.dtype == np.int64:
         gaps = gaps.view(np.uint64)

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats
 from ...arithmetic.rational import Number, one_of, whole
 from ...arithmetic.rounding import up
 from ...arithmetic.series import legendre
@@ -144,7 +144,7 @@ class NoisyMax(ScoreSelection):
         # argmax takes the first of equal scores, as the proof assumes.
         return int(np.argmax(noisy))
 
-    def probabilities(self, scores: ScoreArray) -> NDArray[np.float64]:
+    def probabilities(self, scores: ScoreArray) -> Floats:
         """Return the law of continuous noise, for at most 2 000 candidates.
 
         The law on the lattice differs from it by about 2^-40.
@@ -189,7 +189,7 @@ def _gap_of_laplace(others: int, beta: float) -> float:
     return high
 
 
-def _laplace_law(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _laplace_law(scores: Floats) -> Floats:
     """Integrate f(z − s_i) Π_{j≠i} F(z − s_j); the best score is 0.
 
     The integral is cut at the scores, between which the integrand is analytic.

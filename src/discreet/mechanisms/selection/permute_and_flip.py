@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats
 from ...arithmetic.rational import Number, whole
 from ...arithmetic.rounding import up
 from ...arithmetic.series import legendre
@@ -99,7 +99,7 @@ class PermuteAndFlip(ScoreSelection):
         """Draw one candidate's index, exactly from the law."""
         return permute_and_flip(scores, self.rate, bits=bits)
 
-    def probabilities(self, scores: ScoreArray) -> NDArray[np.float64]:
+    def probabilities(self, scores: ScoreArray) -> Floats:
         """Return the law: the probability of each candidate, for at most 2 000 of them."""
         return flip_law(scores, self.rate)
 
@@ -128,7 +128,7 @@ def check_listed(candidates: int) -> None:
         )
 
 
-def flip_law(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
+def flip_law(scores: ScoreArray, rate: Fraction) -> Floats:
     """Return the law p_i ∫₀¹ Π_{j≠i} (1 − p_j t) dt, p_j = exp(rate(w_j − max w)).
 
     Give each candidate a uniform arrival time t: i is chosen if its coin falls heads and no earlier
@@ -148,7 +148,7 @@ def flip_law(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
     logs = np.log1p(-np.outer(times, bias))
     # The product over j ≠ i as a sum of logarithms less the candidate's own.
     others = np.exp(logs.sum(axis=1, keepdims=True) - logs)
-    law: NDArray[np.float64] = bias * (weights / 2 @ others)
+    law: Floats = bias * (weights / 2 @ others)
     return law
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats, Integers
 from ...arithmetic.rational import Number, whole
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
@@ -114,7 +114,7 @@ class TopK(ScoreSelection):
         """The event to be priced: k selections, each knowing the ones before."""
         return Repeated(ExponentialSelection(self.epsilon, neighbours=self.neighbours), self.k)
 
-    def release(self, scores: ScoreArray, *, bits: Bits | None = None) -> NDArray[np.int64]:
+    def release(self, scores: ScoreArray, *, bits: Bits | None = None) -> Integers:
         """Draw k different indices, the first chosen first."""
         values = self._read_scores(scores)
         remaining = np.arange(values.size)
@@ -158,7 +158,7 @@ class TopK(ScoreSelection):
         beta_each = Fraction(read_beta(beta)) / self.k
         return each.error(whole(options, "options", least=self.k), beta_each)
 
-    def _read_scores(self, scores: ScoreArray) -> NDArray[np.int64] | NDArray[np.float64]:
+    def _read_scores(self, scores: ScoreArray) -> Integers | Floats:
         values = scores_of(scores, self.rate).values
         if values.size < self.k:
             raise InvalidArgument(f"k = {self.k} needs at least as many candidates")

@@ -17,8 +17,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Integers
 from ...frozen import frozen
 from ..loss.atoms import Atoms
 from ..loss.loss_masses import Array
@@ -39,7 +39,7 @@ class Counters:
     relative error of the chances. `depth` says how rare a case is that is cut off.
     """
 
-    totals: NDArray[np.int64]
+    totals: Integers
     chances: Array
     slopes: Array
     even: float
@@ -92,7 +92,7 @@ def window(n: int, p: float, depth: int = DEPTH) -> tuple[int, Array]:
     return low, np.asarray(raw / raw.sum())
 
 
-def runs(first: int, last: int, fine: float) -> NDArray[np.int64]:
+def runs(first: int, last: int, fine: float) -> Integers:
     """Return the beginnings of runs of whole numbers from first to last.
 
     Each run is at most a part `fine` of its beginning long.

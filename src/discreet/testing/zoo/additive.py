@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Floats, Integers
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP
 from .noise import CLAIM_FRACTION, geometric, laplace, on_grid, polar
 from .specimen import Specimen
 
-Numbers = NDArray[np.float64]
+Numbers = Floats
 
 
 def textbook_laplace(value: float, size: int) -> Numbers:
@@ -31,7 +31,7 @@ def classic_gaussian(value: float, size: int) -> Numbers:
     return on_grid(np.random.default_rng().normal(value, sigma, size))
 
 
-def clipped_to_true_n(data: Sequence[int], size: int) -> NDArray[np.int64]:
+def clipped_to_true_n(data: Sequence[int], size: int) -> Integers:
     """Clamp a noisy count to 0..n with the true n, which is private under add/remove."""
     return np.clip(sum(data) + geometric(1.0, size), 0, len(data))
 
@@ -42,7 +42,7 @@ def nan_pass_through(data: Sequence[float], size: int) -> Numbers:
     return on_grid(total + laplace(1.0, size))
 
 
-def integer_wrap(data: Sequence[int], size: int) -> NDArray[np.int64]:
+def integer_wrap(data: Sequence[int], size: int) -> Integers:
     """Sum clamped values in 8 bits: the sum wraps, and one person moves it by 256."""
     clamped = np.clip(data, 0, 1).astype(np.int8)
     with np.errstate(over="ignore"):
@@ -86,7 +86,7 @@ def clamped_sum(data: Sequence[float], size: int) -> Numbers:
     return on_grid(np.sum(clamped) + laplace(1.0, size))
 
 
-def truncated_geometric(data: Sequence[int], size: int) -> NDArray[np.int64]:
+def truncated_geometric(data: Sequence[int], size: int) -> Integers:
     """Clamp a noisy count to a public range."""
     return np.clip(sum(data) + geometric(1 / CLAIM_FRACTION, size), 0, 12)
 

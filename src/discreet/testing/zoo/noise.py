@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ...arithmetic.arrays import AnyArray, Floats, Integers
 
 CLAIM_FRACTION = 0.95
 """Fraction of their claim that sound mechanisms use: one that uses all is refuted now and then."""
 
 
-def laplace(scale: float, size: int | tuple[int, ...]) -> NDArray[np.float64]:
+def laplace(scale: float, size: int | tuple[int, ...]) -> Floats:
     """Return Laplace noise by inversion of its distribution function, as in textbooks."""
     u = np.random.default_rng().random(size) - 0.5
     return np.asarray(-scale * np.sign(u) * np.log1p(-2 * np.abs(u)))
 
 
-def geometric(scale: float, size: int | tuple[int, ...]) -> NDArray[np.int64]:
+def geometric(scale: float, size: int | tuple[int, ...]) -> Integers:
     """Return two-sided geometric integers with α = exp(−1/scale)."""
     rng = np.random.default_rng()
     stop = -math.expm1(-1 / scale)
@@ -28,10 +28,10 @@ def geometric(scale: float, size: int | tuple[int, ...]) -> NDArray[np.int64]:
     return np.asarray(first - second, dtype=np.int64)
 
 
-def polar(scale: float, size: int) -> NDArray[np.float64]:
+def polar(scale: float, size: int) -> Floats:
     """Return pairs of normal numbers by Marsaglia's polar method."""
     rng = np.random.default_rng()
-    found: list[NDArray[np.float64]] = []
+    found: list[Floats] = []
     while sum(map(len, found)) < size:
         u = 2 * rng.random((size, 2)) - 1
         s = np.sum(u * u, axis=1)
@@ -43,6 +43,6 @@ def polar(scale: float, size: int) -> NDArray[np.float64]:
     return scale * np.concatenate(found)[:size]
 
 
-def on_grid(values: NDArray[Any], step: float = 2.0**-10) -> NDArray[np.float64]:
+def on_grid(values: AnyArray, step: float = 2.0**-10) -> Floats:
     """Round to a public grid, coarse enough to hide all rounding errors of the floats."""
     return np.asarray(np.round(values / step) * step)

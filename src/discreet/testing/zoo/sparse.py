@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Flags, Floats, Integers
 from .noise import laplace, on_grid
 from .specimen import Specimen
 
 EPSILON = 1.0
 
 
-def _stopped(above: NDArray[np.bool_], most: int | None) -> NDArray[np.int64]:
+def _stopped(above: Flags, most: int | None) -> Integers:
     """Return the answers, stopped after `most` positive ones."""
     answers = above.astype(np.int64)
     if most is None:
@@ -30,13 +30,13 @@ def _stopped(above: NDArray[np.bool_], most: int | None) -> NDArray[np.int64]:
 
 def algorithm(
     threshold: float, query: float | None, most: int | None
-) -> Callable[[Sequence[float], int], NDArray[np.int64]]:
+) -> Callable[[Sequence[float], int], Integers]:
     """Make a variant by the scales of the threshold's and the queries' noise, and the limit.
 
     A scale of None is no noise.
     """
 
-    def run(queries: Sequence[float], size: int) -> NDArray[np.int64]:
+    def run(queries: Sequence[float], size: int) -> Integers:
         answers = np.asarray(queries, dtype=np.float64)
         noise = 0.0 if query is None else laplace(query, (size, len(answers)))
         noisy = answers + noise
@@ -45,7 +45,7 @@ def algorithm(
     return run
 
 
-def refreshed(queries: Sequence[float], size: int, most: int = 2) -> NDArray[np.int64]:
+def refreshed(queries: Sequence[float], size: int, most: int = 2) -> Integers:
     """Run algorithm 2 (Dwork, Roth 2014): a fresh threshold after each positive answer, more noise."""
     noise = laplace(4 * most / EPSILON, (size, len(queries)))
     answers = np.asarray(queries, dtype=np.float64) + noise
@@ -60,7 +60,7 @@ def refreshed(queries: Sequence[float], size: int, most: int = 2) -> NDArray[np.
     return found
 
 
-def numeric(queries: Sequence[float], size: int) -> NDArray[np.float64]:
+def numeric(queries: Sequence[float], size: int) -> Floats:
     """Run algorithm 3 (lecture notes of 2011): the noisy answer that was compared is released."""
     noise = laplace(2 / EPSILON, (size, len(queries)))
     noisy = np.asarray(queries, dtype=np.float64) + noise

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import Integers
 from ...privacy.measures import ApproxDP
 from .noise import CLAIM_FRACTION, geometric
 from .specimen import Specimen
 
-Table = NDArray[np.int64]
+Table = Integers
 
 
 def _counts(data: Sequence[str]) -> Table:

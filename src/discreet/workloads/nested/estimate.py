@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arithmetic.arrays import AnyArray, Floats, Integers
 from ...frozen import frozen
-from ..budget_shares import Floats, cell_factor
+from ..budget_shares import cell_factor
 from ..estimate import STEP, ExactTable
 from ..project import whole_parts, whole_rows
-from ..strategy_norms import Integers, largest
+from ..strategy_norms import largest
 from ..workload import KeySet, shape_of, spread_shape
 from .workload import NestedTables
 
@@ -103,7 +102,7 @@ def beside(table: Integers) -> Integers:
     return _contrasts(table)
 
 
-def _contrasts(table: NDArray[Any]) -> NDArray[Any]:
+def _contrasts(table: AnyArray) -> AnyArray:
     for axis in range(1, table.ndim):
         table = table * table.shape[axis] - table.sum(axis=axis, keepdims=True)
     return table

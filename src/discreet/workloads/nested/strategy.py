@@ -20,12 +20,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats, Integers
 from ...frozen import frozen, replace
-from ..budget_shares import Floats, best_shares, component_price, level_ratios
+from ..budget_shares import best_shares, component_price, level_ratios
 from ..estimate import to_steps
 from ..residual import residual_block
 from ..strategy_noise import Measurement, shares_of, variances_of
-from ..strategy_norms import Block, Integers, cell_block
+from ..strategy_norms import Block, cell_block
 from ..tree import LevelStrategy, deepest_alike, least_squares, level_sums
 from ..workload import (
     Hierarchy,

@@ -14,10 +14,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ...arithmetic.arrays import Floats
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...frozen import field, fill, frozen
-from ..budget_shares import Floats, cell_factor, component_price, fresh_parts, level_ratios
+from ..budget_shares import cell_factor, component_price, fresh_parts, level_ratios
 from ..workload import (
     MAX_CELLS,
     MAX_SETS,

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..budget_shares import Floats
+from ...arithmetic.arrays import Floats
 from ..estimate import ComponentEstimate
 from .nearest import simplex
 

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..budget_shares import Floats
-from ..strategy_norms import Integers
+from ...arithmetic.arrays import Floats, Integers
 
 # Numbers within this distance below a whole number are rounded up to it: float errors.
 _ROUNDING = 1e-9

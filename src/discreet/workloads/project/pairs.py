@@ -14,9 +14,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..budget_shares import Floats
+from ...arithmetic.arrays import Floats, Integers
 from ..estimate import STEP, ComponentEstimate
-from ..strategy_norms import Integers
 from ..workload import KeySet
 from .nearest import whole_rows
 
