@@ -6,7 +6,7 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
 (* Row 44: lazy comparison. U is known to lie in [start, end) and each threshold t in [low, high], all in units of 2^-precision;
-   gap is `_gap_of`: what it decides is what U and the thresholds themselves decide, whatever bits are still unread. *)
+   gap is `gap_of`: what it decides is what U and the thresholds themselves decide, whatever bits are still unread. *)
 Section Lazy.
 Variable R : realFieldType.
 Fixpoint gap (start stop : int) (bounds : seq (int * int)) (index : nat) : option nat :=

@@ -30,8 +30,8 @@ def texts(monkeypatch):
     """Every text that is written, in order."""
     found, write = [], written.tally_sql
 
-    def recorded(facts, writer):
-        found.append(write(facts, writer))
+    def recorded(facts, writer, last):
+        found.append(write(facts, writer, last))
         return found[-1]
 
     monkeypatch.setattr(written, "tally_sql", recorded)

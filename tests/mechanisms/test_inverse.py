@@ -105,15 +105,17 @@ class TestChoice:
     @given(
         st.lists(st.tuples(st.integers(1, 2**32), st.integers(0, 60)), min_size=1, max_size=8),
         st.integers(4, 80),
+        st.sampled_from([choosing._GUARD_BITS, choosing._FIRST_GUARD_BITS]),
     )
-    def test_bounds_enclose(self, parts, precision):
+    def test_bounds_enclose(self, parts, precision, guard):
         import mpmath as mp
 
         pieces = [Piece(0, length, depth) for length, depth in sorted(parts, key=lambda p: p[1])]
         rate = Fraction(3, 7)
         with mp.workdps(60):
             exact = [p.length * mp.e ** (-mp.mpf(3) / 7 * p.depth) for p in pieces]
-            found = list(choosing._ends(pieces, sum(p.length for p in pieces), rate, precision))
+            total = sum(p.length for p in pieces)
+            found = list(choosing._ends(pieces, total, rate, precision, guard))
             for i, (low, high) in enumerate(found):
                 end = mp.fsum(exact[: i + 1]) / mp.fsum(exact) * 2**precision
                 assert low <= end + mp.mpf(10) ** -30

@@ -18,7 +18,7 @@ import discreet as dp
 from discreet.errors import BudgetExceeded
 from discreet.local import Choice
 from discreet.mechanisms.keys.partition import optimal_rule
-from discreet.noise.exact_search import _gap_of
+from discreet.noise.exact_search import gap_of
 from discreet.noise.exp import exp_neg
 from discreet.noise.law import cell, first
 from discreet.privacy import LaplaceNoise, PureDP
@@ -257,14 +257,14 @@ class TestCells:
 
 
 class TestLazyComparison:
-    """Row 44: `_gap_of` on every case that Coq computed by `gap`; decided cases are exact."""
+    """Row 44: `gap_of` on every case that Coq computed by `gap`; decided cases are exact."""
 
     def test_as_coq_computes(self):
         rows = CONSTANTS["gap_table"]
         assert len(rows) == 1000
         for start, stop, *bounds, index in rows:
             thresholds = [tuple(bounds[:2]), tuple(bounds[2:])]
-            assert _gap_of(start, stop, thresholds) == index
+            assert gap_of(start, stop, thresholds) == index
 
 
 MATRICES = [np.array(m).reshape(2, 2) for m in product((-2, 0, 1), repeat=4)]

@@ -31,6 +31,7 @@ from ..plan.choose import plan_question
 from ..plan.plan import Plan
 from ..plan.thresholded_count import CountSelection
 from ..privacy.measures import Measure
+from ..query.algebra.open_totals import OpenTotals
 from ..query.algebra.tally import KeptKeys, Tally, Term, Totals
 from ..query.algebra.tree import Key as KeyColumn
 from ..query.algebra.tree import Question, Relation
@@ -45,8 +46,8 @@ from ..statistics.releases.set_totals import CellsNeed, SetsRelease
 from ..statistics.releases.total import DistinctNeed, ExactTotals, KeyValues, NoisyTotal, TotalNeed
 from .answer import Answer, read_level
 
-GatheredTotals: TypeAlias = dict[KeyValues, Any]
-"""Totals of one need by key: a number, or a tuple of numbers for a partition. Absent keys are 0."""
+GatheredTotals: TypeAlias = Any
+"""Totals of one need by key: a number, a tuple of numbers for a partition, or `OpenTotals`. Absent keys are 0."""
 
 
 class TallyBatch(Protocol):
@@ -280,6 +281,9 @@ def _totals_of(
     need: Need | CellsNeed, totals: Totals, positions: Mapping[Term, int]
 ) -> GatheredTotals:
     """Pick the totals of one need: a number for each key, or several that are released together."""
+    if isinstance(need, PlaceNeed) and isinstance(totals, OpenTotals):
+        # Arrays have one total, which is the need's.
+        return totals
     own = [positions[term] for term in need.tally.terms]
     if isinstance(need, PartitionNeed):
         together = {}

@@ -49,14 +49,14 @@ def settle(
     """
     while True:
         precision = width + GUARD
-        index = _gap_of(word << GUARD, (word + 1) << GUARD, thresholds(precision))
+        index = gap_of(word << GUARD, (word + 1) << GUARD, thresholds(precision))
         if index >= 0:
             return index
         word = (word << step) | draw.word(step)
         width += step
 
 
-def _gap_of(start: int, end: int, thresholds: Iterable[Bounds]) -> int:
+def gap_of(start: int, end: int, thresholds: Iterable[Bounds]) -> int:
     """Return the index of the gap between thresholds that holds all of [start, end), or −1."""
     for index, (low, high) in enumerate(thresholds):
         # U < end ≤ low ≤ t. If not, U ≥ t is certain only from start ≥ high on.

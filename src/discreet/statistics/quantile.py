@@ -12,17 +12,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
-from ..frozen import frozen
-from ..query.algebra.expression import Constant, Expression
+from ..frozen import frozen, replace
+from ..query.algebra.expression import Expression
 from ..query.algebra.statistic import Quantile
 from ..query.algebra.tally import Tally
-from ..query.algebra.tree import Where
 from ..query.bounds.quantile_grid import QuantileGrid, quantile_grid_of
 from ..query.bounds.sensitivity import vote_influence
 from ..query.domains.domain import Scalar
 from ..query.meaning.post_processing import Value
 from .recipe import SHAPED_DATA, Draws, Need, NoiseModel, NoisyValue, Recipe, StatisticMethod
-from .releases.basis import Basis, present
+from .releases.basis import Basis
 from .releases.choice import rows_by
 from .releases.quantile_release import PlaceNeed
 from .releases.total import StoredForm
@@ -67,7 +66,7 @@ class QuantileRecipe:
     def needs(self, basis: Basis) -> list[Need]:
         """List the one release of all quantiles of the expression."""
         ladder = quantile_grid_of(self.expression, basis.columns, cells_for(basis.key_count))
-        tally = place_tally(self.expression, ladder, basis)
+        tally = place_tally(ladder, basis)
         # Quantiles of one expression have equal needs, so that they are released and paid once.
         asked = {at for of, at in basis.quantiles if of == self.expression}
         ats = tuple(sorted({self.at, *asked}))
@@ -85,16 +84,16 @@ class QuantileRecipe:
         return QuantileEstimate((value, value), chosen.reaches[own], chosen.range, draws.level)
 
 
-def place_tally(of: Expression, ladder: QuantileGrid, basis: Basis) -> Tally:
-    """Count the rows whose value is not NULL, by key and cell.
+def place_tally(ladder: QuantileGrid, basis: Basis) -> Tally:
+    """Count rows by key and cell; a row whose value is NULL is in no cell.
 
-    Contribution bounding limits the rows of a person over all keys and cells together.
+    Contribution bounding limits the rows of a person over all keys and cells together, and the rows
+    in none: a row weighs the same whatever is asked about it (docs/explanation/meaning.md, M3).
     """
-    condition = present(of, basis.rows)
-    rows = basis.rows
-    if condition != Constant(True):
-        rows = Where(rows, condition)
-    return rows_by((*basis.keys, *ladder.expressions), rows, basis)
+    tally = rows_by((*basis.keys, *ladder.expressions), basis.rows, basis)
+    if len(ladder.expressions) > 1:
+        return tally
+    return replace(tally, cells=(ladder.first, ladder.last))
 
 
 @frozen

@@ -190,7 +190,9 @@ class DuckDB:
 
     def _answer_over(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
-        self._store = SqlStore(DUCKDB, self._no_table, self._fetch, texts=self._texts)
+        self._store = SqlStore(
+            DUCKDB, self._no_table, self._fetch, texts=self._texts, arrays=self._fetch_arrays
+        )
 
     def _over(self, schemas: Iterable[Schema]) -> SqlStore:
         """Return a store over the tables that some schemas declare, each read by its schema."""
@@ -229,15 +231,20 @@ class DuckDB:
     def _no_table(self, name: str) -> StoredTable:
         raise InvalidArgument(f"no schema of {name} was given")
 
-    def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
+    def _fetch_arrays(self, sql: str) -> Sequence[Sequence[object]]:
+        return self._fetch(sql, arrays=True)
+
+    def _fetch(self, sql: str, *, arrays: bool = False) -> Sequence[Sequence[object]]:
         connection = self._connection
         # One query at a time on a connection; progress and interrupt belong to that query.
         with self._lock:
             try:
                 if not self._progress:
-                    return self._run(sql)
+                    return self._run(sql, arrays=arrays)
                 return watch(
-                    lambda: self._run(sql), connection.query_progress, connection.interrupt
+                    lambda: self._run(sql, arrays=arrays),
+                    connection.query_progress,
+                    connection.interrupt,
                 )
             except duckdb.InterruptException:
                 raise cancelled() from None
@@ -245,8 +252,13 @@ class DuckDB:
                 # The message of DuckDB may show a value of a row, so it is dropped.
                 raise failure() from None
 
-    def _run(self, sql: str) -> Sequence[Sequence[object]]:
-        return self._connection.execute(sql).fetchall()
+    def _run(self, sql: str, *, arrays: bool = False) -> Sequence[Sequence[object]]:
+        answer = self._connection.execute(sql)
+        if not arrays:
+            return answer.fetchall()
+        # Lists come as arrays. What is masked in a column of cells is None in its list.
+        columns = answer.fetchnumpy().values()
+        return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _as_declared(schema: Schema, table: StoredTable) -> StoredTable:

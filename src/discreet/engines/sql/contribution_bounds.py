@@ -23,7 +23,7 @@ from ...query.algebra.tally import (
 )
 from ...query.domains.domain import MAX_STEPS
 from ..tally_analysis import TermFacts
-from .contributions import Entries, EntryNumber
+from .contributions import BESIDE, Entries, EntryNumber, OpenKey
 from .dialect import Dialect, bigint, case_sql, cast_sql
 from .rows.join_barrier import JoinSide, join_sql
 from .select import all_equal, group_by, named_cells, nested, none_null, numbered, select_sql
@@ -99,12 +99,16 @@ def _totals(
     numbers: Iterable[tuple[str, int]], rows: Entries, source: str, dialect: Dialect
 ) -> str:
     """Write totals of bounded contributions, each with its largest absolute value."""
-    cells = [f"COALESCE({dialect.total(sql, size)}, 0)" for sql, size in numbers]
+    cells = [dialect.total(sql, size) for sql, size in numbers]
+    if rows.open is None:
+        cells = [f"COALESCE({cell}, 0)" for cell in cells]
     return _group(cells, rows, source)
 
 
 def _group(cells: Sequence[str], rows: Entries, source: str) -> str:
     """Write totals by key; keys are read from their codes here, once for each that occurs."""
+    if rows.open is not None:
+        return _in_lists(cells, rows, rows.open, source)
     by_codes = group_by(rows.keys)
     if rows.keys == rows.read_keys:
         return select_sql([*rows.keys, *cells], source, by_codes)
@@ -117,6 +121,35 @@ def _group(cells: Sequence[str], rows: Entries, source: str) -> str:
     read = select_sql([*read_keys, *names], nested(sql))
     sums = [f"sum({name})" for name in names]
     return select_sql([*read_names, *sums], nested(read), group_by(read_names))
+
+
+def _in_lists(totals: Sequence[str], rows: Entries, last: OpenKey, source: str) -> str:
+    """Write one row for each listed key: lists of the groups of its last key, and of their totals.
+
+    A group is of `BESIDE` values, each with totals of its own: so there are fewer groups, and often
+    few enough for an array. All lists of a row are made from the same rows at the same time, so
+    they are in one order.
+    """
+    *listed, name = rows.keys
+    distance = f"({name} - {bigint(last.low)})"
+    bits = BESIDE.bit_length() - 1
+    # No value is beyond its domain; a cast that could fail would tell of a row.
+    group = f"TRY_CAST({distance} >> {bits} AS {last.group_type})"
+    place = f"TRY_CAST(COALESCE({distance} & {BESIDE - 1}, 0) AS UTINYINT)"
+    placed = select_sql(["*", f"{group} AS kg", f"{place} AS kp"], source)
+    aggregates = []
+    for total in totals:
+        for number in range(BESIDE):
+            aggregates.append(f"{total} FILTER (WHERE kp = {number})")
+    names = numbered("x", len(aggregates))
+    cells = named_cells(zip(names, aggregates, strict=True))
+    grouped = select_sql([*listed, "kg", *cells], nested(placed), group_by([*listed, "kg"]))
+    read_names = numbered("y", len(listed))
+    read_keys = named_cells(zip(read_names, rows.read_keys, strict=False))
+    read = select_sql([*read_keys, "kg", *names], nested(grouped))
+    lists = ["list(CAST(COALESCE(kg, -1) AS BIGINT)) AS z"]
+    lists += [f"list(CAST(COALESCE({name}, 0) AS BIGINT)) AS z{name}" for name in names]
+    return select_sql([*read_names, *lists], nested(read), group_by(read_names))
 
 
 def _by_rows(rows: Entries, max_rows: int, dialect: Dialect) -> str:

@@ -30,6 +30,9 @@ from .reading.number import clip_sql
 from .rows.relation import COUNT, Writer, frame_of, scope_of
 from .select import group_by, named_cells, nested, none_null, select_sql
 
+BESIDE = 4
+"""Values of a last key that are in one group, each with totals of its own; a power of two."""
+
 
 @frozen
 class EntryNumber:
@@ -47,6 +50,22 @@ class EntryNumber:
     square: str = ""
     squares: int = 0
     size: int = 0
+
+
+@frozen
+class OpenKey:
+    """A last key that is a whole number of `low` … `high`, whose values no list names."""
+
+    low: int
+    high: int
+
+    @property
+    def group_type(self) -> str:
+        """The narrowest type of the number of a group of `BESIDE` values."""
+        groups = (self.high - self.low) // BESIDE + 1
+        if groups > 1 << 32:
+            return "BIGINT"
+        return "USMALLINT" if groups <= 1 << 16 else "UINTEGER"
 
 
 @frozen
@@ -82,6 +101,8 @@ class Entries:
     """Each person has one row in a key at most."""
     group_test: str = ""
     """Test that a row is in a listed group of a `GroupRowShare`; "" if every row is."""
+    open: OpenKey | None = None
+    """The last key, if its totals come in lists."""
 
     @property
     def listed_sql(self) -> str:
@@ -113,8 +134,8 @@ class _StoredCount:
     is_share: bool = False
 
 
-def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
-    """Write one row for each row that counts."""
+def entries_of(facts: TallyFacts, writer: Writer, last: OpenKey | None = None) -> Entries:
+    """Write one row for each row that counts; totals by the key `last` are to come in lists."""
     tally = facts.tally
     # Names of keys are taken first, since tests and deferred keys refer to them.
     names = tuple(writer.fresh("k") for _ in tally.keys)
@@ -129,7 +150,7 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     # A test reads the keys themselves.
     codes = plain_keys(names, facts)
     if not test and not join_test:
-        codes = coded_keys(names, facts, writer)
+        codes = coded_keys(names, facts, writer, plain=last is not None)
     stored = _StoredCount()
     # A stored number of rows is that of the whole table.
     if not join_test:
@@ -164,6 +185,7 @@ def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
         nobody=_nobody(tally, writer) if len(frame.owner) == 1 else "",
         test=test,
         group_test=_group_test(facts, names, writer),
+        open=last,
     )
 
 

@@ -164,8 +164,10 @@ def plain_keys(names: Sequence[str], facts: TallyFacts) -> KeyCodes:
     return KeyCodes(tuple(columns), tuple(names))
 
 
-def coded_keys(names: Sequence[str], facts: TallyFacts, writer: Writer) -> KeyCodes:
-    """Choose what to group by instead of each key.
+def coded_keys(
+    names: Sequence[str], facts: TallyFacts, writer: Writer, *, plain: bool = False
+) -> KeyCodes:
+    """Choose what to group by instead of each key; `plain`: the last one stays as it is.
 
     Guarantee: the keys that are read from codes are those of the rows, and depend on no other row.
 
@@ -177,7 +179,10 @@ def coded_keys(names: Sequence[str], facts: TallyFacts, writer: Writer) -> KeyCo
         return plain_keys(names, facts)
     coder = _Coder(facts, writer, one_to_one=within_person)
     for name, key, domain in zip(names, tally.keys, facts.keys, strict=True):
-        coder.add(name, key, domain)
+        if plain and name == names[-1]:
+            coder.keep(name, key, domain)
+        else:
+            coder.add(name, key, domain)
     return KeyCodes(tuple(coder.columns), tuple(coder.keys), coder.raw)
 
 
@@ -213,6 +218,11 @@ class _Coder:
             self.keys.append(self._by_text(name, key, texts))
         else:
             self.keys.append(self._computed(name, key, domain))
+
+    def keep(self, name: str, key: Expression, domain: Domain) -> None:
+        """Add a key that rows are grouped by as it is."""
+        self.columns.append(CodeColumn(name, domain, expression=key))
+        self.keys.append(name)
 
     def _count(self, domains: Iterable[Domain]) -> None:
         self._groups *= _combinations(domains)

@@ -29,7 +29,7 @@ from ...intake.compatibility import misfit
 from ...query.algebra.tally import Free, Tally, Totals
 from ...query.algebra.tree import JoinPublic, Relation
 from ...query.bounds.relation_facts import tables_of
-from ...query.domains.domain import domain_of_column
+from ...query.domains.domain import Values, domain_of_column
 from ..base import (
     PeopleTotals,
     PublicKeys,
@@ -41,8 +41,9 @@ from ..base import (
     require_public,
 )
 from ..tally_analysis import RECENT_TALLIES, TallyFacts, relations_in, understand
+from .cell_arrays import open_key, read_open_totals
 from .contribution_bounds import bounded_sql
-from .contributions import entries_of, once_per_person
+from .contributions import OpenKey, entries_of, once_per_person
 from .dialect import Dialect, StoredColumn, StoredTable
 from .keys import value_of
 from .reading.type_support import is_readable
@@ -101,6 +102,8 @@ class SqlStore:
     fetch: Fetch
     counted: set[Schema] = field(default_factory=set)
     texts: TextCache = field(default_factory=TextCache, repr=False, compare=False)
+    arrays: Fetch | None = None
+    """Runs a text whose rows have lists, each as an array; None where a list is no faster."""
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
@@ -108,6 +111,9 @@ class SqlStore:
         # A public table that repeats more than declared would break the sensitivity.
         for schema in public_tables(tally.rows):
             self._check_matches(schema)
+        last = open_key(facts)
+        if self.arrays is not None and last is not None:
+            return read_open_totals(facts, self.arrays(sql), last)
         return read_totals(facts, self.fetch(sql))
 
     def tally_people(self, tally: Tally) -> PeopleTotals:
@@ -178,7 +184,8 @@ class SqlStore:
             tables[schema.name] = table
         sql = self.texts.find(tally, tables)
         if sql is None:
-            sql = tally_sql(facts, writer)
+            last = None if self.arrays is None else open_key(facts)
+            sql = tally_sql(facts, writer, last)
             self.texts.keep(tally, tables, sql)
         return facts, sql
 
@@ -308,15 +315,15 @@ def public_tables(relation: Relation) -> Iterable[Schema]:
             yield each.table
 
 
-def tally_sql(facts: TallyFacts, writer: Writer) -> str:
-    """Write the SQL text of a tally.
+def tally_sql(facts: TallyFacts, writer: Writer, last: OpenKey | None = None) -> str:
+    """Write the SQL text of a tally; totals by the key `last` come in lists.
 
     Refuses: ids that are stored as different types, and expressions that are nested too deeply.
 
     Law: tests/engines/test_random.py::TestEveryEngineAgreesWithMemory
     """
     tally = facts.tally
-    rows = entries_of(facts, writer)
+    rows = entries_of(facts, writer, last)
     _check_ids(facts, writer)
     dialect = writer.dialect
     # Joining heavy people alone reads the tables twice. If the second reading saw other rows, a
@@ -378,7 +385,7 @@ def read_totals(facts: TallyFacts, answer: Iterable[Sequence[object]]) -> Totals
     for total, factor in zip(columns[width:], _count_values(facts), strict=bool(rows)):
         numbers.append([int(number) * factor for number in total])
     keys = list(zip(*read_keys, strict=True)) if width else [()] * len(rows)
-    totals: Totals = dict(zip(keys, zip(*numbers, strict=True), strict=True))
+    totals: dict[Values, tuple[int, ...]] = dict(zip(keys, zip(*numbers, strict=True), strict=True))
     if len(totals) < len(rows):
         raise failure()
     if not tally.only or not width:

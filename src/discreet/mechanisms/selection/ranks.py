@@ -11,12 +11,15 @@ histogram like any other. A person who is added changes it by their own weight; 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from heapq import merge
 from itertools import accumulate
 from operator import attrgetter
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...frozen import fill, frozen
 from .score_runs import Piece
@@ -94,6 +97,14 @@ class RankTarget:
         return 2 * max(below, above) * unit
 
 
+@frozen
+class CellCounts:
+    """Weights of the rows of cells, as arrays of 64-bit integers; cells in order, each once."""
+
+    cells: NDArray[np.int64]
+    weights: NDArray[np.int64]
+
+
 @frozen(init=False)
 class RankedRows:
     """Rows in each cell that has any, in order, as weights (`weight` a row).
@@ -108,12 +119,22 @@ class RankedRows:
     Law: tests/mechanisms/test_split_quantiles.py::TestPlaces
     """
 
-    cells: list[int]
-    before: list[int]
+    cells: Sequence[int]
+    before: Sequence[int]
     parts: int
     weight: int
 
-    def __init__(self, counts: Mapping[int, int], parts: int = 1, weight: int = 1) -> None:
+    def __init__(
+        self, counts: Mapping[int, int] | CellCounts, parts: int = 1, weight: int = 1
+    ) -> None:
+        if isinstance(counts, CellCounts):
+            taken = counts.weights != 0
+            sums = np.cumsum(counts.weights[taken])
+            # Views of arrays give integers of Python, whose sums are exact at any size.
+            ends = np.concatenate(([0], sums))
+            fill(self, cells=counts.cells[taken].data, before=ends.data)
+            fill(self, parts=parts, weight=weight)
+            return
         cells = sorted(cell for cell, count in counts.items() if count)
         cell_weights = (counts[cell] for cell in cells)
         before = list(accumulate(cell_weights, initial=0))

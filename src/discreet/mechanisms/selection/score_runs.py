@@ -7,15 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 
 from ...frozen import frozen
 from ...noise import Bits
 from ...noise.bits import ByteWords, readable
-from ...noise.exact_search import settle
+from ...noise.exact_search import gap_of, settle
 from ...noise.exp import Bounds, exp_neg
 
 # Guard bits of a weight beyond the precision of the draw and the bits of the total mass.
 _GUARD_BITS = 48
+# Bits of a draw that are read at once; those by which most draws are decided, with less to spare.
+_WIDTH = 64
+_FIRST_BITS = 32
+_FIRST_GUARD_BITS = 16
+# The largest digit of a depth.
+_DIGIT = 15
 
 
 @frozen
@@ -76,17 +83,25 @@ def choose_piece(
     """
     cached = _CachedPieces(pieces)
     draw = ByteWords(readable(bits))
+    word = draw.word(_WIDTH)
+    # The first bits decide nearly every draw, and need few of the pieces.
+    first_bits = word >> _WIDTH - _FIRST_BITS
+    coarse = _ends(cached, total, rate, _FIRST_BITS, _FIRST_GUARD_BITS)
+    index = gap_of(first_bits, first_bits + 1, coarse)
+    if index >= 0:
+        return cached.read[index]
 
     def cumulated(precision: int) -> Iterator[Bounds]:
-        return _ends(cached, total, rate, precision)
+        return _ends(cached, total, rate, precision, _GUARD_BITS)
 
-    index = settle(draw.word(64), 64, cumulated, draw)
-    return cached.read[index]
+    return cached.read[settle(word, _WIDTH, cumulated, draw)]
 
 
-def _ends(pieces: Iterable[Piece], total: int, rate: Fraction, precision: int) -> Iterator[Bounds]:
+def _ends(
+    pieces: Iterable[Piece], total: int, rate: Fraction, precision: int, guard: int
+) -> Iterator[Bounds]:
     """Bound the cumulated probabilities of the pieces, in units of 2^-precision."""
-    fine = precision + _GUARD_BITS + total.bit_length()
+    fine = precision + guard + total.bit_length()
     low_sum = 0
     high_sum = 0
     covered = 0
@@ -125,11 +140,38 @@ def _weights(pieces: Iterable[Piece], rate: Fraction, fine: int) -> Iterator[tup
     for piece in pieces:
         move = 0 if last_depth is None else piece.depth - last_depth
         if move not in factors:
-            gap = rate * move
-            factors[move] = exp_neg(gap.numerator, gap.denominator, fine)
+            factors[move] = _decay(move, rate, fine)
         factor_low, factor_high = factors[move]
         # The product of lower bounds is rounded down, that of upper bounds up.
         low = low * factor_low >> fine
         high = -(-(high * factor_high) >> fine)
         last_depth = piece.depth
         yield piece, (low, high)
+
+
+@lru_cache(maxsize=64)
+def _decays(rate: Fraction, fine: int) -> dict[int, Bounds]:  # noqa: ARG001 what it is known for
+    """Return the bounds that are known so far: all keys of a question draw at one rate."""
+    return {}
+
+
+def _decay(move: int, rate: Fraction, fine: int) -> Bounds:
+    """Bound 2^fine · exp(−rate·move) by a product over the digits of the move.
+
+    The factors of digits are few and kept: a product of them is faster than a series.
+    """
+    known = _decays(rate, fine)
+    low = 1 << fine
+    high = 1 << fine
+    place = 0
+    while move >> place:
+        part = (move >> place & _DIGIT) << place
+        place += _DIGIT.bit_length()
+        if part and part not in known:
+            gap = rate * part
+            known[part] = exp_neg(gap.numerator, gap.denominator, fine)
+        if part:
+            part_low, part_high = known[part]
+            low = low * part_low >> fine
+            high = -(-(high * part_high) >> fine)
+    return low, high

@@ -45,6 +45,7 @@ Law: tests/query/test_sensitivity.py::TestTotalsOfPeople
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from ...frozen import frozen
@@ -137,6 +138,9 @@ class Tally:
     `joined`: the places of the keys that a public list is joined to (RIGHT JOIN of chosen keys). A
     row that matches nothing in the list is then no row of the relation, and so none of its person's
     rows.
+
+    `cells`: the least and the greatest value that the last key can have, which is a whole number
+    that `only` does not list. A store may count so many cells in arrays (`OpenTotals`).
     """
 
     rows: Relation
@@ -146,6 +150,7 @@ class Tally:
     only: tuple[Values, ...] | None = None
     people: bool = False
     joined: tuple[int, ...] = ()
+    cells: tuple[int, int] | None = None
 
     @property
     def listed(self) -> int:
@@ -173,5 +178,5 @@ class Tally:
         return tuple(key[place] for place in self.joined)
 
 
-Totals: TypeAlias = dict[Values, tuple[int, ...]]
+Totals: TypeAlias = Mapping[Values, tuple[int, ...]]
 """Result of a tally: for every key that occurs, the total of each term, as integers of any size."""

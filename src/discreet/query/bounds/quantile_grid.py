@@ -210,17 +210,19 @@ def _finest(above: int, below: int, most: int) -> int:
 
 
 def _cell_expression(distance: Expression, reach: int, step: Fraction, fine: int) -> Expression:
-    """Write `_cell` of a distance from 0 to `reach` steps: one branch for each doubling."""
+    """Write `_cell` of a distance from 0 to `reach` steps."""
     last_power = max(0, reach.bit_length() - 1 - fine)
-    branches: list[Expression] = []
-    for power in range(last_power):
-        end = Constant((2 << fine + power) * step)
-        branches.append(call_of(Function.LESS, distance, end))
-        branches.append(_shifted(distance, power, step, fine))
-    last = _shifted(distance, last_power, step, fine)
-    if branches:
-        return call_of(Function.CASE, *branches, last)
-    return last
+
+    def between(first: int, last: int) -> Expression:
+        """Write the cell where its power lies from `first` to `last`, by halving that range."""
+        if first == last:
+            return _shifted(distance, first, step, fine)
+        middle = (first + last) // 2
+        end = Constant((2 << fine + middle) * step)
+        is_less = call_of(Function.LESS, distance, end)
+        return call_of(Function.CASE, is_less, between(first, middle), between(middle + 1, last))
+
+    return between(0, last_power)
 
 
 def _shifted(distance: Expression, power: int, step: Fraction, fine: int) -> Expression:

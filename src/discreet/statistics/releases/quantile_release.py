@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...frozen import frozen
 from ...mechanisms import selection
@@ -24,6 +24,7 @@ from ...mechanisms.additive.discrete_laplace import Geometric
 from ...noise import Bits, uniform
 from ...privacy.events import Event, Sequence
 from ...privacy.measures import ADD_REMOVE, Neighbours
+from ...query.algebra.open_totals import NULL, OpenTotals
 from ...query.algebra.tally import Tally
 from ...query.bounds.relation_facts import neighbours_of
 from ...query.domains.domain import Scalar
@@ -33,9 +34,10 @@ from .quantile_intervals import QuantileParts
 if TYPE_CHECKING:
     from ...mechanisms.selection.quantile_interval import IntervalSelection
     from ...mechanisms.selection.quantiles import SplitQuantiles
-    from ...mechanisms.selection.ranks import RankedRows, RankTarget
+    from ...mechanisms.selection.ranks import CellCounts, RankedRows, RankTarget
     from ...query.bounds.quantile_grid import QuantileGrid
 
+CountsOfCells: TypeAlias = "Mapping[int, int] | CellCounts"
 Ends = tuple[Scalar, Scalar]
 _PARTS_OF_ONE = Fraction(1, 3), Fraction(0), Fraction(2, 3)
 _PARTS_OF_SEVERAL = Fraction(1, 2), Fraction(1, 6), Fraction(1, 3)
@@ -122,20 +124,27 @@ class PlaceNeed:
         return Sequence(events)
 
     def counts(
-        self, found: Mapping[tuple[Scalar, ...], int]
-    ) -> dict[tuple[Scalar, ...], dict[int, int]]:
+        self, found: Mapping[tuple[Scalar, ...], int] | OpenTotals
+    ) -> Mapping[tuple[Scalar, ...], CountsOfCells]:
         """Sort exact counts by key, then by cell."""
+        if isinstance(found, OpenTotals):
+            made = selection.ranks.CellCounts
+            arrays = {}
+            for key, (cells, counts) in found.arrays.items():
+                present = cells != NULL
+                arrays[key] = made(cells[present], counts[present])
+            return arrays
         width = len(self.ladder.expressions)
         sorted_by_key: dict[tuple[Scalar, ...], dict[int, int]] = {}
         # Many cells have the same digits in other keys: each is worked out once.
         known: dict[tuple[Scalar, ...], int] = {}
         for place, count in found.items():
-            digits = place[-width:]
-            if None in digits:
+            own = place[-width:]
+            if None in own:
                 continue
-            cell = known.get(digits)
+            cell = known.get(own)
             if cell is None:
-                cell = known[digits] = self.ladder.cell_of(digits)
+                cell = known[own] = self.ladder.cell_of(own)
             sorted_by_key.setdefault(place[:-width], {})[cell] = count
         return sorted_by_key
 
@@ -219,7 +228,7 @@ class PlaceRelease:
         return rows
 
     def draw(
-        self, counts: Mapping[int, int], level: float, *, bits: Bits | None = None
+        self, counts: CountsOfCells, level: float, *, bits: Bits | None = None
     ) -> ChosenPlaces:
         """Choose all values and intervals of one key.
 
