@@ -1,4 +1,4 @@
-(* Streams and blocks (T1, T2, T3, T8 of the specification), not yet in code. *)
+(* Streams and blocks: T1, T2, T3 and T8 of docs/explanation/proofs.md. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp Require Import zify ring.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

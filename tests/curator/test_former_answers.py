@@ -53,6 +53,9 @@ def by(keys):
         (PEOPLE, [by("b"), TOTAL], True),
         (CAPPED, [by("b")], False),
         (PEOPLE, [JOINED], False),
+        (ROWS, ["SELECT MEDIAN(n) AS m FROM v"], True),
+        (PEOPLE, ["SELECT MEDIAN(n) AS m FROM v"], False),
+        (PEOPLE, ["SELECT MEDIAN(COALESCE(n, 0)) AS m FROM v"], True),
     ],
 )
 def test_what_is_proved_to_be_the_same(schema, texts, same):

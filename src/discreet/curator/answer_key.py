@@ -66,7 +66,7 @@ from ..query.algebra.tree import (
 from ..query.bounds.check import CheckedQuestion
 from ..query.bounds.fanout import find_cut, find_cuts
 from ..query.bounds.missing_keys import absent_keys
-from ..query.bounds.relation_facts import tables_of, unit_of
+from ..query.bounds.relation_facts import always_present, tables_of, unit_of
 from ..query.text.measured_part import MeasuredPart, measured_part, prints_name
 from ..query.text.question import describe, fingerprint
 
@@ -224,7 +224,9 @@ def same_target(questions: Mapping[str, CheckedQuestion]) -> bool:
         People   one or several      no row can be without a key, all keys are public, no cap on
                                      groups is declared and no join truncates: rows outside the keys
                                      were not among a person's rows, a plan chose between two caps,
-                                     and the columns that were read decided which rows were kept
+                                     and the columns that were read decided which rows were kept;
+                                     and no quantile is of what may be NULL: such rows were not
+                                     among a person's rows either
 
     Law: tests/curator/test_former_answers.py
     """
@@ -238,7 +240,17 @@ def same_target(questions: Mapping[str, CheckedQuestion]) -> bool:
         truncates = any(map(_truncates, relations_of(question)))
         if has_people and (not _has_one_cap(question) or truncates):
             return False
+        if has_people and _has_quantile_of_null(question):
+            return False
     return True
+
+
+def _has_quantile_of_null(question: Question) -> bool:
+    """Return whether a quantile is of an expression that may be NULL."""
+    for _, statistic in question.statistics:
+        if isinstance(statistic, Quantile) and not always_present(statistic.of, question.rows):
+            return True
+    return False
 
 
 def _truncates(rows: Relation) -> bool:
