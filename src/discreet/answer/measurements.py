@@ -1,7 +1,8 @@
 """Measurements of a workload: unbiased estimates before post-processing, and their covariance.
 
-Published tables have no negative numbers and are whole; a regression on them is biased, with unknown
-errors. For such analyses these measurements are published beside them.
+Published counts may have been moved to 0 or above and to whole numbers (`nonnegative`, `whole`); a
+regression on them is biased, with unknown errors. For such analyses these measurements are
+published beside them.
 """
 
 from __future__ import annotations

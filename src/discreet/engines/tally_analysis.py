@@ -1,10 +1,12 @@
 """Static analysis of a tally: the public facts that every engine needs before it runs one.
 
-All refusals of a tally are made here, from its text and the schemas alone. So every engine refuses
-the same tallies, and does so before it touches a row. The analysis never depends on data.
+All refusals by meaning are made here, from the tally's text and the schemas alone. So every engine
+refuses the same tallies, before it touches a row; a store may refuse besides what it cannot write or
+read. The analysis never depends on data.
 
-The bounds keep all arithmetic of one contribution within 64-bit integers: |c|, and r·|c| of a
-clipped sum, are at most 2^62.
+The bounds keep all arithmetic of one contribution within 64-bit integers: a row's weighted value
+before clipping, and r times the larger bound of a term where a share has r rows in one key, are at
+most 2^62 in size.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class SecureBits:
 
 
 def _fetch(count: int) -> bytes:
-    """Ask OpenSSL, which is loaded with the first draw: it takes a tenth of the time to import all mechanisms."""
+    """Ask OpenSSL, loaded with the first draw: earlier, it would add a tenth to the time of importing discreet."""
     try:
         data: bytes = import_module("ssl").RAND_bytes(count)
     except (ImportError, OSError, ValueError, MemoryError) as failure:  # ssl.SSLError is an OSError

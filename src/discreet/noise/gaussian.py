@@ -40,6 +40,7 @@ class GaussianLaw:
     def _side(self, offset: int, precision: int) -> Iterator[Bounds]:
         """Bound exp(−(k·2^shift + offset)²/(2·variance)), k = 0, 1 …, until it is below one unit.
 
+        `offset` is 0 or 1, and so its own square.
         Each weight is the one before times a ratio that shrinks by the constant factor
         exp(−2^(2·shift)/variance): four multiplications a cell.
         """

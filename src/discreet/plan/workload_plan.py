@@ -1,13 +1,15 @@
-"""Plans of several sets of keys and of running totals: strategy, noise, and distance to the bound.
+"""Plans of several sets of keys, running totals and many counts: strategy, noise, and lower bound.
 
-Sets of keys are measured as one table of finest cells. Where a row may be without a key, a set that
+Sets of keys are planned on one table of finest cells; where that is too large, the store counts a
+few smaller tables. Where a row may be without a key, a set that
 does not group by that key counts the row all the same. So that key has one more value, "none of the
-public keys", which is measured and never shown (`query.bounds.missing_keys`). Levels of a hierarchy
-of which a row may be in some only are tables of their own. Each table gets a fraction of the budget
+public keys", which is measured and never shown: the mark (`query.bounds.missing_keys`). Under
+`max_rows_per_group`, and for levels of a hierarchy of which a row may be in some only, tables are
+planned apart. Each table gets a fraction of the budget
 in proportion to the number of its sets, as several questions do.
 
-A mark costs little: of n values and a mark the optimum has 1.06 times the RMSE at n = 2, 1.02 at
-n = 4 and 1.003 at n = 10 for a key and its total. The strategies of n + 1 equal values, which are
+A mark costs little. Beside the table without it, n values and a mark have 1.06 times the RMSE at
+n = 2, 1.02 at n = 4 and 1.004 at n = 10, for a key and its total. The strategies of n + 1 equal values, which are
 used, lie within 2 % of that optimum.
 """
 

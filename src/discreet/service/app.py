@@ -151,7 +151,10 @@ def _failure_handler(state: State) -> Handler:
 
 
 def _log_error(state: State, request: Request, status: int, verb: str = "") -> None:
-    """Write a refusal or failure to the audit log: user, verb and data set; never the request's body."""
+    """Write a refusal or failure to the audit log: user, data set, status and verb, never the request's body.
+
+    Of a failure the verb is its place in the program; "enter" where nobody was recognised yet.
+    """
     known = request.state
     state.log.write(
         verb or getattr(known, "verb", "enter"),

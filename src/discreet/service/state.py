@@ -1,7 +1,7 @@
-"""State of one worker process: made once when it starts, read by every request, never changed.
+"""State of one worker process: made once when it starts, read by every request, never rebound.
 
-All of it may be used from several threads. Calls to the store, the ledger or an engine block: an async route
-makes them by `starlette.concurrency.run_in_threadpool`.
+All of it may be used from several threads. Calls to the store, the ledger or an engine wait, so an
+async route makes them in a thread pool (`run_in_threadpool`) or in the planning pool.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """COVAR_SAMP(x, y) and COVAR_POP(x, y): covariances with confidence intervals.
 
-Each is made from four noisy totals: of centred products, of both centred columns and of rows. The
-error is predicted by `laws.moment`.
+Alone, each is made from four noisy totals over the rows where neither value is NULL: of products, of
+both columns less the middle of their public range, and of rows; `laws.moment` predicts the error.
+Beside other statistics it may come from shared totals (`shared_totals`, `laws.joint_error`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Calendar of a stream: its days, and the weeks, months, quarters and years that they fall into.
+"""Calendar of a stream: the days of its weeks, months, quarters and years, and how much each matters.
 
-Days are calendar days of the time key as the schema reads it; timestamps are UTC. A day ends at
-midnight of the stream's time zone, also where daylight saving makes it 23 or 25 hours long. A week begins on
-Monday. The first and the last week, month or year may be cut by the ends of the stream.
+The time zone moves only the moment at which a day closes (`published`), also where daylight saving
+makes the day 23 or 25 hours long; never the day of a row. A Timestamp key allows UTC only. A week
+begins on Monday. The first and the last week, month, quarter or year may be cut by the stream's ends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Laws that any engine must satisfy: exact totals, each cell read alone, and no cell shown.
 
 An engine is an object with the four methods of `discreet.engines.base.Engine`, passed to `Curator`.
-The contract is `docs/engine-contract.md`; the reference implementation is `discreet.Memory`.
+The contract is `docs/reference/engine-contract.md`; the reference implementation is `discreet.Memory`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Claim of any measure as (ε, δ), derived independently of the accountant.
+"""The ε that a claim of any measure promises at a given δ, derived independently of the accountant.
 
-The auditor shares no code with the accountant it audits.
+Auditor and accountant share the classes of measures and `arithmetic`, but no formula of a price or
+of a conversion.
 """
 
 from __future__ import annotations

@@ -235,7 +235,11 @@ class _Truth:
     reach: float
 
     def margin(self, family: PromiseFamily, slopes: Floats) -> Floats:
-        """Return by how many standard errors each slope refutes the member just about refuted."""
+        """Return how surely each slope would refute, in standard errors, if (p, q) were true.
+
+        That is by how many `runs` runs would exceed what the promise at the edge of refutation
+        allows. It helps to choose a slope and decides nothing.
+        """
         # A tenth of a hit away from 0 and 1, where the variance would vanish.
         end = 0.1 / self.runs
         p = float(np.clip(self.p, end, 1 - end))

@@ -9,8 +9,9 @@
     Text(max_length)              free text; its keys are not public
 
 Each type reads a stored value (`read`), has a rule for NULL (`nulls`), and lists its public keys
-(`keys`) or refuses with the reason. The first four are ordered: they count in whole steps (`steps`,
-`ends`, `width`, `at`).
+(`keys`) or refuses with the reason. The first four are ordered: a value is a whole number of
+steps from zero (of times: from 1970). `steps` reads it, `at` turns it back, `ends` are the bounds,
+`width` is the number of steps between them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Export of a table of PostgreSQL: the server reads every cell, as it does for questions."""
+"""Export of a PostgreSQL table to a private CSV file, for `prepare`.
+
+PostgreSQL itself reads every cell by the schema, in the same SQL as for questions.
+"""
 
 from __future__ import annotations
 

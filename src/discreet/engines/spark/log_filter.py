@@ -2,7 +2,7 @@
 
 PySpark writes the message of a failed query to stderr by loggers of its own, whatever the log level
 of the session. It is dropped while one of our queries runs. Logs of Java are set by the cluster:
-see `docs/engines.md`.
+see `docs/explanation/engines.md`.
 """
 
 from __future__ import annotations

@@ -68,7 +68,9 @@ class Release:
 
 
 def divide(spend: Measure, slices: Sequence[Slice], neighbours: Neighbours) -> tuple[Release, ...]:
-    """Return the noise of every release, at the least scale that fits the budget.
+    """Return the noise of every release: σ = s·Δ·√(times/share), at the least s that fits the budget.
+
+    s is the same for all of them, and found up to 2^−40 of its size.
 
     Guarantee: the composition of all releases costs at most `spend` by the accountant's own check.
     Refuses: pure ε, which no Gaussian noise satisfies, and a budget too large for the integer grid.
@@ -76,8 +78,9 @@ def divide(spend: Measure, slices: Sequence[Slice], neighbours: Neighbours) -> t
 
     >>> import discreet as dp
     >>> from discreet.learn.training.budget import Slice, divide
-    >>> slices = [Slice(10**8, 5, 1, "1/5"), Slice(10**8, 5, 4, "4/5")]
-    >>> first, second = divide(dp.ZCDP("1/2"), slices, "add-remove")
+    >>> moments = Slice(squared=10**8, dimension=5, times=1, share="1/5")
+    >>> steps = Slice(squared=10**8, dimension=5, times=4, share="4/5")
+    >>> first, second = divide(dp.ZCDP("1/2"), [moments, steps], "add-remove")
     >>> int(first.noise.scale), int(second.noise.scale)
     (22361, 22361)
     """

@@ -2,9 +2,9 @@
 
     {"parameters": "<canonical JSON>", "params": "<hash>", "metric": "…", "signature": "<base 64>"}
 
-The signed text is the one that is hashed, behind a first line that names its purpose. So a device
-parses nothing before it has checked the signature. The signature is Ed25519, which WebCrypto
-verifies.
+Three parts are signed: a line that names the purpose, a line with the metric, and the text that is
+hashed. So a device parses no parameters before it has checked the signature. The signature is
+Ed25519, which WebCrypto verifies.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ def read_number(value: object) -> int | float | Integers | Floats:
     >>> read_number(np.int32(3)), read_number(0.5), read_number(np.array([1, 2], dtype=np.uint8)).dtype
     (3, 0.5, dtype('int64'))
 
-    Refuses: booleans, text, lists, objects, masked, 64-bit unsigned and 128-bit arrays, NaN and
-    infinities (InvalidArgument).
+    Refuses: booleans, text, lists and other objects; arrays that are masked, or of uint64,
+    longdouble or complex numbers; NaN and infinities (InvalidArgument).
 
     >>> read_number([1, 2])
     Traceback (most recent call last):
@@ -119,7 +119,9 @@ def _finite(value: float) -> float:
 
 
 def is_whole(value: int | float | Integers | Floats) -> bool:
-    """Return whether a value that was read is an int or an array of integers.
+    """Return whether a value from `read_number` is an int or an array of integers.
+
+    Its release is whole then.
 
     >>> import numpy as np
     >>> from discreet.mechanisms.reading.value import is_whole

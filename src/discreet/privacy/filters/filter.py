@@ -23,7 +23,7 @@ An event is admitted by one of three rules; all three keep the same promise:
 | (ε, δ) budgets: the ε of all events add up to at most ε | `basic_composition` |
 | (ε, δ) budgets: the first event takes the whole budget | here: the single-spend rule |
 
-Those files have the proofs; docs/filters.md has them on one page. The numerical price of the
+Those files have the proofs; docs/explanation/filters.md has them on one page. The numerical price of the
 events so far is *not* used here: it is not a sound filter.
 
 **Single-spend rule.** A filter over (ε, δ) keeps a part δ'' of its δ for events with a δ of their

@@ -2,7 +2,8 @@
 
 A filter counts in an amount of its own (ρ, μ², …) that the author of an (ε, δ) budget never wrote.
 Such an author can use three numbers: the largest ε of one pure question, the most exact Gaussian
-noise, and the δ for events with a δ of their own. Everything here is displayed and decides nothing.
+noise, and the δ for events with a δ of their own. No filter admits or refuses by these numbers; the
+planner caps Gaussian noise by `gaussian_of`.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ c(s − c) ≥ s·r_1 is enough, checked in exact rationals.
 **Selections.** With bounded range ε the worst loss takes two values ε apart, at any offset. Every
 such pair, followed by G(√t), is a chord of the curve of G(√t). All of them together are one
 symmetric pair, and where ε ≤ 1.77 and t ≥ 2ε² its ratio of densities is unimodal on u > 0
-(docs/filters.md has the proof). Again e = 0 is enough, and there the worst offset is the middle,
+(docs/explanation/filters.md has the proof). Again e = 0 is enough, and there the worst offset is the middle,
 randomized response ε/2. Elsewhere, for each offset the logarithm of the ratio has second derivative
 at most −κ + (ε/2t)², so c(s − c) ≥ s·ε²/4 makes it concave: at most two crossings for all real u.
 
@@ -266,8 +266,8 @@ def cost(atom: Event, left: Fraction) -> Fraction | None:
     >>> cost(GaussianNoise.of(scale=10, sensitivity=1), Fraction(1))
     Fraction(1, 100)
 
-    Guarantee: δ of the atom followed by G(√(left − cost)) is at most δ of G(√left), at every e and
-        in both directions.
+    Guarantee: where cost ≤ left, δ of the atom followed by G(√(left − cost)) is at most δ of
+        G(√left), at every e and in both directions.
 
     Law: tests/privacy/test_residue.py::TestEnoughAtEveryEpsilon
     Law: tests/privacy/test_residue.py::TestLeast

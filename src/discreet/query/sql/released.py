@@ -129,7 +129,7 @@ def _is_released(node: exp.Expr, reader: _Reader) -> bool:
 
 
 def _reads_public(node: exp.Select, reader: _Reader) -> bool:
-    """Return whether FROM is a single public table, whose distinct rows are a list of keys."""
+    """Return whether FROM is a single public table: a sub-query over it releases nothing."""
     table = node.args["from_"].this
     if not isinstance(table, exp.Table) or node.args.get("joins"):
         return False

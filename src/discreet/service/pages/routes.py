@@ -53,7 +53,7 @@ def routes(state: State) -> list[BaseRoute]:
 def _lesson_routes(state: State) -> list[BaseRoute]:
     """Return the routes of the learning pages, where their package is installed.
 
-    The only place of the service that loads the lessons. It does so by name: they are built upon the service, so an
+    The only place of the service that imports their routes. It does so by name: they are built upon the service, so an
     import statement here would close a cycle of packages.
     """
     if not lessons_installed():

@@ -1,9 +1,10 @@
-"""Noisy totals: the query to the store, the sensitivity of one unit, and integer noise.
+"""Noisy totals: what the store is asked, how far one unit moves it, and the released numbers.
 
     TotalNeed      one number per key          geometric noise under pure ε, else discrete Gaussian
     DistinctNeed   number of distinct values   likewise
 
-Each release is one event, for any number of keys: its sensitivity is that of the whole vector.
+The planner chooses the noise, and `answer.ask` draws it. Each release is one event, for any number of
+keys: its sensitivity is that of the whole vector.
 A release gives one `NoisyTotal` per key. It is a count or a sum by itself (`TotalEstimate`), a summand of
 one (`JointTotal`), and an input of all other statistics (`weighted_sums`). Ledgers keep estimates for ever,
 under the names and fields of their `StoredForm`.

@@ -1,4 +1,7 @@
-"""Tables: histograms, keys, and state shared by workers."""
+"""Specimens that release tables, on which auditors are tested.
+
+Histograms, thresholds on keys, workers whose generators were forked, and an error that tells.
+"""
 
 from __future__ import annotations
 

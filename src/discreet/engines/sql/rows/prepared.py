@@ -1,8 +1,9 @@
-"""Prepared table of a server: every cell is read once, each person's rows are counted beside them.
+"""Prepared table of a server: every cell is read once, and people's rows are counted beside them.
 
-Columns are kept_0, kept_1, … in the order of the schema, `person` is the owner of the row, and
-rows_0 the number of the owner's rows. Their meaning is in a mark that the server keeps beside the
-table. Tables of format 1 have further counts, rows_1, …, which nothing reads.
+kept_0, kept_1, … are the cells, in the order of the schema. Where the unit is people, `person` is
+the owner and, without a window, rows_0 the number of the owner's rows. A mark has the schema: a
+comment in PostgreSQL, a table property in Spark. Tables of format 1 have further counts, rows_1, …,
+which nothing reads.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Query builder without SQL: choose a statistic, a column, groups and a condition; it writes the question.
 
-The form needs no script. It leads to the workbench with the question in the editor. The address holds every
-choice, so it can be kept and sent to others.
+The form needs no script. It redirects to the workbench with the question in the editor. That address holds the
+SQL, so it can be kept and sent to others.
 """
 
 from __future__ import annotations
