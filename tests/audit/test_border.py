@@ -9,6 +9,7 @@ ALLOWED = {
     "errors",
     "frozen",
     "optional",
+    "arithmetic.arrays",
     "arithmetic.rational",
     "arithmetic.special",
     "privacy.measures",
@@ -17,7 +18,7 @@ SHOWS = "show."
 
 
 def test_imports():
-    """Of other rooms it knows errors, how values are made, numbers as people write them, SciPy's functions, measures, and how tables look."""
+    """Of other rooms it knows errors, how values are made, names of array types, numbers as people write them, SciPy's functions, measures, and how tables look."""
     folder = Path(discreet.audit.__file__).parent
     for file in folder.rglob("*.py"):
         out = len(file.relative_to(folder.parent).parts)  # so many dots lead to the top

@@ -35,8 +35,8 @@ SLOWLY = """
 import time
 from discreet.engines.duckdb.engine import DuckDB
 run = DuckDB._run
-def slowly(self, sql):
-    found = run(self, sql)
+def slowly(self, sql, **how):
+    found = run(self, sql, **how)
     if "sum(" in sql:
         self._connection.execute("SELECT count(*) FROM range(100000000) a, range(100000000) b").fetchall()
     return found

@@ -186,7 +186,7 @@ _PAIRS = "(VALUES ('a', 3), ('c', 6), ('a', 99))"
 CHOSEN = [
     Case("chosen pairs of keys", f"SELECT k.shop, k.ward, COUNT(v.user_id) AS n, COUNT(v.minutes) AS m FROM visits v RIGHT JOIN {_PAIRS} AS k(shop, ward) ON v.shop = k.shop AND v.ward = k.ward GROUP BY k.shop, k.ward"),
     Case("chosen keys under a condition, left join", f"SELECT k.shop, k.ward, SUM(v.spent) AS s FROM {_PAIRS} AS k(shop, ward) LEFT JOIN visits v ON v.shop = k.shop AND v.ward = k.ward WHERE v.spent > 20 AND k.ward < 50 GROUP BY k.shop, k.ward",
-         f"SELECT k.shop, k.ward, COALESCE(SUM(v.spent), 0) AS s FROM {_PAIRS} AS k(shop, ward) LEFT JOIN (SELECT * FROM visits WHERE spent > 20 AND ward < 50) v ON v.shop = k.shop AND v.ward = k.ward GROUP BY k.shop, k.ward"),
+         f"SELECT k.shop, k.ward, COALESCE(SUM(v.spent), 0) AS s FROM {_PAIRS} AS k(shop, ward) LEFT JOIN (SELECT * FROM visits WHERE spent > 20) v ON v.shop = k.shop AND v.ward = k.ward WHERE k.ward < 50 GROUP BY k.shop, k.ward"),
     Case("chosen keys of a public table", "SELECT w.ward, COUNT(p.age) AS n FROM wards w LEFT JOIN people p ON p.ward + 2 = w.ward GROUP BY w.ward"),
     Case("distinct pairs of a public table", "SELECT k.shop, k.price, COUNT(v.user_id) AS n FROM visits v RIGHT JOIN (SELECT DISTINCT shop, price FROM prices) k ON v.shop = k.shop AND v.ward * 5 = k.price GROUP BY k.shop, k.price"),
     Case("chosen keys of unlisted text", "SELECT k.word, COUNT(DISTINCT v.user_id) AS n FROM visits v RIGHT JOIN (SELECT 'good' AS word UNION ALL SELECT 'none such' UNION ALL SELECT '100%') k ON v.note = k.word GROUP BY k.word"),

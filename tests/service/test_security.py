@@ -43,6 +43,7 @@ def path_of(way, dataset="people"):
         "job": "none",
         "number": "1",
         "person": "bob",
+        "stream": "visits",
     }
     return re.sub(r"{(\w+)}", lambda found: filled[found[1]], way.path)
 

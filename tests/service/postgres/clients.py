@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
@@ -61,7 +62,9 @@ def asyncpg(place):
             "refusal": refusal,
         }
 
-    return asyncio.run(ask())
+    # A thread of its own: a browser's loop may run in this one.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(ask())).result()
 
 
 def _dbapi(line, error, place, mark):

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class Search:
                 continue
             self._swap_values(names, names)
             for value in tuple(names.values()):
-                if isinstance(value, type):
+                if _is_a(value, type):
                     # An imported class is searched where it is defined.
                     if value.__module__ == own:
                         self._swap_values(value, vars(value))
@@ -91,9 +91,9 @@ class Search:
                 continue
             self._walked[id(value)] = value
             parts = list(_parts(value))
-            if isinstance(value, types.FunctionType):
+            if _is_a(value, types.FunctionType):
                 parts += _used(value)
-            elif not isinstance(value, type):
+            elif not _is_a(value, type):
                 # Methods of an object are those of its class.
                 parts.append((type(value), None, None))
             waiting += [part[0] for part in parts if not self._swap(*part)]
@@ -102,7 +102,7 @@ class Search:
         """Replace what any object of the process holds."""
         found = []
         for known in gc.get_objects():
-            if isinstance(known, type) and not _own(known):
+            if _is_a(known, type) and not _own(known):
                 for part in _parts(known):
                     self._swap(*part)
             elif self._replacement(known) is not None:
@@ -143,11 +143,16 @@ class Search:
         return new
 
 
+def _is_a(value: object, kind: Any) -> TypeGuard[Any]:  # noqa: ANN401 - as of isinstance
+    """Return whether a value is of a type, without asking the value: an object may refuse."""
+    return issubclass(type(value), kind)
+
+
 def _own(value: object) -> bool:
     """Return whether an object belongs to this package, which keeps the true sources."""
     home = type(value)
-    if isinstance(value, type | types.FunctionType):
-        home = value  # type: ignore[assignment]
+    if _is_a(value, type | types.FunctionType):
+        home = value
     return str(home.__module__).startswith(__package__)
 
 
@@ -162,17 +167,17 @@ def _attributes(value: object) -> dict[str, Any]:
 
 def _parts(value: Any) -> Iterator[Part]:  # noqa: ANN401 - any object
     """Yield what an object holds directly."""
-    if isinstance(value, types.FunctionType):
+    if _is_a(value, types.FunctionType):
         for cell in value.__closure__ or ():
             yield from _parts(cell)
         for position, default in enumerate(value.__defaults__ or ()):
             yield default, value, position
         yield from _parts(value.__kwdefaults__ or {})
-    elif isinstance(value, types.CellType):
+    elif _is_a(value, types.CellType):
         # A cell is empty before its variable is set.
         with suppress(ValueError):
             yield value.cell_contents, value, "cell_contents"
-    elif isinstance(value, type):
+    elif _is_a(value, type):
         for name, part in tuple(vars(value).items()):
             yield part, value, name
         for base in value.__bases__:
@@ -180,16 +185,16 @@ def _parts(value: Any) -> Iterator[Part]:  # noqa: ANN401 - any object
     elif type(value) in _HOLDERS:
         for name in _HOLDERS[type(value)]:
             yield getattr(value, name), None, None
-    elif isinstance(value, dict):
+    elif _is_a(value, dict):
         for name, part in tuple(islice(value.items(), _MOST_ELEMENTS)):
             yield part, value, name
-    elif isinstance(value, list):
+    elif _is_a(value, list):
         for position, part in enumerate(value[:_MOST_ELEMENTS]):
             yield part, value, position
-    elif isinstance(value, tuple | set | frozenset):
+    elif _is_a(value, tuple | set | frozenset):
         for part in tuple(islice(value, _MOST_ELEMENTS)):
             yield part, None, None
-    elif not isinstance(value, types.ModuleType):
+    elif not _is_a(value, types.ModuleType):
         yield from _parts(_attributes(value))
         # Not getattr: a lazy object would run its own code.
         for name in vars(type(value)).get("__slots__", ()):
@@ -205,7 +210,7 @@ def _used(function: types.FunctionType) -> Iterator[Part]:
     for namespace in waiting:
         for name in names & namespace.keys():
             value = namespace[name]
-            if not isinstance(value, types.ModuleType):
+            if not _is_a(value, types.ModuleType):
                 yield value, namespace, name
             elif all(_attributes(value) is not known for known in waiting):
                 waiting.append(_attributes(value))
@@ -215,5 +220,5 @@ def _names(code: types.CodeType) -> Iterator[str]:
     """Yield the names that code uses, functions within it included."""
     yield from code.co_names
     for part in code.co_consts:
-        if isinstance(part, types.CodeType):
+        if _is_a(part, types.CodeType):
             yield from _names(part)

@@ -202,7 +202,7 @@ _RECORDS: dict[str, Record] = {
     "StreamTotals": Record.of(
         "Stored running totals of days in order, a list of whole numbers by key for each.",
         state=STATE.shape,
-        totals=listing(anything("Totals by key.", type="array"), "days"),
+        totals=listing(anything("Totals by key.", type="array", items={}), "days"),
     ),
     "Allowed": Record.of(entry=_ENTRY_REFERENCE),
     "Verified": Record.of(verified=FLAG, text=_TEXT),

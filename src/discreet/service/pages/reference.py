@@ -56,6 +56,7 @@ class Operation:
     parameters: tuple[ReferenceField, ...]
     takes: str
     gives: tuple[ReferenceField, ...]
+    """Replies by status, refusals included."""
     former: bool = False
     """Whether it is the former name of the operation before it, and described there."""
 
@@ -89,6 +90,8 @@ class Described:
     version: str
     note: str
     groups: tuple[Group, ...]
+    refusals: tuple[ReferenceField, ...]
+    """Refusals of all operations, each once: the same everywhere."""
     parts: tuple[Part, ...]
 
 
@@ -99,12 +102,21 @@ def lay_out(document: Mapping[str, Any]) -> Described:
         for method, way in ways.items():
             found.setdefault(way["tags"][0], []).append(_operation(method, path, way))
     groups = (Group(tag, TITLES.get(tag, tag), tuple(ways)) for tag, ways in found.items() if ways)
+    refusals: dict[ReferenceField, None] = {}
+    for ways in found.values():
+        for operation in ways:
+            refusals |= dict.fromkeys(each for each in operation.gives if not each.required)
     parts = (
         _part(name, schema) for name, schema in sorted(document["components"]["schemas"].items())
     )
     info = document["info"]
     return Described(
-        info["title"], info["version"], info["description"], tuple(groups), tuple(parts)
+        info["title"],
+        info["version"],
+        info["description"],
+        tuple(groups),
+        tuple(sorted(refusals, key=lambda each: each.name)),
+        tuple(parts),
     )
 
 
