@@ -29,6 +29,7 @@ TITLES = {
     "learn": ("Models", "explanation/learn.md", "+learn"),
     "streams": ("Streams", "explanation/streams.md", "+streams"),
     "synthetic": ("Synthetic tables", "explanation/synthetic.md", "+synthetic"),
+    "record": ("Public records", "how-to/public-record.md", "record"),
     "audit": ("The auditor", "explanation/audit.md", "+audit"),
     "events": ("Events", "explanation/privacy.md", "+privacy.events"),
     "errors": ("Errors", "explanation/curator.md", "errors"),
