@@ -357,7 +357,7 @@ class TestACharge:
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("runs", [2, pytest.param(100, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("sides", [False, True])
+@pytest.mark.parametrize("sides", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_intervals_hold(sides, runs):
     """1,000 cells a run, 10^5 in all; a bound of 6.5 standard errors fails by chance once in 10^10."""
     columns = {"a": dp.Integer(1, 1_000), "b": dp.Integer(1, 25)}

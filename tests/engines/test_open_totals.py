@@ -59,7 +59,9 @@ def tallies_of(schema):
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("size", [0, 400, pytest.param(40_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "size", [400, *(pytest.param(size, marks=pytest.mark.slow) for size in (0, 40_000))]
+)
 def test_arrays_are_the_totals_of_the_reference(tmp_path, unit, size):
     schema, rows = dp.Schema("t", UNITS[unit], COLUMNS), rows_of(size)
     memory = dp.Memory({"t": rows.to_pylist()})

@@ -60,6 +60,7 @@ def test_python_finds_the_slope_of_every_kind_of_table(folder):
         assert abs(found - slope) <= slack and low < found < high and error > 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
 def test_r_finds_the_same(folder):
     for table, _ in CASES:

@@ -118,6 +118,7 @@ class TestOpening:
         kinds = [entry.kind for entry in service.state.datasets.ledger("people").history()]
         assert kinds.count("charge") == 1
 
+    @pytest.mark.slow
     def test_refusals_in_the_user_s_words(self, service):
         for change, words in [
             ({"sql": "SELECT day, AVG(1) AS a FROM visits GROUP BY day"}, "AVG"),
@@ -199,6 +200,7 @@ class TestTheClock:
         log = (house.folder / "audit.log").read_text()
         assert log.count("stream visits stays due") == 1
 
+    @pytest.mark.slow
     def test_the_thread_closes_by_itself(self, house, monkeypatch):
         """The service starts with a day due: its thread closes it at once."""
         config = read_config(house.config)
