@@ -5,6 +5,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,9 +16,10 @@ from discreet.mechanisms.laws.exponentials import exponential_sum
 from discreet.mechanisms.selection import quantiles
 from discreet.mechanisms.selection.place_weights import PlaceWeights
 from discreet.mechanisms.selection.quantiles import SplitQuantiles
-from discreet.mechanisms.selection.ranks import PlaceRange, RankedRows, RankTarget
+from discreet.mechanisms.selection.ranks import CellCounts, PlaceRange, RankedRows, RankTarget
 from discreet.mechanisms.selection.score_runs import Piece, choose_piece
 from discreet.privacy.events import ExponentialSelection, Repeated
+from discreet.testing.bits import ScriptedBits
 from support.profile import draws, examples
 
 HALVES = ("1/3", "2/3")
@@ -313,3 +315,23 @@ class TestTheError:
                 aim = 999 * at + Fraction(1, 2)
                 far[at] += max(aim - 5 * (cell + 1), 5 * cell - aim) > bound
         assert max(far.values()) <= runs // 4
+
+
+def test_counts_in_arrays_are_counts_in_a_dictionary():
+    """Empty cells are left out, and sums are integers of Python."""
+    cells, weights = np.array([2, 5, 6, 9]), np.array([3, 0, 1 << 40, 7])
+    arrays = RankedRows(CellCounts(cells, weights), parts=4, weight=1)
+    counts = RankedRows(dict(zip(cells.tolist(), weights.tolist(), strict=True)), parts=4, weight=1)
+    assert list(arrays.cells) == list(counts.cells) == [2, 6, 9]
+    assert list(arrays.before) == list(counts.before) == [0, 3, 3 + (1 << 40), 10 + (1 << 40)]
+    assert [arrays.below(place) for place in range(44)] == [counts.below(p) for p in range(44)]
+
+
+@pytest.mark.parametrize(
+    ("word", "chosen"), [(0, 0), (2**63 - 1, 0), (2**63 + 1, 1), (2**64 - 1, 1)]
+)
+def test_a_draw_that_the_first_bits_leave_open_is_settled(word, chosen):
+    """Two halves meet at 2^63: there the first 32 bits decide nothing, and the rest does."""
+    halves = [Piece(0, 1, 0), Piece(1, 1, 0)]
+    bits = ScriptedBits(word.to_bytes(8, "little") + bytes([7]) * 64)
+    assert choose_piece(iter(halves), 2, Fraction(1), bits=bits) == halves[chosen]
