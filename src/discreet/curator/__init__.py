@@ -1,6 +1,9 @@
-"""The curator: questions in, private answers with receipts out, every one charged before it is run.
+"""The curator: answers questions about private tables with noise, a charge and a receipt.
 
-Start at `curator`, then `pay` (the order of effects), `receipt` and `verify`.
+A new question is charged to a ledger before it is run. A question that the asker has paid for
+before is answered from the ledger, with nothing charged or run.
+
+Start at `curator`, then `pay` (the order of effects), `receipt` and `receipt_check`.
 """
 
 from .curator import Curator

@@ -1,4 +1,7 @@
-"""Captions and notes of stored answers: the price, the entry of the ledger, what the answer is made of.
+"""Caption and notes below an answer: its price, its ledger entry, and how rows were truncated.
+
+An answer that cost nothing says why: it was paid for before, it is made of the cells of another
+entry, or it follows from public declarations. The texts are made when somebody reads them.
 
 Law: tests/answer/test_captions.py
 """
@@ -25,7 +28,13 @@ _EVERY_ROW = share_text(Free())
 
 @frozen
 class AnswerCaption:
-    """Caption of the answers of one charge: its price of the budget, its entry, words if it was free."""
+    """Caption of the answers of one charge.
+
+    `price` is a text such as "ε = 1 of ε = 3" (price and whole budget), `entry` the number of the
+    ledger's entry. `again` says why the answer cost nothing; it is "" if the answer was charged
+    for just now. `made_of` names the two entries of a count that is half the sum of two stored
+    tables, else "".
+    """
 
     price: str
     entry: int
@@ -33,16 +42,17 @@ class AnswerCaption:
     made_of: str = ""
 
     def below(self, answer: Answer, receipt: Receipt, shares: Iterable[str]) -> Answer:
-        """Return an answer with its receipt; its caption and notes are made when somebody reads them.
+        """Return an answer with its receipt, its caption and its notes; these are made when read.
 
-        `shares` are the stored contribution bounds. Where every row counts, no plan is made for them.
+        `shares` are the contribution bounds that were stored with the answer, as text. If every row
+        counts, the caption says nothing about truncation, and no plan has to be made for it.
         """
         caps = [share for share in dict.fromkeys(shares) if share != _EVERY_ROW]
 
         def truncation() -> str:
             if caps and isinstance(answer.plan, Plan):
                 return truncation_text(answer.plan)
-            # Today's plan is another one, or there is none: the bounds of then hold.
+            # Today's planner plans otherwise or refuses: the stored contribution bounds are shown.
             return truncation_sentence(caps)
 
         def line() -> str:

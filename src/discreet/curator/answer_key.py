@@ -1,35 +1,40 @@
-"""Cache key of a stored answer, and what else names a charge: event and question name.
+"""Cache key of a stored answer: equal questions on equal terms find one stored answer by it.
 
-**Keys, fourth format.** A key has three parts: the number of the meaning, the print of the measured parts
-(`query.text.measured_part`), and the hash of the measured parts by name and of the terms:
+The module also makes the other two names of a charge: its event, and the name of its question.
 
-    2:m2:<measured part>:<measured parts by name, and terms>
+**Keys, fourth format.** The *measured part* of a question (`query.text.measured_part`) is the
+question reduced to its exact totals: tables, conditions, keys and statistics, without aliases,
+order and post-processing. A key has a prefix, the number of the meaning and two digests:
 
-Parts of counts (`curator.contrast`) begin with the name of their family instead of a print, so that they
-are found together.
+    2:m2:<fingerprint of the measured part>:<hash of measured parts by question, and of terms>
 
-The prints hold the tables with their versions and neighbours. Nothing of the plan is in the key, so a
-better planner finds the answers that an older one paid for (idempotent asking). Nor are names, order and
-post-processing: one measurement has one key, and many views. Equal keys have equal measured totals:
-whatever changes what they *mean* is in the key, and what changes how they are shown is not.
+Several questions of one release have one hash of all fingerprints in the first place. Tables that
+are measured to make counts by subtraction (`curator.contrast`) have the hash of a family of
+questions there, so that one search finds all of a family.
 
-    term                            in the key
+A fingerprint covers the tables with their versions and neighbours. The plan is not in the key, so
+a better planner finds the answers that an older one paid for (idempotent asking). Questions that
+differ only in aliases, order or post-processing share a key, and are read from one stored table.
+Equal keys have equal exact totals and equal terms:
+
+    term of the request             part of the key
     ------------------------------  ----------------------------------------------------------------
     spend, or error by statistic    always: it says how exact the answer is
     weights                         unless all are equal
-    level                           with an error, and for quantiles, whose interval is fixed when drawn
-    nonnegative                     if there is a count that it moves
-    intervals                       if there is a quantile that is to have none
+    level                           with an error; for quantiles, whose interval is drawn with them
+    nonnegative                     if it is asked for and there is a count that it moves
+    intervals                       if intervals are switched off and there is a quantile
     whole                           if it is asked for
-    size                            if errors of several totals are balanced for it (means and the like)
+    size                            if it is given and a statistic balances errors of several totals
+                                    by it (means and the like)
 
-Keys of the third format have the fingerprints of the questions in the place of the measured parts. Their
-answers are of one spelling, and are given again to that one.
+Keys of the third format have fingerprints of the whole questions in place of the measured parts.
+Their answers are found again only by a question of the same aliases, order and post-processing.
 
-**Meanings.** Which rows count, and with which weight, is numbered (`MEANING`). Answers of meaning 1 have
-keys of the second format, which hash questions and terms alone, or of the first, of release 0.1.0, which
-hash the planned events (see `stored_answer`). They are given again only where `same_target` proves that
-they counted what the question counts now.
+**Meanings.** The rules by which rows count, and with which weight, have a number (`MEANING`).
+Answers of meaning 1 have keys of the second format (a hash of questions and terms) or of the
+first. The first is that of release 0.1.0, a hash of the planned events (`old_key_of`). Both are
+given again only where `same_target` proves that they counted what the question counts now.
 
 Guarantee: keys are stored in ledgers, so a key of one format never changes.
 Law: tests/curator/test_answer_key.py, tests/ledger/test_before_0_2_0.py
@@ -75,7 +80,7 @@ Questions: TypeAlias = Mapping[str, Question]
 FORMAT = 4
 """Format of the text behind a key. Ledgers keep keys, so it changes only with a new number."""
 SPELLED_FORMAT = 3
-"""Format of keys of one spelling of a question."""
+"""Format of keys of one spelling of a question: its aliases, order and post-processing."""
 FORMER_FORMAT = 2
 """Format of keys of meaning 1."""
 MEANING = 2
@@ -86,8 +91,8 @@ people's rows counted alike in every table."""
 def event_of(plans: Mapping[str, Plan]) -> Event:
     """Return all releases of some plans as one event, to be charged at once.
 
-    The releases are in an order of their own, whatever the order of the statistics was: else a charge
-    would tell in which order a colleague asked.
+    The releases are sorted by their JSON text, whatever the order of the statistics was: else a
+    charge would tell in which order a colleague wrote them.
 
     Refuses: plans that release nothing. Whatever is shown must have been paid for.
     """
@@ -95,7 +100,10 @@ def event_of(plans: Mapping[str, Plan]) -> Event:
 
 
 def planned_events(plans: Mapping[str, Plan]) -> list[Json]:
-    """Return the event of plans as it is charged, and as earlier releases charged it: in plan order."""
+    """Return the JSON of two events of the same releases: sorted as charged now, and in plan order.
+
+    Earlier releases charged the second one.
+    """
     return [to_json(event_of(plans)), to_json(_as_one(_events(plans)))]
 
 
@@ -131,11 +139,12 @@ def event_apart(plans: Mapping[str, Plan]) -> Event:
 
 @frozen
 class AnswerKey:
-    """Key of questions on their terms, with what it is the hash of.
+    """Keys of questions on their terms in three formats, with what they are hashes of.
 
-    `spelled` is the key of the third format, of this spelling of the questions. `former` is the key of the
-    second format, under which answers of meaning 1 are stored. `prints` are the fingerprints of the
-    questions by name, `measured` the measured parts, `said` the terms as `terms_of` writes them for the
+    `text` is the key of the fourth format, under which answers are stored now. `spelled` is that
+    of the third format, of this spelling of the questions. `former` is that of the second format,
+    under which answers of meaning 1 are stored. `prints` are the fingerprints of the questions by
+    name, `measured` the measured parts, `said` the terms as `terms_of` writes them for the
     measured parts.
     """
 
@@ -153,9 +162,10 @@ class AnswerKey:
 
 
 def key_of(questions: Questions, terms: Terms, family: str | None = None) -> AnswerKey:
-    """Return the key of questions on their terms; no plan is needed.
+    """Return the keys of questions on their terms; no plan is needed.
 
-    `family` takes the place of the print by which the key begins: keys of a family are found together.
+    `family` takes the place of the fingerprint with which `text` and `spelled` begin, so that all
+    keys of a family are found by one prefix.
     """
     prints = prints_of(questions)
     spelled_terms = terms_of(questions, terms)
@@ -181,17 +191,17 @@ def key_of(questions: Questions, terms: Terms, family: str | None = None) -> Ans
 
 
 def key_start(print_: str) -> str:
-    """Return the beginning of all keys of a measured part, on any terms."""
+    """Return the prefix of all keys of a measured part, on any terms, from its fingerprint."""
     return f"{SECOND_FORMAT}m{MEANING}:{print_}:"
 
 
 def measured_names(measured: Mapping[str, MeasuredPart]) -> dict[str, str]:
-    """Return the prints of measured parts, by name."""
+    """Return the fingerprints of measured parts, by the name of their question."""
     return {name: fingerprint(part.question) for name, part in measured.items()}
 
 
 def _measured_terms(said: Json, measured: Mapping[str, MeasuredPart]) -> Json:
-    """Return written terms for the statistics of the measured parts: in their order, by their names."""
+    """Rewrite the JSON of `terms_of` with the order and the names of the measured parts."""
     terms = dict(said)
     if "error" in said:
         errors = {}
@@ -218,15 +228,16 @@ def key_name(prints: Mapping[str, str], said: Json) -> str:
 def same_target(questions: Mapping[str, CheckedQuestion]) -> bool:
     """Return whether meaning 1 counted the same rows with the same weights, whatever the data are.
 
-        unit     questions           the same if
-        Rows     one                 all its sets of keys count the same rows
-        Rows     several             no row can be without a key of any of them
-        People   one or several      no row can be without a key, all keys are public, no cap on
-                                     groups is declared and no join truncates: rows outside the keys
-                                     were not among a person's rows, a plan chose between two caps,
-                                     and the columns that were read decided which rows were kept;
-                                     and no quantile is of what may be NULL: such rows were not
-                                     among a person's rows either
+        unit     questions        the same if
+        Rows     one              all its sets of keys count the same rows
+        Rows     several          no row can lack a key of any of them
+        People   one or several   1. no row can lack a key: it was not among a person's rows; and
+                                  2. all keys are public and no `max_groups` is declared: else the
+                                     plan chose between two caps; and
+                                  3. no join truncates: the columns that a question read decided
+                                     which rows a join kept; and
+                                  4. no quantile is of an expression that may be NULL: such a row
+                                     was not among a person's rows
 
     Law: tests/curator/test_former_answers.py
     """
@@ -266,7 +277,7 @@ def _truncates(rows: Relation) -> bool:
 
 
 def _has_one_cap(question: Question) -> bool:
-    """Return whether keys are public and no table declares a cap beside `max_rows`."""
+    """Return whether all keys have declared values and no table declares `max_groups`."""
     if any(key.values is None for key in question.keys):
         return False
     for relation in relations_of(question):
@@ -292,7 +303,7 @@ def texts_of(questions: Questions) -> dict[str, str]:
 
 
 def terms_of(questions: Questions, terms: Terms) -> Json:
-    """Write the terms that change what an answer means, by the table above, as plain JSON types."""
+    """Write the terms that are part of a key as JSON types, by the table in the module docstring."""
     statistics: list[Statistic] = []
     for question in questions.values():
         for _, statistic in question.statistics:
@@ -332,7 +343,10 @@ def _errors(question: Question, name: str, terms: Terms) -> list[str]:
 
 
 def _weights(questions: Questions, terms: Terms) -> dict[str, str]:
-    """Write the part of a spend of each statistic, or of each question; nothing if the parts are equal."""
+    """Write the fraction of the spend of each statistic, or of each question; {} if all are equal.
+
+    A name without a weight has the weight 1.
+    """
     names = list(questions)
     columns = {}
     if names == [""]:
@@ -358,7 +372,7 @@ def is_count(statistic: Statistic) -> bool:
 
 
 def shares_of(plan: Plan) -> list[str]:
-    """Write the contribution bound of each release: how much of one unit counts."""
+    """Write the contribution bound of each release as text: how many rows of one unit count."""
     return [share_text(release.need.tally.share) for release in plan.releases]
 
 

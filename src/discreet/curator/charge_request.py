@@ -1,25 +1,29 @@
-"""Charge requests: from questions to plans that fit, and from plans to an order for the ledger.
+"""Charge requests: choose plans that fit the budget, and make the order that charges for them.
 
-An order holds the event, the key of the answer, the part, and the rule for answers of release 0.1.0.
+An order (`ledger.charge_order`) holds who asks and why, the event, the key of the answer, the part
+of the data, and the rule by which an answer of release 0.1.0 is taken instead. Nothing is charged
+here, and everything follows from the ledger, the question and its terms.
 
-A plan is made under the ledger's filter as it was opened, so that it does not change with the day. If
-that plan no longer fits, although its spend is at most `left()`, it is made again under the filter as it
-stands: Gaussian noise of what is left instead of Laplace noise. Stored answers are found by their terms,
-whichever plan made them. Everything here follows from the ledger, the question and its terms.
+A plan is made under the ledger's filter as it was when the ledger was opened, so that it does not
+change from day to day. One case is planned again, under the filter as it stands: an (ε, δ) spend
+of at most `left()` whose plan no longer fits. The second plan has Gaussian noise that fits in
+place of Laplace noise.
 
-Answers of release 0.1.0 have keys that hash the planned events, so a better planner does not find them by
-their key. They are found by the question's fingerprint, and taken if nothing that the ledger knows speaks
-against it (`fits_terms`):
+Answers of release 0.1.0 have keys that hash the planned events, so a better planner does not find
+them by their key. They are found by the question's fingerprint, and taken if `fits_terms` finds in
+the ledger:
 
-    quantiles    drawn with an interval at the asked level  stands in the answer
-    counts       moved to 0 or above if that is asked for   stands in the answer
-    noise        the same events as planned today, or as would be planned with totals of its own for
-                 every statistic; or, for a spend without weights, the same price: what the old answer
-                 took is the spend itself, or what today's plan would take
+    of            condition
+    ------------  ---------------------------------------------------------------------------------
+    quantiles     drawn with an interval, at the asked level
+    counts        moved to 0 or above exactly if that is asked for
+    noise         the events of today's plan, or of a plan with separate totals for every statistic;
+                  or, for a spend without weights, the same price: the old answer cost the spend
+                  itself, or what today's plan would cost
 
-The spend itself was not stored, nor were weights and sizes. So a question with an error or with weights
-gets an old answer only if the noise is the very same. A question without weights may get an answer for
-the same spend that was divided by weights then. Its intervals say how exact it is.
+The spend itself was not stored, nor were weights and sizes. So a question with an error or with
+weights gets an old answer only if the noise is the very same. A question without weights may get
+an answer for the same spend that was divided by weights then. Its intervals say how exact it is.
 
 Law: tests/ledger/test_0_1_0.py, tests/curator/test_former_answers.py
 """
@@ -57,7 +61,7 @@ from .context import CuratorContext
 
 @frozen
 class Priced:
-    """An order with its price now in the filter's measure, and as it is shown."""
+    """An order with its price now, in the measure of the ledger's filter and as it is shown."""
 
     order: ChargeOrder
     price: Measure
@@ -77,11 +81,12 @@ def order_of(
 ) -> Priced:
     """Return the order that charges a ledger for plans of a request. Nothing is charged.
 
-    `key` is that of the questions, `measured` that under which their answers are stored, if it is another.
-    `told` are the questions that the history shows, if they are others than those of the plans.
+    `key` is the key of the request's questions. `measured` is the key under which their answers
+    are stored if more is measured than was asked. `told` are the questions that the history shows,
+    if the plans are of others.
 
-    Refuses: plans that release nothing, events that the ledger cannot price, and times that are no
-    longer kept.
+    Refuses: plans that release nothing, events that the ledger cannot price, and questions about
+    times whose rows the schema no longer keeps.
     """
     ledger = context.ledger
     terms = request.terms
@@ -125,7 +130,7 @@ def order_of(
 
 
 def require_answer(ledger: Ledger, priced: Priced) -> None:
-    """Check that an order has its answer already, for an asker who wants released answers only.
+    """Check that the ledger holds the answer of an order, for a request with `reuse="only"`.
 
     Refuses: an order that would be charged, or run under a pending charge (BudgetExceeded).
     """
@@ -152,7 +157,12 @@ def _text_for_steward(texts: Mapping[str, str]) -> str:
 
 
 def plan_to_fit(context: CuratorContext, request: CheckedRequest, who: str) -> dict[str, Plan]:
-    """Return plans that fit now, if there are some; else those under the filter as it was opened."""
+    """Return the plans of a request under the ledger's filter as it was opened, if these fit now.
+
+    Only an (ε, δ) spend of at most the remaining ε is planned again if they do not fit: under the
+    filter as it stands. Those plans are returned if they fit. In every other case the first plans
+    are returned, also where they do not fit: the charge will refuse them.
+    """
     ledger = context.ledger
     opened = ledger.terms.filter
     plans = request.plans(opened)
@@ -177,7 +187,11 @@ _NEAR = Fraction(1, 10**9)
 
 
 def fits_terms(plans: Mapping[str, Plan], terms: Terms, price: Measure) -> Fits:
-    """Return the rule for answers with a key of the first format; `price` is that of today's plan."""
+    """Return the rule by which an answer of release 0.1.0 is taken for plans of today.
+
+    The rule gets the entry of a charge and the text of its stored answer. `price` is today's price
+    of the plans in the measure of the ledger's filter.
+    """
 
     def fits(charge: Entry, text: str) -> bool:
         body = read_body(text)
@@ -238,7 +252,11 @@ def _is_amount(value: object) -> bool:
 
 
 def _same_style(answer: object, plan: Plan, terms: Terms) -> bool:
-    """Return whether quantiles were drawn at the asked level, and counts moved to 0 as is asked."""
+    """Return whether an answer of release 0.1.0 has quantiles and counts as `terms` ask for them.
+
+    Quantiles must have been drawn with an interval at the asked level. Counts must have been moved
+    to 0 or above exactly if `nonnegative` is asked for.
+    """
     if not isinstance(answer, dict):
         return True
     counts = {

@@ -1,17 +1,18 @@
-"""Part or blocks of a ledger that questions touch (parallel composition), by public facts.
+"""Charged part: the part or blocks of the data that a question counts for (parallel composition).
 
-The facts are the SQL, the schema and the calendar. A part is one value of a column. Blocks are times:
+It follows from the SQL, the schema and the calendar alone. A ledger may divide a table into parts,
+one for each listed value of a column, or into blocks of time, such as weeks. For blocks:
 
     question                                              touches
     WHERE day >= '2027-01-04' AND day < '2027-02-01'      the weeks 2027-01-04/2027-01-31
     WHERE day >= '2027-01-04'                             2027-01-04/.., also the weeks to come
     no condition on the day, or another private table     all blocks, also those to come
 
-Several conditions, tables or questions touch all blocks from the first to the last of them. A
-question about another private table counts in every block: who arrives in week 100 may have been
-in that table in week 1.
+Conditions joined by AND narrow the times. Several tables or questions touch all blocks from the
+first to the last that one of them touches. A question about another private table counts in every
+block: a person who arrives in week 100 may have been in that table in week 1.
 
-Guarantee: a unit with a row in what a question reads lies in the part that `part_of` returns, and
+Guarantee: a unit with a row that a question counts lies in the part that `part_of` returns, and
 counts in one of the blocks that `touched_blocks` returns.
 Law: tests/curator/test_part.py, tests/curator/test_blocks.py::TestTouchedBlocks
 """
@@ -64,16 +65,16 @@ def part_of_all(questions: Questions, parts: Parts | None) -> KeyValue | None:
 def part_of(question: Question, parts: Parts | None) -> KeyValue | None:
     """Return the single part that a question touches; None if all parts must be charged.
 
-    A unit must lie in one part with everything it has. Otherwise two questions about two parts would
-    both be about it. Hence both conditions:
+    All rows of a unit must lie in one part. Otherwise two questions about two parts would both be
+    about that unit. A single part is returned only if
 
-    - every private table that is read is the partitioned one, and WHERE directly over it pins the
-      column to one value;
+    - every private table that is read is the partitioned one, and WHERE directly over it says that
+      the column equals one listed value, the same for every table and question; and
     - the unit is a row, or a person within a day where the parts are the days of the same column.
 
-    A person with rows in several parts is in all of them, so such questions are charged to all. A column
-    is compared as the schema reads it (clipped, defaults filled in), in the question and in the store
-    alike. So each row is in exactly one part, whatever it holds.
+    A person with rows in several parts is in all of them, so such questions are charged to all. A
+    column is compared as the schema reads it (clipped, defaults filled in), in the question and in
+    the store alike. So each row is in exactly one part, whatever it holds.
 
     >>> import discreet as dp
     >>> from discreet.curator.charged_part import part_of
@@ -104,7 +105,7 @@ def _identity(value: object) -> tuple[bool, object]:
 
 
 def _pinned_parts(relation: Relation, parts: Parts) -> list[KeyValue | None]:
-    """List, for every scan, the part that it is pinned to; None where it is not."""
+    """List for every scan of a table the one part that its conditions allow; None for all parts."""
     match relation:
         case Scan():
             return [None]
@@ -136,7 +137,7 @@ def _scanned_table(relation: Relation) -> Schema | None:
 
 
 def _pinned_part(schema: Schema, relation: Relation, parts: Parts) -> KeyValue | None:
-    """Return the part to which the conditions over a scan pin it; None if they do not."""
+    """Return the one part that the conditions directly over a scan allow; None if it is not one."""
     if schema.name.casefold() != parts.table.casefold():
         return None
     if not _whole_units(schema, parts):
@@ -193,7 +194,7 @@ def charged_part(questions: Questions, terms: Charter) -> KeyValue | None:
 
 
 def touched_blocks(questions: Questions, blocks: Blocks) -> Interval:
-    """Return the first and the last block that questions touch."""
+    """Return the numbers of the first and last block that questions touch; infinite if open."""
 
     def column_of(schema: Schema) -> str | None:
         return blocks.column if blocks.holds(schema.name) else None
@@ -208,7 +209,7 @@ def touched_blocks(questions: Questions, blocks: Blocks) -> Interval:
 
 
 def _block(blocks: Blocks, day: float) -> float:
-    """Return the block of a day; an open end stays open."""
+    """Return the number of the block of a day; an open end stays infinite."""
     if day in OPEN:
         return day
     return blocks.number(int(day))
@@ -236,9 +237,10 @@ def block_warnings(part: KeyValue | None, terms: Charter) -> tuple[str, ...]:
 
 
 def require_kept(questions: Questions) -> None:
-    """Check that questions ask about times that are kept (`Schema.keeps`).
+    """Check that questions ask about times whose rows are kept (`Schema.keeps`), as of today in UTC.
 
-    Refuses: a range that begins before the first kept day, by the calendar; UnsupportedQuery.
+    Refuses: a range of times that begins or ends before the first kept day (UnsupportedQuery). A
+    range without a first day is not refused for its beginning.
     """
 
     def column_of(schema: Schema) -> str | None:

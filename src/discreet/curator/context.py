@@ -29,11 +29,11 @@ _ENGINE = ("tally", "explain", "check", "public_values")
 
 @frozen
 class RunControl:
-    """Way to stop a run from outside, passed explicitly and never read from an engine.
+    """Functions by which a service stops or delays a run; an argument, never read from an engine.
 
-    `checkpoint` is called before each draw of noise and raises Cancelled to stop the run. `pause` waits
-    some seconds for an answer that is held back, and raises Cancelled to stop the wait. What runs within
-    `held` ends at a tick (timing side channel).
+    `checkpoint` is called before each draw of noise and raises Cancelled to stop the run. `pause`
+    waits some seconds for an answer that is held back, and raises Cancelled to stop the wait.
+    `held` is a context that ends only at a tick of the timing grid (timing side channel).
 
     Guarantee: it cannot supply or alter randomness.
     Law: tests/curator/test_randomness.py
@@ -46,9 +46,10 @@ class RunControl:
 
 @frozen
 class CuratorContext:
-    """An engine, its schemas by name, and a ledger.
+    """Everything that a curator reads: an engine, its schemas by name, a ledger and options.
 
-    Values of public tables are read once: the steward declares a new version when they change.
+    `known` caches the values of public tables. They are read once: the steward declares a new
+    version when they change.
     """
 
     engine: Engine
@@ -57,7 +58,7 @@ class CuratorContext:
     share_questions: bool = False
     """Whether analysts may know what others have asked."""
     siblings: bool = True
-    """Whether a charge measures all that its price allows, for later questions."""
+    """Whether a charge also measures cells that cost nothing more, for later questions."""
     known: dict[tuple[str, ...], tuple[object, ...]] = field(default_factory=dict)
     control: RunControl | None = field(default=None, compare=False, repr=False)
     """How a run is stopped; None if nobody can stop it."""
@@ -126,10 +127,11 @@ def read_context(
     share_questions: object = False,
     siblings: object = True,
 ) -> CuratorContext:
-    """Check that an engine, schemas and a ledger fit together.
+    """Check that an engine, schemas and a ledger fit together, and return them as a context.
 
-    Refuses: drafts, tables or columns that the store does not have, neighbours that differ among the
-    tables or from the ledger's, and a ledger whose parts or blocks are of no such table.
+    Refuses: arguments of other types, no schema, two schemas of one name, drafts, only public
+    tables, tables or columns that the store does not have, neighbours that differ among the tables
+    or from the ledger's, and a ledger whose parts or blocks are of no private table here.
     """
     if not all(callable(getattr(engine, name, None)) for name in _ENGINE):
         raise InvalidArgument(
@@ -204,7 +206,11 @@ def _check_parts(context: CuratorContext) -> None:
 
 
 def _check_blocks(context: CuratorContext) -> None:
-    """Refuse blocks of a table that is not private here, or of a column that is no time."""
+    """Check the ledger's blocks, if it has any.
+
+    Refuses: a table that is not private here, a column that is neither Date nor Timestamp, and a
+    table that protects a person only within a window of time.
+    """
     blocks = context.ledger.terms.blocks
     if blocks is None:
         return

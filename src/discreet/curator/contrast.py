@@ -1,25 +1,37 @@
-"""Contrast: a count under a condition, bought for a third to a half where its total is known.
+"""Contrast: a count under a condition for a third to a half, if the count without it is known.
 
-    asked                              known to this asker          measured                       price
-    COUNT(*) WHERE delay > 60          nothing                      both sides of the condition    whole
-    COUNT(*) WHERE late                COUNT(*)                     late as +1, not late as −1     about 1/3
-    COUNT(*) WHERE hour < 9            both sides of delay > 60     hour < 9 as +1, else −1        about 1/2
-    … AND origin = 'EWR', then 'JFK'   the same with 'EWR'          by origin (siblings)           whole
+The *signed count* of a condition adds 1 for a row that meets it and −1 for any other row. The
+count under the condition is half the sum of the total and the signed count
+(`query.bounds.contrast`).
 
-The count is half the sum of total and signed count (`query.bounds.contrast`). It is bought with the least
-spend, in 48ths of what was asked, at which its error is at most the planned one (times `within`).
+    asked                              known to this asker       measured                     price
+    COUNT(*) WHERE delay > 60          nothing                   both sides of the condition  whole
+    COUNT(*) WHERE late                COUNT(*)                  signed count of late         1/3
+    COUNT(*) WHERE hour < 9            both sides of delay > 60  signed count of hour < 9     1/2
+    … AND origin = 'EWR', then 'JFK'   signed count with 'EWR'   the count for every origin   whole
 
-What is charged is an ordinary question: the planner plans it, the ledger's filter prices its event, and its
-noise is drawn afresh. Which question that is follows from the asker's own released answers. Filters allow
-that: they are sound for questions that are chosen by what was released (adaptive composition).
+"Both sides" are the counts of the rows that meet the condition and of the others; their sum is a
+total.
 
-Only counts by all public values of their keys have a contrast, so no cell of a total was picked by its
-noise. Only Gaussian noise: sums of geometric noise gain little.
+The signed count gets the least spend at which the error of the half sum is at most the planned
+error of the count, times `within` if that is given. The search goes through 12/48 to 36/48 of the
+spend: of ρ, or of μ²; of an (ε, δ) spend ε is multiplied by the square root. If no spend will do,
+the count is measured.
 
-The same question has the same answer for ever: of several ways the one that was complete first is taken.
+What is charged is an ordinary question: the planner plans it, the ledger's filter prices its
+event, and its noise is drawn afresh. Which question that is depends on answers that the asker has
+been given. Filters allow that: they are sound for questions that are chosen by what was released
+(adaptive composition).
 
-Guarantee: never dearer than the question by itself, never a larger error than planned; what others have
-asked is not read.
+A contrast needs one count by public keys that the condition does not read, so no cell of a total
+was picked by its noise. It needs Gaussian noise: sums of geometric noise gain little.
+
+The same question has the same answer for ever: of several ways the one that was complete first is
+taken.
+
+Guarantee: the price is at most that of the question by itself; the error is at most the planned
+one, times `within`. Answers of other askers are not read, unless the steward lets analysts share
+questions.
 Law: tests/curator/test_contrast.py
 """
 
@@ -56,17 +68,18 @@ from .summed_cells import SummedCells, find_sums
 from .wide_measurement import PaidMeasurement, measurement_of, same_event
 
 PARTS = 48
-"""Parts of a spend of which the least that will do is taken."""
+"""A signed count gets k of these parts of the spend: the least k that will do."""
 _LEAST, _MOST = 12, 36
-"""A quarter is the least that a contrast can cost; above three quarters siblings are worth more."""
+"""Range of k: a contrast costs at least a quarter; above three quarters, siblings are worth more."""
 _ROUNDING = 1 + 1e-9
 
 
 @frozen
 class Contrasted:
-    """A total that is known, and the signed count, with which it makes the asked count.
+    """Known total and signed count, half the sum of which is the asked count.
 
-    `paid` is the stored signed count; None if it is still to be charged for, as `measured` says.
+    `request` asks for the signed count. `paid` is its stored answer. If that is None, the signed
+    count is still to be charged for, with the key and plans of `measured`.
     """
 
     total: TotalSource
@@ -76,23 +89,27 @@ class Contrasted:
 
     @property
     def complete(self) -> int:
-        """The entry with which both were paid for."""
+        """Number of the later of the two entries, from which on both were paid for."""
         number = 0 if self.paid is None else self.paid.entry.number
         return max(number, self.total.paid.entry.number)
 
 
 @frozen
 class ContrastSearch:
-    """All that is looked for on behalf of one question: its contrast, and how its noise is planned."""
+    """Search for the total and the signed count of one question.
+
+    `plan` is the plan of the question by itself, whose error the contrast must keep. `contrast`
+    has the questions about the total, the signed count and both sides.
+    """
 
     context: CuratorContext
     request: CheckedRequest
     plan: Plan
     contrast: Contrast
     total_print: str
-    """The print of the question about the total."""
+    """The fingerprint of the question about the total."""
     family: str
-    """The print of what is measured without a contrast."""
+    """The fingerprint of what would be measured without a contrast, siblings included."""
     who: str
 
     def split_key(self) -> AnswerKey:
@@ -113,7 +130,7 @@ class ContrastSearch:
         return PaidMeasurement(key, plans, {side: True}, side)
 
     def _plans(self, request: CheckedRequest) -> dict[str, Plan] | None:
-        """Plan a request; None if there is no such plan, as terms or neighbours may have it."""
+        """Plan a request; None if the planner refuses it, for example because of its terms."""
         try:
             return plan_to_fit(self.context, request, self.who)
         except DiscreetError:
@@ -125,9 +142,10 @@ class ContrastSearch:
         return CheckedRequest({"": own}, terms)
 
     def found(self) -> tuple[list[TotalSource], list[tuple[Body, Paid]]]:
-        """Return the totals and the signed counts of this asker, the first ones first.
+        """Return the stored totals that this asker has paid for, earliest first, and signed counts.
 
-        Signed counts are those of the family: of this question, and of siblings of it.
+        Signed counts are those of the family: of this question, and of siblings that pin a column
+        to another value. They are in no order.
         """
         starts = [
             key_start(self.total_print),
@@ -146,7 +164,10 @@ class ContrastSearch:
         return sorted(totals, key=_number), signed
 
     def _stored(self, starts: Sequence[str]) -> Iterator[tuple[str, Body, Paid]]:
-        """Yield measured tables of this asker whose numbers were not moved, by the start of their keys."""
+        """Yield key, body and charge of measured tables of this asker, by the start of their keys.
+
+        Tables whose numbers were moved after the noise (to 0, or to whole numbers) are left out.
+        """
         context = self.context
         apart = not context.share_questions
         # The keys of others are not even read: the time would tell what they asked (timing side channel).
@@ -164,7 +185,10 @@ class ContrastSearch:
         signed: Sequence[tuple[Body, Paid]],
         asked: PaidMeasurement,
     ) -> Contrasted | None:
-        """Return the first total and signed count that make a count as good as asked."""
+        """Return a stored total and signed count whose half sum has at most the allowed error.
+
+        Of several pairs it is the one that was complete first; None if there is no such pair.
+        """
         of_signed = measured_print(self.contrast.signed)
         request = self._request(self.contrast.signed, self.request.terms)
         pairs: list[Contrasted] = []
@@ -179,7 +203,10 @@ class ContrastSearch:
         return min(pairs, key=_completed, default=None)
 
     def offer(self, totals: Sequence[TotalSource]) -> Contrasted | None:
-        """Return the first total with the least spend on a signed count that will do; None if none does."""
+        """Return the earliest total with which a signed count will do, and its least spend; else None.
+
+        The signed count is still to be charged for.
+        """
         for total in totals:
             for parts in range(self._least_parts(total), _MOST + 1):
                 request = self._request(self.contrast.signed, self._terms(parts))
@@ -195,7 +222,12 @@ class ContrastSearch:
         return None
 
     def _least_parts(self, total: TotalSource) -> int:
-        """Return the parts below which no spend will do: 1/(4 − s²/v), for variances s² and v."""
+        """Return the least number of parts of the spend from which to search, for one total.
+
+        A total of variance s² and a planned variance v leave 4·within²·v − s² for the signed
+        count: the fraction 1/(4·within² − s²/v) of the spend. One part less is returned, at least
+        a quarter.
+        """
         planned = _mechanism(self.plan)
         if planned is None:
             return _MOST + 1
@@ -210,7 +242,7 @@ class ContrastSearch:
         return max(_LEAST, math.ceil(PARTS / left) - 1)
 
     def _terms(self, parts: int) -> Terms:
-        """Return terms that buy some parts of the precision that was asked for."""
+        """Return the request's terms with `parts` 48ths of its spend, or the error that they buy."""
         terms = self.request.terms
         share = Fraction(parts, PARTS)
         root = Fraction(math.isqrt(share.numerator * 10**12 // share.denominator) + 1, 10**6)
@@ -228,7 +260,10 @@ class ContrastSearch:
         return planned * (self.request.terms.within or 1) * _ROUNDING
 
     def _error(self, total: TotalSource, signed: object) -> float:
-        """Return the largest error of a count at the asked level; infinite if the tables do not fit."""
+        """Return the largest error of half the sum of total and signed count, at the asked level.
+
+        It is infinite if the two tables do not have the same keys.
+        """
         try:
             table = half_sum(table_of_total(total), signed)
             estimates = _estimates(table, self.plan.question)
@@ -265,7 +300,19 @@ def find_way(
     plans: Mapping[str, Plan],
     who: str,
 ) -> Way:
-    """Return how a request is answered: for nothing if it can be, else by the least charge."""
+    """Return how a request is answered: from stored tables if possible, else by a small charge.
+
+    Without a contrast: by sums of stored cells, else by the measurement `measurement_of` chooses.
+    With one, the first of these that there is:
+
+    1. what the asker has paid for: the measurement, both sides, or total and signed count; of
+       several the one that was complete first
+    2. sums of stored cells
+    3. the wide measurement, for the second question of a family that differs in one pinned value
+    4. a signed count, to be charged for
+    5. both sides of the condition, to be charged for, if they cost what the question costs
+    6. the measurement, to be charged for
+    """
     measured = measurement_of(context, request, key, plans, who)
     search = search_of(context, request, key, plans, measured, who=who)
     if search is None:
@@ -311,9 +358,10 @@ def search_of(
     *,
     who: str,
 ) -> ContrastSearch | None:
-    """Return how the contrast of a request is looked for; None if it has none.
+    """Return the search for the contrast of a request; None if it can have none.
 
-    `measured` is what would be measured without one: its print is the name of a family of siblings.
+    `measured` is what would be measured without a contrast. Its fingerprint names the family of
+    siblings.
     """
     terms = request.terms
     ledger_terms = context.ledger.terms
@@ -334,7 +382,7 @@ def search_of(
 
 
 def _named(use: str, print_: str) -> str:
-    """Return the name under which tables of some use are found; no question has it as its print."""
+    """Return the digest with which keys of tables of one use begin; no question's fingerprint."""
     return hash_json({use: print_})
 
 
@@ -371,7 +419,7 @@ def _scaled(spend: Measure | None, share: Fraction, root: Fraction) -> Measure |
 
 
 def _table_with(mechanism: DiscreteGaussian, like: object) -> Json:
-    """Write a table of zeros with some noise, of the same keys as another one."""
+    """Write a table of zeros with this noise and another table's keys, to predict errors."""
     keys = like["keys"]  # type: ignore[index]
     zero = {"estimate": "amount", "total": [0, "1", 0], "low": None, "high": None}
     rows = [{"s0": zero} for _ in keys]
@@ -394,7 +442,10 @@ def _estimates(table: object, question: Question) -> list[JointTotal]:
 
 
 def _reach(estimate: JointTotal, beta: float) -> float:
-    """Return the reach of an estimate's noise: it follows from its laws, not from what was drawn."""
+    """Return the distance that an estimate's noise exceeds with probability at most `beta`.
+
+    It follows from the laws of the noise, not from what was drawn.
+    """
     return total_reach(weighted_noises(noises_of(estimate.totals), estimate.weights), beta)
 
 

@@ -1,9 +1,12 @@
 """Curator: the interface between analysts and private data.
 
-question ─► plan ─► price ─► charge ─► run ─► finish ─► answer with a receipt
-└─ public: explain, plan, rehearse ─┘ └─ in this order, or nothing: `pay` ──┘
+    question ─► plan ─► price ─► charge ─► run ─► store ─► answer with a receipt
+    └ no private row: explain ┘  └ only in this order: `pay` ┘
 
-Methods read their arguments and call one verb. Effects: `pay`; plans: `plan.planner`; noise: `answer.ask`.
+`explain` and `plan` stop before the charge; `rehearse` runs a plan on made-up rows. Each method
+reads its arguments and calls one function. Effects are in `pay`, plans in `plan.planner`, noise in
+`answer.ask`; requests other than questions (models, synthetic tables, suggestions, streams) are in
+`verbs`.
 """
 
 from __future__ import annotations
@@ -59,18 +62,20 @@ if TYPE_CHECKING:
 class Curator(StandingReports):
     """Answer questions about private tables, within a ledger's budget.
 
-    `schemas` declare the tables of `engine`; `who` asks, and is charged; `signer` signs the receipts; `seal` is
-    the key file of its streams. The same question about the same declared version of the data, on the same
-    terms, has the same answer and costs nothing. Curators may be used from many threads and processes.
+    `schemas` declare the tables of `engine`; `who` asks, and is charged; `signer` signs the
+    receipts; `seal` is the key file of its streams. The same question about the same declared
+    version of the data, on the same terms, has the same answer and costs nothing. Curators may be
+    used from many threads and processes.
 
-    A question that somebody else has asked before costs the ledger nothing either. But an analyst is not told
-    whether it was asked. It counts in the asker's own allowance, with a receipt of its own, as if it were new.
-    With `share_questions` the steward permits analysts to know of each other's questions. They are then free
-    for all, and the receipt names the first asker.
+    A question that somebody else has asked before costs the ledger nothing either. But an analyst
+    is not told whether it was asked. It counts in the asker's own allowance, with a receipt of its
+    own, as if it were new. With `share_questions` the steward permits analysts to know of each
+    other's questions. They are then free for all, and the receipt names the first asker.
 
-    A charge measures all that its price allows: `WHERE region = 'N'` costs what `GROUP BY region` costs, so the
-    other regions are measured too and are free later. `siblings=False` switches that off. Under Gaussian noise
-    a count under any other condition costs less where the count without it is known.
+    A charge measures all that its price allows: `WHERE region = 'N'` costs what `GROUP BY region`
+    costs, so the other regions are measured too and are free later. `siblings=False` switches that
+    off. Under Gaussian noise a count under any other condition costs less if the asker has the
+    count without it (`contrast`).
 
     >>> import discreet as dp
     >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120), "region": dp.Category(["N", "S"])})
@@ -118,7 +123,7 @@ class Curator(StandingReports):
         return f"<Curator of {tables} for {self.who}>"
 
     def named(self, who: str) -> Curator:
-        """Return the same curator for another analyst."""
+        """Return a curator with the same tables, ledger and signer, which charges another analyst."""
         # The context was checked when the first curator was made, so `__init__` is not run again.
         renamed = object.__new__(Curator)
         return _fill(renamed, who, self.signer, self.context, self.locks)
@@ -231,7 +236,8 @@ class Curator(StandingReports):
     ) -> Plan | Workload | Tradeoff:
         """Plan one question, or several by name, without asking; nothing is touched or spent.
 
-        Given two of spend, error and queries, it works out the third.
+        `queries` is the number of such questions that the budget is to pay for. Given two of
+        spend, error and queries, it works out the third.
         """
         planner = self.context.planner
         read = planner.terms(spend, **terms)

@@ -38,7 +38,12 @@ EARLIER_RULES = (
 def explain_plan(
     context: CuratorContext, request: CheckedRequest, plans: Mapping[str, Plan], who: str
 ) -> Explanation:
-    """Return the effects and the cost of a plan; nothing is charged."""
+    """Explain a question: its price, whether it fits, what would be left, and the store's queries.
+
+    `plans` holds the plan of the question under the name "". `who` would be charged. The
+    explanation also says whether released answers answer the question for free. Nothing is charged
+    and no private row read.
+    """
     ledger = context.ledger
     terms = request.terms
     plan = plans[""]
@@ -91,7 +96,10 @@ def explain_plan(
 
 
 def _looked_at(plan: Plan) -> tuple[str, ...]:
-    """Name the facts of reading that the steward declared after a look at the data."""
+    """Warn of schema facts, such as text formats, that the steward took from the data.
+
+    There is one warning that names all of them, or none.
+    """
     named: dict[str, None] = {}
     for relation in relations_of(plan.question):
         for schema in tables_of(relation):
@@ -105,7 +113,7 @@ def _looked_at(plan: Plan) -> tuple[str, ...]:
 def _earlier_rules(
     priced: Priced, key: AnswerKey, plan: Plan, terms: Terms, context: CuratorContext
 ) -> tuple[str, ...]:
-    """Warn of a charge for a question that this asker has an answer to by the rules of then."""
+    """Warn of a new charge where this asker has an answer that earlier rules counted otherwise."""
     order = priced.order
     if order.former:
         return ()
@@ -127,7 +135,7 @@ def _remaining_after(context: CuratorContext, event: Event, who: str) -> Measure
 
 
 def check_rows(rows: Relation, engine: Engine) -> None:
-    """Check before the charge that the engine can add up rows.
+    """Check before the charge that the engine can count these rows, without reading a private row.
 
     Refuses: what the engine would refuse, for example ids of different types.
     """

@@ -18,9 +18,11 @@ from ..show.markup import element, join
 class Explanation:
     """The question as it was understood, its plan, its price, and the queries for the store.
 
-    `price` is in the measure of the spend, or of the budget where an error was asked for. `charged`,
-    `left` and `after` are in the ledger's own unit. `after` is None if the price does not fit, or cannot
-    be subtracted. `stored` says that the answer is known already: asking again costs nothing.
+    `price` is in the measure of the spend, or of the budget where an error was asked for.
+    `charged`, `left` and `after` are in the ledger's own unit. `fits` says that the budget admits
+    the price now. `after` is None if the price does not fit, or cannot be subtracted. `stored`
+    says that released answers answer the question: asking costs nothing. `part` is the part of the
+    data that would be charged, None for all of it. `texts` are the store's queries.
     """
 
     question: str

@@ -1,4 +1,7 @@
-"""History of one analyst: the own ledger entries, without references to what others have asked."""
+"""History of one analyst: their ledger entries, without references to what others have asked.
+
+Where the steward lets analysts share questions, the entries are shown as the ledger holds them.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,11 @@ from .context import CuratorContext
 def history_of(
     context: CuratorContext, who: str, last: int | None, kinds: Collection[str] | None = None
 ) -> History:
-    """List an analyst's entries, all or of some kinds.
+    """List an analyst's entries, the last `last` of them or all, of some kinds or of all.
 
-    If questions are not shared, each entry is shown as `own_view` returns it. Entries "answer" are left
-    out then: they follow the analyst's own runs alone, and so tell whether a colleague had asked first.
+    If questions are not shared, each entry is shown as `own_view` returns it. Entries of kind
+    "answer" are left out then: only the analyst's own runs have one, so a missing one would tell
+    that a colleague had asked first.
     """
     if context.share_questions:
         return context.ledger.history(who, last, kinds=kinds)
@@ -29,10 +33,11 @@ def history_of(
 
 
 def own_view(entry: Entry) -> Entry:
-    """Return an entry without its place among those of others.
+    """Return an entry without the fields that tell of other analysts' entries.
 
-    A question that a colleague asked first (`again`) looks like any other charge. The hash is still that
-    of the line in the ledger, as it stands in the receipt.
+    An entry of kind "again" (a colleague had asked the question first) looks like any other
+    charge. The fields `previous` and `books` are emptied. The hash is still that of the ledger's
+    line, as the receipt states it.
 
     >>> import discreet as dp
     >>> from discreet.curator.history import own_view

@@ -7,15 +7,18 @@
                                     answer, then run it under the same charge
     nothing                         charge durably, run, store the answer durably, return it
 
-The ledger decides between the three cases inside the transaction that would write the charge. So one
-question has one charge, however many processes ask it at once. A crash may waste budget; it never leaks.
+The ledger decides between the three cases inside the transaction that would write the charge. So
+one question has one charge, however many processes ask it at once. A crash may waste budget; it
+never leaks.
 
-The text that is returned is always the text that the ledger holds. If two processes ran one charge, the
-first end in the ledger wins for both, an answer or a failure. One draw of noise is released.
+The text that is returned is always the text that the ledger holds. If two processes ran one
+charge, the first end in the ledger wins for both, an answer or a failure. One draw of noise is
+released.
 
-If questions are not shared, an analyst must not learn that a colleague asked first. Then a colleague's
-charge also counts in the asker's own account, and the answer is held back as long as the first run took
-(timing side channel). Stopping that wait looks and costs the same as stopping a run.
+If questions are not shared, an analyst must not learn that a colleague asked first. An answer that
+a colleague paid for then counts in the asker's own account too. It is held back as long as the
+first run took, at most LONGEST_HOLD seconds (timing side channel). Stopping that wait looks and
+costs the same as stopping a run.
 
 Guarantee: nothing is run before its charge is durable, and no text leaves before it is stored.
 Refuses: what the ledger refuses, before anything is run. After the charge every failure raises
@@ -92,9 +95,9 @@ class Paid:
 
 
 def pay(ledger: Ledger, order: ChargeOrder, work: Work, locks: Locks) -> Paid:
-    """Return the charge and the stored answer of an order; run it if it was never answered.
+    """Return the charge and the stored answer of an order; charge and run it if there is none.
 
-    If questions are not shared, the entry is never somebody else's.
+    If questions are not shared, the returned entry is always one of this asker.
 
     Refuses: what the ledger refuses, before anything is run; after that EngineFailure.
     """
@@ -128,10 +131,11 @@ def pay(ledger: Ledger, order: ChargeOrder, work: Work, locks: Locks) -> Paid:
 def find_paid(
     ledger: Ledger, who: str, key: str, *, apart: bool, pause: Callable[[float], object]
 ) -> Paid | None:
-    """Return the stored answer of a key that this asker has paid for; None if `pay` has to decide.
+    """Return the stored answer of a key that this asker has paid for; None if there is none.
 
-    It is the answer that `pay` would return for an order of this key: nothing is charged, nothing run.
-    No event is needed to find it, and so no plan.
+    It is the answer that `pay` would return for an order of this key. Nothing is charged or run,
+    and no event or plan is needed. `apart` says that questions are not shared: answers that only
+    others have paid for are not found then.
     """
     known = ledger.find_paid(who, key, apart=apart)
     if known is None or known.body is None:
@@ -141,7 +145,11 @@ def find_paid(
 
 
 def _settle(ledger: Ledger, order: ChargeOrder, known: Settlement | None) -> Settlement:
-    """Find the answer or a charge to run under; wait if another process may be running it."""
+    """Return an order's stored answer, or a charge under which to run it; charge if need be.
+
+    `known` is what the ledger held before. If another process may be running the charge, wait for
+    its answer for up to PATIENCE seconds after the charge.
+    """
     settled = known
     if settled is None:
         settled = ledger.settle(order)
@@ -163,7 +171,10 @@ def _settle(ledger: Ledger, order: ChargeOrder, known: Settlement | None) -> Set
 
 
 def _hold_back(ledger: Ledger, settled: Settlement, pause: Callable[[float], object]) -> None:
-    """Wait as long as the first asker did, if this asker must not know that there was one."""
+    """Wait until this asker has waited as long as the first run took.
+
+    Do nothing if the charge is the asker's own or may be known: then `settled.own` is None.
+    """
     if settled.own is None:
         return
     first_run = read_time(settled.ended) - read_time(settled.charge.time)

@@ -1,8 +1,9 @@
-"""Payment of a request: its order for the ledger, and the run that the order pays for.
+"""Payment of a request: make its order for the ledger, and the run that the order pays for.
 
     request ─► order ─► charge ─► run ─► stored answer          `pay` has the effects, in this order
 
-Guarantee: facts and store texts, which do not depend on the data, are worked out before the charge.
+Guarantee: the facts that are stored beside the answer, and the store's queries, do not depend on
+the data. They are worked out before the charge, so what they refuse costs nothing.
 Law: tests/curator/test_curator.py
 """
 
@@ -45,10 +46,17 @@ def pay_request(
     locks: Locks,
     told: Questions | None = None,
 ) -> tuple[Paid, Mapping[str, Answer]]:
-    """Charge for plans, run them and store their answers, or return the stored answers.
+    """Charge for a request, run `measured` and store its answers, or return the stored ones.
 
-    The second result has the answers as they were drawn, if the stored ones are these. `told` are the
-    questions that the history shows, if they are others than those of the plans.
+    `key` and `plans` are those of the request's questions, which are priced. `measured` has the
+    same price and may have more cells. `told` are the questions that the history shows, if the
+    plans are of others.
+
+    The second result has the answers of this run, by name, if they are those that the ledger
+    stored; else it is empty, and the stored text has to be read. With `reuse="only"` nothing is
+    charged.
+
+    Refuses: what the ledger, the engine and `require_answer` refuse, before the charge.
     """
     terms = request.terms
     priced = order_of(plans, request, key, context, measured.key, who=who, why=why, told=told)

@@ -1,8 +1,9 @@
 """Receipts: the question, its cost, its entry in the ledger, and the hash of the answer.
 
-A receipt is plain JSON in one canonical form: keys in order, no spaces, ASCII. Its hash finds any slip.
-Anyone who can write a receipt can also write its hash, so only a signature (`Signer`) or the ledger
-itself shows that it is genuine.
+A receipt is plain JSON in one canonical form: keys sorted, no spaces, ASCII. Its hash shows
+accidental changes. Anyone who can write a receipt can also write its hash, so only a signature
+(`Signer`) or the ledger itself shows that it is genuine. The signature covers all facts, not the
+hash and the signer's key.
 
 Law: tests/curator/test_receipt.py
 """
@@ -21,9 +22,9 @@ from ..show.table import html_pairs, text_table
 from .signing import Signer
 
 VERSION = 2
-"""Version of new receipts; those of version 1 are read and verified for ever."""
+"""Version of new receipts for a whole measured table; version 1 is read and verified for ever."""
 PART_VERSION = 3
-"""Version of receipts for a part of what was measured."""
+"""Version of receipts for a part of what was measured: one value of each key that is named."""
 SUM_VERSION = 4
 """Version of receipts for sums over what was measured, or for several values of a key."""
 TOTAL_VERSION = 5
@@ -42,9 +43,11 @@ class ReceiptQuestion:
 
 @frozen
 class ReceiptTotal:
-    """Total in another entry: its number, hash and key, and the part of its table that was taken.
+    """Stored total of which an answer is made: its ledger entry, and the used part of its table.
 
-    The answer of the receipt is half the sum of that table and of the table that was charged.
+    `number` and `charge` are the entry's number and hash, `stored_as` is its key. `shown` says
+    which part of its table is used. The answer of the receipt is half the sum of that table and of
+    the charged one.
     """
 
     number: int
@@ -98,7 +101,7 @@ class Receipt:
     """The total with which the answer was made; None for an answer of one entry."""
 
     def facts(self) -> Json:
-        """Return everything but the hash and the signature, as plain JSON types."""
+        """Return all but the hash, the signature and the signer's key, as plain JSON types."""
         facts: Json = {
             "receipt": 1,
             "number": self.number,
@@ -148,7 +151,7 @@ class Receipt:
         return canonical_json({**self.facts(), **proof})
 
     def stated_price(self) -> Measure:
-        """Return the price in the measure of the spend; of a version 1 in that of the budget."""
+        """Return the price in the measure of the spend; of version 1 as derived from the event."""
         return self.shown_price().amount
 
     def shown_price(self) -> Price:
@@ -205,7 +208,7 @@ def is_sum(value: object) -> bool:
 
 
 def _is_choice(value: object) -> bool:
-    """Return whether a part is given by several values of a key: a sum over them, or these alone."""
+    """Return whether several values of a key are named: summed over, or shown and no others."""
     return is_sum(value) or (isinstance(value, dict) and "of" in value)
 
 

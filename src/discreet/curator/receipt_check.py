@@ -1,8 +1,9 @@
 """Verification of receipts: every byte, the signature, the answer, and the facts in the ledger.
 
-Guarantee: a receipt that passes is the canonical text of its facts, its hash is theirs, and its signature,
-if it has one, is of these facts. With a ledger, every fact that the ledger holds equals the receipt's.
-Refuses: everything else, with ClaimRefuted.
+Guarantee: a receipt that passes is the canonical text of its facts, its hash is theirs, and its
+signature, if it has one, is of these facts. With a ledger, every fact that the ledger holds equals
+the receipt's.
+Refuses: everything else, with ClaimRefuted; arguments of another form with InvalidArgument.
 Law: tests/curator/test_receipt.py::TestAReceipt, tests/curator/test_receipt.py::TestWhatIsNoReceipt
 """
 
@@ -64,18 +65,18 @@ def verify_receipt(
     key: str | None = None,
     ledger: Ledger | None = None,
 ) -> Receipt:
-    """Check a receipt and return it: every byte against its hash, and its signature if there is one.
+    """Check a receipt and return it: each byte against its hash, and its signature if it has one.
 
     `receipt` is a `Receipt`, its JSON text, or a path to that text.
 
-    With `key`, a public key that you know from elsewhere, the receipt must be signed by that key. Without
-    it, a signature only shows that one and the same key made it. With `answer`, the answer must be one of
-    those that the receipt is for.
+    With `key`, a public key that you know from elsewhere, the receipt must be signed by that key.
+    Without it, a signature only shows that one and the same key made it. With `answer`, the answer
+    must be one of those that the receipt is for.
 
-    With `ledger`, the ledger must hold every fact: the charge with its time, person, reason, part, event
-    and price; the questions with their texts and fingerprints; the versions of the tables; the neighbours;
-    the answers. Answers of release 0.1.0 have no texts and versions in the ledger. A warning says so,
-    unless a signature vouches for them.
+    With `ledger`, the ledger must hold every fact: its budget; the charge with its time, person,
+    reason, part, event and price; the questions with their texts and fingerprints; the versions of
+    the tables; the neighbours; the answers. Answers of release 0.1.0 have no texts and versions in
+    the ledger. A warning says so, unless `key` is given: then the signature vouches for them.
 
     >>> import discreet as dp
     >>> dp.verify_receipt("{}")
@@ -83,7 +84,8 @@ def verify_receipt(
     ...
     discreet.errors.ClaimRefuted: this is no receipt of discreet, or it was changed
 
-    Refuses: with ClaimRefuted whatever does not hold.
+    Refuses: with ClaimRefuted whatever does not hold; with InvalidArgument a `receipt` of another
+    type, and a `key` that is no public key.
     """
     checked = read_receipt(_text(receipt))
     if key is not None:
@@ -173,7 +175,7 @@ def _name_of(question: ReceiptQuestion) -> str:
 
 
 def _comparable(receipt: Receipt) -> dict[str, str]:
-    """Write each fact as canonical JSON, by name; the questions in the order of their names.
+    """Write each fact of a receipt as canonical JSON, by its name; questions sorted by name.
 
     Texts are compared and not values, because in Python True equals 1.
     """

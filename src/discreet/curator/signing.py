@@ -34,7 +34,7 @@ class Signer:
     ...
     discreet.errors.ClaimRefuted: the signature does not belong to this receipt and this key
 
-    Guarantee: its text shows the public key only.
+    Guarantee: `repr` and `str` show the public key only.
     Refuses: with InvalidArgument to be pickled, and to overwrite a key file.
     Law: tests/curator/test_receipt.py::TestASigner
     """
@@ -79,7 +79,7 @@ class Signer:
             file.write(b64encode(self._key.private_bytes_raw()))
 
     def sign(self, text: bytes) -> str:
-        """Sign a text; the same text always has the same signature."""
+        """Sign the text of a receipt, in base 64; the same text always has the same signature."""
         return self.sign_for(_DOMAIN, text)
 
     def sign_for(self, purpose: bytes, text: bytes) -> str:

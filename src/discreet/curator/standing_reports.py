@@ -1,4 +1,7 @@
-"""Standing reports of a curator: open a stream, plan one, list all of a ledger."""
+"""Standing reports of a curator: methods that open a stream, plan one, and list all of a ledger.
+
+A stream is one charge for a count or sum by day; each day is answered when it closes.
+"""
 
 from __future__ import annotations
 
@@ -45,10 +48,11 @@ class StandingReports:
     ) -> StreamReport:
         """Open a standing report of a count or sum by day: one charge, then every day its answer.
 
-        `start` and `periods` are its days, `late` the days after its end at which one closes, `zone` the
-        time zone in which it ends. `per_person` caps the days of a person, `matters` weighs day, week,
-        month, year and total. `seal` is the key file, by default the curator's own. The same call again
-        returns the stream and costs nothing.
+        `start` is the first day, `periods` the number of days. A day closes `late` days after it
+        has ended in the time zone `zone`. `per_person` caps the days on which a person counts.
+        `matters` weighs the errors of days, weeks, months, quarters, years and running totals.
+        `seal` is the key file that encrypts the stream's state, by default the curator's own. The
+        same call again returns the stream and costs nothing.
 
         Refuses: a ledger with windows, keys that are not public, people without caps.
         """

@@ -1,13 +1,20 @@
-"""Stored answers: the facts of their bodies, and how they are given again with a receipt.
+"""Stored answers: read answers from a ledger's text, with their receipt, caption and plan.
 
-`answer.body` has the text in the ledger: answers, their price, and every fact that a receipt states. It
-states the measured parts in the place of the questions, and by which meaning rows were counted
+The text (`answer.body`) holds the answers, their price, and the facts that a receipt states:
+terms, versions of the tables, neighbours, and of each question its SQL, fingerprint and
+contribution bounds. The questions are stated as measured parts (`answer_key`), without the asker's
+aliases, order and post-processing. A number says by which rules rows were counted
 (`answer_key.MEANING`).
 
-A stored answer whose facts are known is given again without planning its question. Its plan is made when
-somebody reads it (`answer.provenance`). It is then today's plan if that has the same event and the same
-contribution bounds; else, or if today's planner refuses the question, what the ledger says of it: the
-event of a measured table, the plan as it was told with an answer to one spelling.
+A stored answer whose facts are known is given again without planning its question. Its plan is
+made when somebody reads it (`answer.provenance`):
+
+    today's planner                                          shown as the plan
+    -------------------------------------------------------  ------------------------------------
+    same event and contribution bounds as the charge         today's plan
+    other ones, or it refuses the question                   the text stored with the answer: the
+                                                             charged event (measured tables), or the
+                                                             plan of that time (earlier releases)
 
 Law: tests/ledger/test_before_0_2_0.py, tests/ledger/test_0_1_0.py, tests/curator/test_stored.py
 """
@@ -59,19 +66,26 @@ _LEVELS = (0.95, 0.9, 0.99, 0.8, 0.5)
 
 @frozen
 class TotalSource:
-    """Stored total of a count that is half the sum of it and of a signed count; which part of its table."""
+    """Stored total that, with a signed count, makes a count (half their sum; `contrast`).
+
+    `paid` is its charge and stored text, `part` says which part of its table is the total.
+    """
 
     paid: Paid
     part: Json = field(hash=False)
 
 
 def is_moved(body: Body) -> bool:
-    """Return whether the numbers of a stored answer were moved after the noise, as its terms say."""
+    """Return whether the stored numbers were moved after the noise (`nonnegative` or `whole`)."""
     return body.facts is not None and any(body.facts.terms.get(name) for name in _MOVED)
 
 
 def facts_of(plans: Mapping[str, Plan], key: AnswerKey) -> BodyFacts:
-    """Return the facts that are stored with measured tables: those of the measured parts."""
+    """Return the facts that are stored with measured tables.
+
+    Each question is stated by its measured part: SQL, fingerprint, charged event and contribution
+    bounds.
+    """
     asked = {}
     prints = answer_key.measured_names(key.measured)
     # Not the plan's own words: they have the names and the order of one spelling in them.
@@ -121,14 +135,16 @@ def read_answers(
     derived: bool = False,
     total: TotalSource | None = None,
 ) -> dict[str, Answer]:
-    """Return the answers that a ledger holds, each with the receipt of their one charge.
+    """Return the answers of a request by name, each with the receipt of their one charge.
 
-    `part` says which part of a wide measurement was asked for; empty for all of it. `derived` says that
-    the answer is made of cells of another one. With a `total`, it is half the sum of it and of the stored
-    answer.
+    `paid` is the charge with the stored text, `opened` the ledger's filter with its whole budget.
+    `part` says which part of the stored table was asked for; empty for all of it. `derived` says
+    that the answer is summed from cells of another question's table. With a `total`, the answer is
+    half the sum of it and of the stored table.
 
-    `plan` plans the request; it is called when somebody reads the plan of an answer. `fresh` are answers
-    that were written just now as the very text that the ledger holds. They need not be parsed again.
+    `plan` plans the request; it is called when somebody reads the plan of an answer. `fresh` are
+    answers of this process whose text is the one that the ledger holds. They need not be parsed
+    again.
     """
     questions = request.questions
     terms = request.terms
@@ -209,7 +225,7 @@ def _how_made(
     charge: Entry,
     body: Body,
 ) -> Mapping[str, Plan | Provenance]:
-    """Return today's plans if they made the answers; else the plans as they were told then."""
+    """Return today's plans if they have the event and bounds of the charge, else the stored ones."""
     try:
         plans = plan()
         if _is_how_made(plans, terms, charge, body):
@@ -248,7 +264,10 @@ def _planned_alike(plans: Mapping[str, Plan], charge: Entry, facts: BodyFacts) -
 def part_of_table(
     body: Body, name: str, part: Json | None, total: TotalSource | None = None
 ) -> object:
-    """Return a stored answer, the part of its measured table that was asked for, or half its sum with a total."""
+    """Return the table of one stored answer as JSON, cut to `part` if given.
+
+    With a `total`, return half the sum of the total's table and of this one.
+    """
     answer = body.answers[name]
     if part:
         answer = slice_table(answer, body.titles, part)
@@ -258,7 +277,7 @@ def part_of_table(
 
 
 def table_of_total(total: TotalSource) -> object:
-    """Return the table of a total."""
+    """Return the part of a stored table that is the total, as JSON."""
     return part_of_table(read_body(total.paid.body), "", total.part)
 
 
@@ -271,9 +290,9 @@ def receipt_of(
     *,
     total: TotalSource | None = None,
 ) -> Receipt:
-    """Return the receipt of a charge; with `part`, for that part of a wide measurement.
+    """Return the receipt of a charge, with the hash of each answer as `part_of_table` returns it.
 
-    With a `total`, it is for half the sum of it and of the answer of the charge.
+    `part` names a part of the stored table, `total` a table with which half the sum is taken.
     """
     event = from_json(charge.event)
     asked = []
@@ -307,9 +326,10 @@ def _receipt_total(total: TotalSource) -> ReceiptTotal:
 
 
 def same_plan(charge: Entry, plans: Mapping[str, Plan], terms: Terms) -> bool:
-    """Return whether an answer of 0.1.0 was planned as it is today.
+    """Return whether an answer of release 0.1.0 was made by these plans.
 
-    The key of the answer tells, for the usual levels: a hash cannot be read, only tried.
+    Its key is a hash of event, contribution bounds and level. The level is not stored, so the
+    asked level and five usual ones are tried.
     """
     if charge.event not in answer_key.planned_events(plans):
         return False

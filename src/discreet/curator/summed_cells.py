@@ -1,21 +1,24 @@
 """Roll-up: an answer that is the sum of cells which this asker has paid for, with nothing spent.
 
-    asked                           stored, by this asker                         given
-    GROUP BY month                  GROUP BY month, origin                        sums over the origins
-    WHERE hour = 9                  GROUP BY hour, origin                         the sum of that hour's cells
-    GROUP BY month, spend ε = 1/2   GROUP BY month, at ε = 1                      the same cells
+    asked                           stored, by this asker       given
+    GROUP BY month                  GROUP BY month, origin      sums over the origins
+    WHERE hour = 9                  GROUP BY hour, origin       the sum of that hour's cells
+    GROUP BY month, spend ε = 1/2   GROUP BY month, at ε = 1    the same cells, if `within` is set
 
-A sum of m cells has m times the variance of one. So it is given only if it is as good as asked: its error at
-the asked level is at most `within` times the error of the plan that would be paid for (1 by default). The
-same cells that were measured on other terms are given only where `within` is stated: who asks for them
-anew at another spend may want another draw.
+A sum of m cells has m times the variance of one. So it is given only if its error at the asked
+level is at most `within` times the error of the plan that would be paid for (1 by default). Cells
+that are not summed, but were measured on other terms, are given only where `within` is stated: an
+asker who states another spend may want another draw.
 
-Of several stored tables the one that was charged first is taken. It stays the first, so the same question
-has the same answer for ever, and no entry of its own is needed: the receipt is of the charge whose cells
-are summed, and says how (`Receipt.shown`).
+Only counts and sums of tables whose unit is a row are added up (`query.bounds.finer_questions`),
+for one question without `reuse=False`, `nonnegative` and `whole`.
 
-Between people nothing is told: only answers count that the asker has paid for, or everybody's if the
-steward shares questions (decision 23).
+Of several stored tables the one that was charged first is taken. It stays the first, so the same
+question has the same answer for ever. No entry is written: the receipt is that of the charge whose
+cells are summed, and says which they are (`Receipt.shown`).
+
+Only answers that the asker has paid for are used, or everybody's if the steward lets analysts share
+questions (decision 23). So no sum tells what another analyst has asked.
 
 Guarantee: nothing is charged, run or written; a ledger with parts or blocks has no such sums.
 Law: tests/curator/test_summed_cells.py::TestARollUp
@@ -46,7 +49,7 @@ from .stored_answer import is_moved, part_of_table
 from .wide_measurement import PaidMeasurement
 
 MAX_LOOKED_FOR = 100
-"""Most finer questions that are looked for: each is printed, which takes a millisecond or two."""
+"""Most finer questions that are looked for: to fingerprint one takes a millisecond or two."""
 _ROUNDING = 1 + 1e-9
 """Factor by which two bounds of one error may differ because they were searched for apart."""
 
@@ -68,7 +71,11 @@ def find_sums(
     measured: PaidMeasurement,
     who: str,
 ) -> SummedCells | None:
-    """Return a stored answer of this asker whose cells add up to the question, if it is good enough."""
+    """Return the earliest stored answer whose cells add up to the question; else None.
+
+    The error of the sums must be at most `within` times that of `plans`. None also if the very
+    measurement that would be charged is stored already (`measured`): it is read as it is.
+    """
     terms = request.terms
     # Who wants counts from 0 or whole ones has them moved after the noise: sums of moved cells are biased.
     moved = terms.nonnegative or terms.whole
@@ -133,7 +140,18 @@ def _candidates(
 
 
 def _shown(finer: FinerQuestion, part: MeasuredPart) -> Json:
-    """Write which cells are summed, by the titles of the measured keys; nothing for all of them."""
+    """Write which cells are summed, by the titles of the measured keys, as a receipt says it.
+
+    Of a key that was not asked for:
+
+    - {"sum": values}   it is summed over these values
+    - value             its one value
+
+    Of a key that was asked for:
+
+    - {"of": values}    only these values of it are shown
+    - no entry          all its values are shown
+    """
     titles = part.titles()
     chosen: Json = {}
     keys = finer.question.keys
@@ -149,12 +167,15 @@ def _shown(finer: FinerQuestion, part: MeasuredPart) -> Json:
 
 
 def _in_order(values: Values) -> list[object]:
-    """Return values in an order of their own: receipts of equal sums are equal."""
+    """Sort values by their Python text, so that receipts of equal sums are equal."""
     return sorted(values, key=repr)
 
 
 def _times_planned(paid: Paid, shown: Json, plan: Plan) -> float:
-    """Return the largest error of sums of stored cells, in errors of a plan; infinite if there is no sum."""
+    """Return the largest error of sums of stored cells, divided by the error that a plan predicts.
+
+    It is infinite if the stored numbers cannot be summed, or have no interval.
+    """
     body = read_body(paid.body)
     if not _adds_up(body):
         return math.inf
@@ -179,7 +200,7 @@ def _times_planned(paid: Paid, shown: Json, plan: Plan) -> float:
 
 
 def _adds_up(body: Body) -> bool:
-    """Return whether a stored answer is one measured table, whose numbers were not moved."""
+    """Return whether a stored answer is one table whose numbers were not moved after the noise."""
     if not body.measured or body.facts is None or list(body.answers) != [""]:
         return False
     return not is_moved(body)

@@ -1,13 +1,18 @@
-"""Wide measurement: what is charged and run for a question, with the siblings that its price pays for.
+"""Wide measurement: a question with a pinned column is measured for all its values, same price.
 
-    asked                              measured, if that is the same event     key and answer
-    WHERE origin = 'JFK' GROUP BY m    GROUP BY m, origin                      those of the wide table
-    anything else                      as asked                                those of the question
+    asked                              measured, if that is the same event     stored under the key of
+    WHERE origin = 'JFK' GROUP BY m    GROUP BY m, origin                      the wide question
+    anything else                      as asked                                the asked question
 
-The wide table has one key and one charge, whichever part of it was asked for first. Every question about
-another part finds it under that key, and is given its part for free.
+The wide table has one key and one charge, whichever value was asked for first. A later question
+about another value finds the table under that key, and is given its part for free
+(`query.bounds.siblings`).
 
-Guarantee: a question is widened only if the charge is the same, byte for byte, and only by public facts.
+A question is measured as asked if `siblings` or `reuse` is False, if it is one of several, and
+where the ledger has parts or blocks.
+
+Guarantee: a question is widened only if its event, which is charged, stays the same byte for byte.
+Whether it is widened does not depend on the data.
 Law: tests/curator/test_siblings.py::TestAWideMeasurement
 """
 
@@ -30,20 +35,20 @@ from .context import CuratorContext
 
 @frozen
 class PaidMeasurement:
-    """Key and plans of what is measured; `slice` is the part of it that was asked for.
+    """What is measured for a request: its key, its plans, and which part of it was asked for.
 
-    `slice` has the values of pinned columns by the titles of the measured keys, as JSON; it is empty if
-    all that is measured was asked for.
+    `slice` says that part: the values of pinned columns by the titles of the measured keys, as
+    JSON. It is empty if all that is measured was asked for.
     """
 
     key: AnswerKey
     plans: Mapping[str, Plan] = field(hash=False)
     slice: Json = field(default_factory=dict, hash=False)
     split: str = ""
-    """Name of the key that says whether a condition holds, if both sides of it are measured."""
+    """Title of the key that says whether the condition holds, where both sides are measured."""
 
     def titles(self) -> tuple[str, ...]:
-        """Return the names of the measured keys; of several questions none."""
+        """Return the titles of the measured keys; none if several questions are measured."""
         if list(self.key.measured) != [""]:
             return ()
         part = self.key.measured[""]

@@ -1,7 +1,7 @@
-"""Requests to the curator other than questions: bounds, models, synthetic tables and rehearsals.
+"""Requests to the curator beside questions: bounds, models, synthetic tables, streams, rehearsals.
 
-All but rehearsals are charged, run and stored as questions are. The modules are imported lazily, because
-most questions need none of them.
+A rehearsal costs nothing. The others are charged before a row is read; a stream is charged once,
+at its opening. The modules are imported lazily, because most questions need none of them.
 """
 
 from ...lazy import lazy_names

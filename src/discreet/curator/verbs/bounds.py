@@ -46,9 +46,10 @@ from .learn import Learner
 
 @frozen
 class Wanted:
-    """Request for a suggestion: the plan, its spend, the fingerprint of the request and its text.
+    """Planned request for a suggestion of bounds or caps.
 
-    `per_group` says that a person's rows in one group are to be capped, not all of them.
+    `asked` is the fingerprint of the request, `text` its description for the history. `per_group`
+    says that a person's rows in one group are to be capped, not all of them.
     """
 
     plan: BoundsPlan
@@ -82,7 +83,11 @@ def _schema(planner: Planner, name: object) -> Schema:
 def plan_suggested_bounds(
     planner: Planner, table: str, column: str, spend: Measure, tail: Number | None
 ) -> Wanted:
-    """Plan the suggestion of bounds for a column; nothing is touched or spent."""
+    """Plan the suggestion of bounds for a column; no row is read and nothing spent.
+
+    `tail` is the fraction of rows that may lie beyond each bound. If it is None, it follows from
+    the declared size and the spend.
+    """
     # Table(…) refuses public tables, whose bounds need no noise.
     table_of(planner, table)
     schema = _schema(planner, table)
@@ -99,7 +104,9 @@ def plan_suggested_bounds(
 def plan_suggested_caps(
     planner: Planner, table: str, spend: Measure, by: str | Sequence[str] = ()
 ) -> Wanted:
-    """Plan the suggestion of a contribution bound (rows of a person); nothing is touched or spent.
+    """Plan the suggestion of a cap on a person's rows, or on those in a group of the columns `by`.
+
+    No row is read and nothing is spent.
 
     Refuses: `by` that is not columns of the table, each once.
     """
@@ -121,7 +128,11 @@ def plan_suggested_caps(
 
 
 def truncation_question_of(planner: Planner, table: str, up_to: int, of: str | None) -> Question:
-    """Return the question that estimates the truncation by a table's cap on rows of a person."""
+    """Return the question that estimates how many rows a table's cap on rows of a person cuts off.
+
+    It supposes that nobody has more than `up_to` rows. `of` names a column whose sum is looked at
+    instead.
+    """
     table_of(planner, table)
     return truncation_question(_schema(planner, table), up_to=up_to, of=of)
 
@@ -140,7 +151,7 @@ def caps_of(asker: Learner, wanted: Wanted, why: str) -> SuggestedCaps:
 
 
 def suggested_caps(wanted: Wanted, rows: int) -> SuggestedCaps:
-    """Return the caps of a request for which so many rows were found."""
+    """Return the suggested caps of a request; `rows` is the noisy quantile of a person's rows."""
     plan = wanted.plan
     if not wanted.per_group:
         return SuggestedCaps(rows, plan.events)
@@ -150,7 +161,7 @@ def suggested_caps(wanted: Wanted, rows: int) -> SuggestedCaps:
 
 
 def _suggest(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fraction]:
-    """Charge for a request, run it and store both ends, or return the stored ends."""
+    """Charge for a request, run it and store its two bounds, or return the stored ones."""
     context = asker.context
     plan = wanted.plan
     spend = wanted.spend

@@ -66,7 +66,11 @@ class Learner(Protocol):
 
 @frozen(eq=False)
 class Course(Generic[Model]):
-    """Plan of a training from the rows of a SELECT: its task, all its noise, and the facts to store."""
+    """Plan of a training from the rows of a SELECT.
+
+    `task` says which columns are features and target, `training` holds the noise of every release,
+    `facts` is stored beside the fitted model.
+    """
 
     model: Model
     rows: Relation
@@ -81,7 +85,7 @@ class Course(Generic[Model]):
         return TrainingExplanation.of(name, self.task, self.training, count)
 
     def taught(self, found: object, receipt: Receipt) -> Model:
-        """Return a fitted copy of the model, its parameters read from JSON."""
+        """Return a copy of the model with the parameters of the JSON `found` and a receipt."""
         arrays = arrays_from_json(found)
         columns = columns_of(self.rows)
         return copy(self.model).keep(self.task, columns, self.training, arrays, receipt)
@@ -101,9 +105,10 @@ def plan_training(planner: Planner, sql: str, model: Model, spend: Measure | Non
 
 
 def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: str) -> Model:
-    """Return a fitted copy of a model; the same model of the same rows costs nothing again.
+    """Charge for a model, train it, store it, and return a fitted copy with its receipt.
 
-    Everything before the charge needs public facts alone.
+    The same model of the same rows on the same spend costs nothing again. `why` is kept in the
+    ledger. Everything before the charge needs public facts alone.
     """
     context = asker.context
     course = plan_training(context.planner, sql, model, spend)
@@ -153,9 +158,9 @@ def _facts(
 
 
 def charge_order_of(asker: Learner, facts: BodyFacts, event: Event, why: str) -> ChargeOrder:
-    """Return the order that charges a ledger for a model or for synthetic tables.
+    """Return the order that charges a ledger with the event of a model or of synthetic tables.
 
-    The spend is among the terms that are stored with both.
+    `facts` are stored with the result: its one question, and its terms, among them the spend.
     """
     question = facts.asked[""]
     asked = question.fingerprint

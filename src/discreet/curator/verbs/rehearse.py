@@ -1,8 +1,9 @@
 """Made-up data of a schema's shape, to try questions out for free. No private row is read.
 
-Every declared type occurs, people have ids and at most as many rows as they may, some values are NULL,
-and public tables keep their keys unique. The rows are the same each time. The noise on the answers is
-drawn afresh, as for real answers.
+Every cell is drawn at random among the declared values, and is NULL with probability 0.02. The
+rows of a table are spread at random over people, so one may get more than `max_rows`; the run
+truncates them as it would real ones. Public tables keep their keys unique. The rows are the same
+each time. The noise on the answers is drawn afresh, as for real answers.
 """
 
 from __future__ import annotations
@@ -24,20 +25,22 @@ from ...query.bounds.keys import PublicValues
 MadeUpRow: TypeAlias = dict[str, object]
 
 WORDS = ("Oslo", "Bergen", "Rome", "Riga", "Accra", "Lima", "Kyoto", "Quito")
+"""Values of made-up text columns, cut to the declared length."""
 NULL_RATE = 0.02
 """Probability of NULL in a made-up cell: rare, but present in a thousand rows."""
 MAX_PUBLIC_ROWS = 1_000
 """Rows of a made-up public table, at most."""
 MAX_ROWS_PER_PERSON = 9
-"""Cap of the schema that is taken to choose the number of people, at most: a larger cap is rarely reached."""
+"""Cap of a person that the number of people is chosen for, at most: few reach a larger one."""
 
 
 def make_up(
     schemas: Iterable[Schema], rows: int = 1_000, public_values: PublicValues | None = None
 ) -> Memory:
-    """Make up rows for every table, `rows` in each private one.
+    """Return an engine with made-up rows for every table, `rows` in each private one.
 
-    Public tables draw on their own public values.
+    A public table gets each combination of its key, at most MAX_PUBLIC_ROWS rows. Its values come
+    from `public_values`, which reads them from the store, or else from the declared columns.
 
     >>> import discreet as dp
     >>> from discreet.curator.verbs.rehearse import make_up

@@ -1,7 +1,9 @@
 """Streams through the ledger: one charge at the opening, then days that close by the calendar.
 
-    open    read the question ─► plan ─► charge with terms and strategy ─► (pure ε) noise, sealed
-    find    terms from the ledger ─► the same SQL read again ─► refused if its meaning has changed
+    open    read the question ─► plan ─► charge and store terms and strategy ─► (pure ε) draw all
+            noise and store it encrypted
+    find    terms from the ledger ─► read the same SQL again ─► refuse if its tables, versions
+            or public keys have changed
 
 Guarantee: a stream is charged once; the same call again returns it and costs nothing.
 Refuses: before the charge, what the planner, the ledger or the engine would refuse.
@@ -39,8 +41,11 @@ from ..context import CuratorContext
 from .learn import Learner
 
 FORMAT = 1
+"""Format of the stored terms of a stream."""
 _FINE = 2**20
+"""Fractions of a row, or of a sum's step, to which estimates of days are kept (Gaussian noise)."""
 MAX_LATE = 366
+"""Most days after its end at which a day may close."""
 
 
 class StreamWords(TypedDict, total=False):
@@ -63,7 +68,11 @@ class StreamWords(TypedDict, total=False):
 
 
 class ReportWords(TypedDict):
-    """When the days of an open stream close, and the fraction of a step that is kept of them."""
+    """Terms by which an open stream closes its days.
+
+    `late` are the days after the end of a day at which it closes, in the time zone `zone`.
+    Estimates are kept in multiples of 1/`fine` of a step.
+    """
 
     late: int
     fine: int
@@ -90,9 +99,10 @@ def plan_of(planner: Planner, sql: str, spend: Measure, words: StreamWords) -> S
 
 
 def price_of(planner: Planner, sql: str, spend: Measure, name: str, words: StreamWords) -> Event:
-    """Return an event of the price of a stream, and refuse what its opening would refuse.
+    """Return an event that costs what a stream costs, and refuse what its planning would refuse.
 
-    Each strategy of one budget has the same price, so the fastest is taken: planning may take a minute.
+    Every strategy for one spend has the same price. So the price is taken from the strategy that is
+    quickest to plan: the best one may take a minute.
     """
     question = _question(planner, sql, words)
     _terms(sql, read_budget(spend), name, question, words)
@@ -110,7 +120,13 @@ def open_stream(
     seal: Seal | None,
     why: str,
 ) -> StreamReport:
-    """Charge a stream and return it; one that is open with the same terms is returned for free."""
+    """Charge a stream and return it; one of that name with the same terms is returned for free.
+
+    `seal` is the key file, by default that of the asker's curator.
+
+    Refuses: no key file, a ledger with windows, an engine or question that cannot have a stream,
+    and a stream of that name with other terms.
+    """
     context = asker.context
     ledger = context.ledger
     key = seal or context.seal
@@ -190,9 +206,10 @@ def find_streams(context: CuratorContext, seal: Seal | None) -> dict[str, Stream
 def read_terms(
     planner: Planner, name: str, terms: dict[str, Any]
 ) -> tuple[StreamPlan, ReportWords]:
-    """Return the plan of a stream from its stored terms, and when its days close.
+    """Return the plan of a stream from its stored terms, and the terms by which its days close.
 
-    Refuses: terms of a newer release, and a question that means something else than it did then.
+    Refuses: terms of a newer release (InvalidArgument), and a question whose tables, versions or
+    public keys are not those of the opening (SchemaMismatch).
     """
     if terms["format"] != FORMAT:
         raise InvalidArgument(f"the stream {name} was opened by a newer release; use that one")

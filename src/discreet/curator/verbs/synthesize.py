@@ -3,7 +3,8 @@
 Records are post-processing of the stored marginals, so they cost nothing.
 
 Guarantee: the charge is durable before a row is read; the same request is returned for free. A run
-    that starts again after a crash goes on from the noisy numbers of its first steps.
+that starts again after a crash uses the noisy numbers that its first steps stored, and draws none
+of them anew.
 Refuses: before the charge, what the planner, the ledger or the engine would refuse.
 Law: tests/synthetic/test_curator_synthesize.py
 """
@@ -41,7 +42,7 @@ from .learn import Learner, charge_order_of, count_of
 
 @frozen
 class Synthesis:
-    """Marginals to measure of a table, and the facts to store about them."""
+    """Planned marginals of a table with their noise, and the facts that are stored with them."""
 
     plan: SyntheticPlan
     facts: BodyFacts
@@ -60,9 +61,10 @@ def plan_synthesis_of(
 
 
 def synthesize(asker: Learner, made: Synthesis, why: str) -> Synthetic:
-    """Release the planned marginals; the same request on the same terms costs nothing again.
+    """Charge for planned marginals, measure and store them, and return synthetic data.
 
-    Everything before the charge needs public facts alone.
+    The same request on the same terms costs nothing again. Everything before the charge needs
+    public facts alone.
     """
     context = asker.context
     plan = made.plan
@@ -94,12 +96,12 @@ def synthesize(asker: Learner, made: Synthesis, why: str) -> Synthetic:
 
 
 def _keeper(asker: Learner, order: ChargeOrder) -> Keep:
-    """Return the function that keeps the first steps of a synthesis in the ledger.
+    """Return the function that stores the noisy numbers of a synthesis' first steps in the ledger.
 
-    What follows depends on them. A run that starts again after a crash must find the same numbers:
-    drawn anew, every crash would tell something about a draw that nobody paid for. They are stored
-    under keys of their own at the price 0, since the order has paid for all steps. Steps that decide
-    nothing are not kept.
+    Later steps depend on these numbers. A run that starts again after a crash must find the same
+    ones: if they were drawn anew, every crash would tell something about a draw that nobody paid
+    for. Each step is stored under its own key at the price 0, since the order has paid for all
+    steps.
     """
     context = asker.context
     paid = Promise(PureDP(0), neighbours=order.event.neighbours)
