@@ -1,9 +1,10 @@
 """Budget allocation: divide one budget among the releases of a question, each with its mechanism.
 
-`routes` lists the divisible budgets that keep a promise. `divide` finds the fraction of each release,
-`split` divides a budget by them exactly (proportional split), and `release_of` chooses the mechanism of
-least noise that a fraction of the budget allows. Calibration is a search. Plan after plan asks for the
-same fraction of a budget and the same sensitivity, so calibrated mechanisms are cached.
+`routes` lists the divisible budgets (ε, ρ or μ) that imply a promised one. `divide` finds the
+fraction of each release, `split` divides a budget by the fractions exactly, and `release_of`
+chooses the mechanism of least noise that a fraction of the budget allows. Calibration is a search.
+Plan after plan asks for the same fraction of a budget and the same sensitivity, so calibrated
+mechanisms are cached.
 
 The allocation minimises Σ wᵢ·ln(errorᵢ). Logarithms are scale-free, so the unit of a column does
 not matter. A statistic of weight 2 may cost the others twice as much as one of weight 1 to become
@@ -107,11 +108,12 @@ def routes(spend: Measure) -> tuple[Divisible, ...]:
 
 
 def routes_under(spend: Measure, under: Filter | None) -> tuple[Divisible, ...]:
-    """List the divisible budgets of a spend that one question could charge to a filter.
+    """List the divisible budgets of a spend that one question could charge to the filter `under`.
 
-    A filter over (ε, δ) may keep a fraction of its δ for leaks. It then has less than the whole
-    (ε, δ) for Gaussian noise. There a spend of all of it, or nearly, means noise of exactly what
-    the filter has. Pure ε fits by its sum.
+    They are those of `routes`, except for an (ε, δ) spend under an (ε, δ) filter that also adds up
+    pure ε. Such a filter may keep a fraction of its δ to select unknown keys, so it has less than
+    the whole (ε, δ) for Gaussian noise. Then the Gaussian budget is at most the μ that the filter
+    has left. Filters that do not add up μ² get it as ρ = μ²/2. Pure ε stays as it is.
 
     >>> import discreet as dp
     >>> from discreet.plan.budget_allocation import routes_under
@@ -133,7 +135,7 @@ def routes_under(spend: Measure, under: Filter | None) -> tuple[Divisible, ...]:
 
 
 def _capped(route: Divisible, available: GaussianDP, under: Filter) -> Divisible:
-    """Return Gaussian noise of at most what a filter has, in a measure that the filter adds up."""
+    """Return a Gaussian budget, capped at `available`, in a measure that the filter adds up."""
     if not isinstance(route, GaussianDP):
         return route
     square = min(route.squared, available.squared)
@@ -230,10 +232,11 @@ def noisy_release(
 
 
 def choice_of(need: ChoiceNeed, budget: Divisible, *, pure: bool = False) -> ChosenRelease:
-    """Choose the mechanism of a choice.
+    """Choose the mechanism of a private choice (a mode, or a quantile) for a budget.
 
-    Permute-and-flip for one mode where ε is added up, else the exponential mechanism, whose
-    tighter prices under other accountants make up for its error.
+    It is permute-and-flip for the mode of a question with one key, if `pure` and the budget is a
+    pure ε. Else it is the exponential mechanism: its price is lower under other accountants, which
+    makes up for its larger error.
     """
     facts = (need.sensitivity, need.monotone, need.neighbours)
     if pure and need.alone and need.at is None and isinstance(budget, PureDP):
@@ -272,8 +275,9 @@ def _noise(budget: Divisible, sensitivity: Sensitivity) -> Additive:
 class _Allocation(NamedTuple):
     """Inputs that decide the allocation of one statistic; hashable, so that searches are cached.
 
-    `coefficients` are A_ir or, where `fixed`, the fractions of the statistic's own releases.
-    `places` are the indices of its totals in the layout.
+    `coefficients` are the A_ir of the module docstring; if `fixed`, they are the fractions of the
+    statistic's budget that its releases get. `places` are the indices of its releases in the
+    layout.
     """
 
     coefficients: tuple[float, ...]
@@ -282,7 +286,10 @@ class _Allocation(NamedTuple):
 
 
 def divide(layout: Layout, weights: Sequence[Fraction], *, laplace: bool) -> tuple[Fraction, ...]:
-    """Return the fraction of the budget of each release; the fractions add up to 1.
+    """Return the fraction of the budget of each release of a layout; the fractions add up to 1.
+
+    `weights` are those of the statistics. `laplace` says that the budget is a pure ε, for which
+    errors fall as 1/ε, and not a ρ or μ².
 
     Guarantee: the fractions minimise the weighted sum of log errors. They are exactly proportional
     to the weights where no statistic has more than one total, else accurate to six digits. They do
@@ -335,7 +342,7 @@ def _step(
     fractions: Sequence[float],
     power: int,
 ) -> list[float]:
-    """Move every fraction, in logarithms, towards its fraction of the weighted errors."""
+    """Return the fractions after one step: a geometric mean with Σᵢ wᵢ·γ_ir, scaled to sum 1."""
     gammas: list[Sequence[float]] = []
     for coefficients, fixed, places in statistics:
         if fixed:

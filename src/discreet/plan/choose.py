@@ -173,7 +173,10 @@ _WHY = {
 
 
 def _explained(best: Plan, ranked: Sequence[Plan], under: Filter | None) -> Plan:
-    """Return the plan with the reason for its way of sums: error or cost of the best other way."""
+    """Return the best plan with the reason for its totals: error or price of the best other plan.
+
+    The other plan is one with shared totals if the best has separate ones, or the reverse.
+    """
     is_apart = best.way is SumWay.APART
     others = []
     for plan in ranked:
@@ -223,9 +226,10 @@ def _ways(question: Question, asked: QuestionOptions, keys: Keys | None) -> Sequ
 def _unknown_key_ways(
     question: Question, asked: QuestionOptions, spend: ApproxDP
 ) -> Sequence[Route]:
-    """List the ways to find unknown keys: by a selection, or by a count that is asked for.
+    """List the ways to spend an (ε, δ) on unknown keys and on statistics.
 
-    At most the filter's δ is used, except by a count that spends all of an untouched budget.
+    The keys are selected for a fraction of ε, or shown by a count that is asked for. The δ for
+    keys is at most the δ of the filter, except for a count that spends all of an untouched budget.
     """
     under = asked.under
     key_delta = spend.delta
@@ -275,7 +279,7 @@ class _Releases:
 def _make_plan(
     question: Question, asked: QuestionOptions, keys: Keys | None, layout: Layout, way: Route
 ) -> Plan:
-    """Make one plan, and check that the filter can price it."""
+    """Make the plan of one layout and one way; refuse it if the filter cannot price its event."""
     if isinstance(way, bool):
         made = _error_releases(asked, layout, laplace=way)
     else:
@@ -316,7 +320,11 @@ def _budget_releases(
     keys: Selection | Fraction | None,
     budget: Divisible,
 ) -> _Releases:
-    """Divide a budget among the needs; a count that also shows the keys gets one more weight."""
+    """Divide a budget among the totals and choices of a layout, and choose their noise.
+
+    `keys` is a selection of keys, or the δ with which a count shows them, or None for public keys.
+    The count that shows the keys gets 1 more than its weight.
+    """
     selection = keys if isinstance(keys, Selection) else None
     if not layout.needs:
         return _Releases(layout, selection, (), ())
@@ -348,7 +356,7 @@ def _budget_releases(
 def _allocate(
     layout: Layout, weights: Sequence[Fraction], free: Sequence[int], budget: Divisible
 ) -> tuple[dict[int, Divisible], tuple[Fraction, ...]]:
-    """Return the budget of every need that is paid for, and the fraction of each need."""
+    """Return the budget of every total or choice that is not free, by index, and all fractions."""
     paid = paid_layout(layout, weights, free)
     if not paid.places:
         return {}, (Fraction(),) * len(layout.needs)
@@ -362,7 +370,7 @@ def _allocate(
 def _spent_fractions(
     releases: Sequence[PlannedRelease], price: Callable[[Event], Fraction | None]
 ) -> tuple[Fraction, ...]:
-    """Return the fraction of the total price of each release: in ε with geometric noise, else ρ."""
+    """Return each release's fraction of the sum of prices; `price` gives the ε or ρ of an event."""
     prices = []
     for release in releases:
         prices.append(price(release.event) or Fraction())
@@ -434,8 +442,8 @@ def check_terms(checked: CheckedQuestion, terms: Terms, *, under: Filter | None)
 def _check_post_processing(checked: CheckedQuestion, terms: Terms) -> None:
     """Refuse post-processing to whole or nonnegative numbers where it cannot be computed.
 
-    Refuses: tables whose finest cells are not counted, unless they are pairs, which their margins
-    alone determine; and whole numbers that add up for sets that count different rows
+    Refuses: sets of three keys or more if the finest cells of all keys are too many to be counted;
+    and `whole` for sets of keys that count different rows, so that they do not add up
     (UnsupportedQuery).
     """
     question = checked.question
@@ -474,9 +482,9 @@ def _is_wide_beyond_pairs(question: Question) -> bool:
 
 
 def check_whole(plan: Plan, terms: Terms) -> Plan:
-    """Return the plan if `whole` applies to it: only questions that have a strategy.
+    """Return the plan, unless `whole` is asked for and the plan has no workload strategy.
 
-    Refuses: `whole` for other questions (InvalidArgument).
+    Refuses: `whole` for a plan without a strategy, which has nothing to add up (InvalidArgument).
     """
     if terms.whole and plan.gap is None:
         raise InvalidArgument(

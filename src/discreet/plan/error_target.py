@@ -1,19 +1,22 @@
-"""Error target: the noise that just meets given errors at the least price, one need at a time.
+"""Error target: the largest noise, and so the least price, with which given errors are met.
 
-total             the largest scale whose exact quantile is within the error; a larger one misses it
-mode              the least ε of the exponential mechanism whose exact bound, in rows, is within the
-                  error
-quantiles         the least ε at which the bound on the shown value, in rows, is within the error
-other statistics  several totals, perhaps shared with other statistics: `balance`, as follows
+    statistic               noise that is chosen
+    count, sum (one total)  the largest scale whose exact quantile is within the error
+    mode                    the least ε of the exponential mechanism whose exact bound, in rows, is
+                            within the error
+    quantile                the least ε, to six digits, whose bound on the shown value, in rows, is
+                            within the error
+    others                  several totals, perhaps shared with others: `balance`, as follows
 
-**Joint error target.** With s_r the price of total r, ε or ρ, errorᵢ² is near qᵢ²·Σ_r A_ir·s_r^−p (p = 2
-for ε, p = 1 for ρ) with qᵢ a constant of the mixture of noises. Minimising Σs_r under errorᵢ ≤ tᵢ is a
-convex problem. Its optimum is s_r^(p+1) ∝ Σᵢ λᵢA_ir with multipliers λᵢ ≥ 0. They are found by raising λᵢ
-where an error is missed and lowering it where the error is more than met.
+**Joint error target.** With s_r the price of total r, ε or ρ, errorᵢ² is near qᵢ²·Σ_r A_ir·s_r^−p
+(p = 2 for ε, p = 1 for ρ) with qᵢ a constant of the mixture of noises. Minimising Σs_r under
+errorᵢ ≤ tᵢ is a convex problem. Its optimum is s_r^(p+1) ∝ Σᵢ λᵢA_ir with multipliers λᵢ ≥ 0. They
+are found by raising λᵢ where an error is missed and lowering it where the error is more than met.
 
-Then qᵢ is corrected by the true prediction, and all is repeated until every error is met within a
-factor of 1 − 1e-4. Where that does not converge, all noise is scaled by one factor. So every error
-is met, by the same prediction that the plan shows.
+Then qᵢ is corrected by the true prediction, and all is repeated until every error is met, and at
+most by a factor of 1 + 1e-4 more than needed or with scales that no longer move. Where 12 rounds
+do not suffice, all scales are multiplied by the largest common factor with which every error is
+met. So every error is met, by the same prediction that the plan shows.
 """
 
 from __future__ import annotations
@@ -67,9 +70,14 @@ _MET = 1e-6
 def meet(
     layout: Layout, errors: Sequence[Fraction], size: int, beta: float, *, laplace: bool
 ) -> tuple[PlannedRelease, ...]:
-    """Choose the noise of every need so that each statistic's predicted error is at most asked.
+    """Choose the noise of every release so that each statistic's predicted error is at most asked.
 
-    Guarantee: every predicted error is met, at the least price of this kind of noise.
+    `errors` are in the order of `layout.uses`, in the statistics' own units (modes and quantiles
+    in rows). They hold with probability 1 − `beta` in a key of `size` rows. `laplace` chooses
+    geometric noise instead of discrete Gaussian noise.
+
+    Guarantee: every predicted error is at most the asked one. The price is the least of this kind
+    of noise, up to the tolerance of the search.
 
     Refuses: an error as wide as the public range of its statistic, which needs no data, and one
     that no noise meets (InvalidArgument).
@@ -110,7 +118,7 @@ def _check_reachable(use: Use, error: Fraction) -> None:
 def _single_scales(
     layout: Layout, asked: UseErrors, beta: float, *, laplace: bool
 ) -> dict[int, Fraction]:
-    """Return the largest scale of every total that is a statistic by itself."""
+    """Return by place the largest scale, in steps, of every total that is a statistic itself."""
     scales: dict[int, Fraction] = {}
     for use, error in asked:
         place = use.places[0]
@@ -133,7 +141,7 @@ def _largest_scale(steps: Fraction, beta: float, laplace: bool) -> Fraction:
 def _choices(
     layout: Layout, asked: UseErrors, beta: float
 ) -> dict[int, ChosenRelease | PlaceRelease]:
-    """Choose the least ε of every choice, for the least error asked of it."""
+    """Choose the least ε of every mode and quantile, for the smallest error asked of it."""
     tightest: dict[int, Fraction] = {}
     for use, error in asked:
         place = use.places[0]
@@ -193,8 +201,8 @@ def _mode_epsilon(need: ChoiceNeed, error: Fraction, beta: float) -> Fraction:
 class ErrorGoal:
     """Conditions under which errors are to be met.
 
-    `layout` has the needs, `size` is the number of rows per key, errors hold with probability
-    1 − `beta`, and `laplace` says whether the noise is geometric.
+    `layout` has the totals, `size` is the number of rows per key, errors hold with probability
+    1 − `beta`, and `laplace` says that the noise is geometric, else discrete Gaussian.
     """
 
     layout: Layout
@@ -204,11 +212,11 @@ class ErrorGoal:
 
     @property
     def power(self) -> int:
-        """The p of errors² that fall as price^−p."""
+        """The p with which squared errors fall as price^−p: 2 for ε, 1 for ρ."""
         return 2 if self.laplace else 1
 
     def slack(self, use: Use, error: float, scales: dict[int, float]) -> float:
-        """Return the factor by which the noise of a statistic may grow; below 1 for a miss."""
+        """Return the asked error over the error predicted at these scales; below 1 for a miss."""
         noises: list[IntegerNoise] = []
         for place in use.places:
             noises += self.layout.noises(place, scales[place], laplace=self.laplace)
@@ -224,9 +232,11 @@ class ErrorGoal:
 def balance(
     goal: ErrorGoal, several: Sequence[tuple[Use, float]], singles: dict[int, Fraction]
 ) -> dict[int, Fraction]:
-    """Find the scale of every total; one that is a statistic by itself keeps at most its own.
+    """Find the noise scale of every total, by its place in the layout.
 
-    `singles` has the largest scales of totals that are statistics by themselves.
+    `several` has the statistics that are made from several totals, with their asked errors.
+    `singles` has the largest allowed scales of totals that are statistics by themselves; they are
+    not exceeded.
 
     Guarantee: every error in `several` is met, by the prediction that the plan shows.
 
@@ -309,7 +319,11 @@ def least_prices(
     floors: dict[int, float],
     power: int,
 ) -> dict[int, float]:
-    """Find the least Σs_r with Σ_r A_ir·s_r^−p ≤ limitᵢ and s_r ≥ floor_r.
+    """Find prices s_r with the least sum Σs_r for which Σ_r A_ir·s_r^−p ≤ limitᵢ and s_r ≥ floor_r.
+
+    `squares` has for each statistic i its A_ir by the place r of the total, `power` is p. All
+    limits hold; the sum is the least up to a relative distance of about 1e-6 where the search
+    ended in time.
 
     >>> from discreet.plan.error_target import least_prices
     >>> found = least_prices([{0: 1.0, 1: 1.0}], [8.0], {}, 2)

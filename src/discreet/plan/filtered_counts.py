@@ -3,8 +3,11 @@
 SUM(CASE WHEN … THEN 1 ELSE 0 END) is the same count in another form.
 
 The store is asked in one GROUP BY for the number of rows of each combination of conditions that
-public facts allow; each count is a sum of these cells. The predicted errors decide whether that is
-better than planning each count by itself.
+public facts allow; each count is a sum of these cells. The planner compares this plan with that of
+the counts by themselves, by predicted error, or by price where an error is asked for (`choose`).
+
+Counts that are planned so: 4 to 40, without keys, of equal weights and errors, with at most 1,024
+possible combinations of conditions.
 """
 
 from __future__ import annotations
@@ -41,7 +44,10 @@ _MAX_CELLS = 1024
 
 
 def plan_counts(question: Question, asked: QuestionOptions) -> Plan | None:
-    """Return the plan of many counts without keys as one workload; None if it is not of this form.
+    """Return the plan of many counts without keys as one workload; None if there is no such plan.
+
+    None for fewer than 4 or more than 40 counts, other statistics, unequal weights or errors, a
+    condition that no row can meet, and combinations of conditions that are too many or not public.
 
     Law: tests/workloads/test_questions.py::TestPlans
     """
@@ -96,7 +102,7 @@ def _condition(statistic: Statistic, question: Question) -> Expression | None:
 
 
 def _bit_code(conditions: list[Expression]) -> Expression:
-    """Return one whole number that says which conditions hold: a bit for each."""
+    """Return an expression for a whole number whose bit i says whether condition i holds."""
     total: Expression = Constant(0)
     for place, condition in enumerate(conditions):
         bit = Call(Function.CASE, (condition, Constant(1 << place), Constant(0)))

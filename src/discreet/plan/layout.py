@@ -1,15 +1,17 @@
 """Layout of a question: the totals and choices to release, each once, and the statistics they make.
 
-Statistics share totals: AVG(x) and COUNT(*) need the number of rows once. A layout lists every need
-once and says by place which needs each statistic uses. Layouts do not depend on the budget.
+A *need* is a total to be released with noise, or a private choice (a mode, a quantile). Statistics
+share needs: AVG(x) and COUNT(*) both need the number of rows. A layout lists every need once; its
+index in that list is its *place*. A *use* says which places a statistic is made from. Layouts do
+not depend on the budget.
 
-**Public totals** cost nothing and take no fraction of a budget; statistics made from them become more
-accurate, since the budget goes to the other totals. Under "replace" neighbours the number of rows of a
-complete table is public: neighbours that replace one row for another have the same number of rows. This
-holds only where no values of a row decide whether it counts: no WHERE, no FILTER, no key, no join (a
-replaced row may lose its partner), no union of tables, no share of a person. For people the number of
-people is public, not that of their rows. The store must also hold every record that it was given: a
-store that drops unreadable records has no public number of rows.
+**Public totals** cost nothing and take no fraction of a budget; statistics made from them become
+more accurate, since the budget goes to the other totals. Under "replace" neighbours the number of
+rows of a complete table is public: neighbours that replace one row for another have the same
+number of rows. This holds only where no values of a row decide whether it counts: no WHERE, no
+FILTER, no key, no join (a replaced row may lose its partner), no union of tables, and no cap on a
+person's rows. Where the unit is a person no total is taken as public. The store must also hold
+every record that it was given: a store that drops unreadable records has no public number of rows.
 
 Guarantee: a count that is called public is the same for all neighbouring tables.
 
@@ -48,7 +50,7 @@ _NO_NOISE = Fraction(1, 1000)
 
 @frozen
 class Use:
-    """A statistic by name: the places of its needs, its recipe, and its noise model."""
+    """A statistic by name: the places of its needs, its recipe and noise model (`statistics`)."""
 
     name: str
     places: tuple[int, ...]
@@ -88,7 +90,7 @@ class Layout:
         return float(need.unit)
 
     def noises(self, place: int, scale: float, *, laplace: bool) -> list[IntegerNoise]:
-        """Return the noise of one release at a scale in steps: one for each of its totals."""
+        """Return the noise of one need at a scale in steps: one for each of its totals."""
         need = self.needs[place]
         count = len(need.tally.terms) if isinstance(need, PartitionNeed) else 1
         noise = IntegerNoise(laplace, max(scale, LEAST_SCALE), self.unit(place))
@@ -109,7 +111,7 @@ class Layout:
 
 
 class _ValuesAsked(Exception):
-    """Raised if a layout depends on values of a public table, which only a store knows."""
+    """Raised where a layout depends on values of a public table, so that it must not be cached."""
 
 
 def layouts_of(
@@ -120,13 +122,15 @@ def layouts_of(
     *,
     intervals: bool = True,
 ) -> Iterator[Layout]:
-    """List the layouts of a question, one for each way in which its statistics can be made.
+    """List the layouts of a question, one for each way in which its totals can be shared.
 
-    No layout depends on the spend. Those of the last questions are cached, unless they depend on
-    values of a public table, which may change.
+    `share` is the contribution bound of a unit, `keys` the number of public keys (None if they are
+    unknown), `intervals` whether quantiles get intervals. No layout depends on the spend. Those of
+    the last questions are cached, unless they depend on values of a public table, which may
+    change.
 
-    Refuses: a question without a bound under this share (UnsupportedQuery). A way that is not
-    possible here is left out.
+    Refuses: a question without a bound under this share (UnsupportedQuery). A way of sharing that
+    is not possible here is left out.
     """
     basis = basis_of(question, share, keys, public_values, intervals=intervals)
     statistics = [statistic for _, statistic in question.statistics]
@@ -188,7 +192,7 @@ def layout_of(
 
 
 def free_places(layout: Layout) -> tuple[int, ...]:
-    """List the places of totals that are public in a store that holds every record it was given.
+    """List the places of public totals, for a store that holds every record it was given.
 
     Law: tests/plan/test_public_totals.py::test_what_a_row_can_decide_is_paid_for
     """
@@ -200,7 +204,10 @@ def free_places(layout: Layout) -> tuple[int, ...]:
 
 
 def exact_release(need: Need) -> NoisyRelease:
-    """Return the release of a public total: exact, in the form that all totals have."""
+    """Return the release of a public total.
+
+    It has the form of a noisy one, with noise that differs from 0 with probability 2e-435.
+    """
     if not isinstance(need, TotalNeed):
         raise TypeError("only totals are public")
     return NoisyRelease(need, Geometric(_NO_NOISE, need.sensitivity))
@@ -208,7 +215,10 @@ def exact_release(need: Need) -> NoisyRelease:
 
 @frozen
 class PaidLayout:
-    """The needs left to pay for, the weights of their statistics, and their original places."""
+    """A layout of the needs that must be paid for.
+
+    `weights` are those of its statistics, `places` the places of its needs in the original layout.
+    """
 
     layout: Layout
     weights: tuple[Fraction, ...]
@@ -216,7 +226,7 @@ class PaidLayout:
 
 
 def paid_layout(layout: Layout, weights: Sequence[Fraction], free: Sequence[int]) -> PaidLayout:
-    """Leave out the free needs, and the statistics that are made from free needs only."""
+    """Leave out the needs at the places `free`, and statistics made from these alone."""
     places = tuple(place for place in range(len(layout.needs)) if place not in free)
     if not free and all(use.places for use in layout.uses):
         return PaidLayout(layout, tuple(weights), places)

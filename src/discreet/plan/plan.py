@@ -54,15 +54,19 @@ _FORETOLD = 2.5
 
 @frozen
 class Plan:
-    """The releases of a question; equal for equal questions, and public.
+    """The releases of a question; equal for equal questions and terms, and public.
 
+    `spend`      the budget that is spent; the price of the plan if an error was asked for
+    `share`      the contribution bound of a unit
     `keys`       the public keys; None if they are selected first, by `selection`
-    `uses`       the places of the releases that each statistic is made from
-    `recipes`    the recipe of each statistic
+    `uses`       for each statistic its name and its places: indices of the releases it is made from
+    `recipes`    for each statistic how it is computed from releases, in the order of `uses`
     `parts`      the fraction of the budget that each release gets
-    `size`       the number of rows per key for which errors are predicted
-    `way`        the way in which sums are released, and `why` the reason for it
-    `apart`      the events of the plan in which every statistic has totals of its own
+    `size`       the number of rows per key for which errors are predicted; `size_from` says whether
+                 it was given, declared or assumed
+    `level`      the confidence level of predicted errors
+    `way`        whether statistics share totals, and `why` the reason for it, as text
+    `apart`      the events of the best plan in which every statistic has separate totals
 
     Guarantee: `events` are all that the releases do, and fit `spend`; `statistic_errors` are
     exceeded with probability at most 1 − level.
@@ -119,7 +123,10 @@ class Plan:
 
     @property
     def counted(self) -> int | None:
-        """The place of the release whose noisy totals show the keys; it is one event with them."""
+        """The place of the release whose noisy totals also show the keys; None if there is none.
+
+        The event of that release is part of the selection's event.
+        """
         if isinstance(self.selection, CountSelection):
             return self.selection.place
         return None
@@ -131,9 +138,9 @@ class Plan:
 
     @property
     def bound(self) -> workloads.Bound | None:
-        """Least RMSE of any strategy with this noise, for several sets; None for other plans.
+        """Lower bound on the RMSE of any strategy with this noise; None without a strategy.
 
-        Of several statistics that one whose strategy is farthest above its bound.
+        Of several statistics it is the bound of that whose strategy lies farthest above its own.
         """
         releases = self._strategies()
         if not releases:
@@ -144,7 +151,10 @@ class Plan:
 
     @property
     def gap(self) -> float | None:
-        """Relative distance of the RMSE above the bound; None for plans without a strategy."""
+        """Relative distance of the strategy's RMSE above the bound; None without a strategy.
+
+        Of several statistics the largest one.
+        """
         return max((release.plan.gap for release in self._strategies()), default=None)
 
     def _strategies(self) -> list[SetsRelease]:
@@ -172,9 +182,9 @@ class Plan:
         return predicted
 
     def key_places(self, table: Plan) -> list[int]:
-        """Return the positions of the keys of one of `tables` among those of the question.
+        """Return the positions of the keys of one of `tables` among the keys of the question.
 
-        By name: where places are listed, the levels of a table are expressions of its own.
+        Keys are matched by name, since a table of nested keys may state them as other expressions.
         """
         names = [key.name for key in self.question.keys]
         return [names.index(key.name) for key in table.question.keys]
@@ -195,11 +205,13 @@ class Plan:
     def size_range(self, name: str) -> tuple[int, int]:
         """Return the fewest and the most rows per key that `error_ranges` supposes of a statistic.
 
-        size is          fewest         most
-        given            as given       as given
-        declared         as declared    as declared; the fewest are half if values may be NULL
-        … of many keys   1/100 of both  an even share: some key has no more
-        assumed          1/100          100 times as many
+        `size` is                fewest                              most
+        given                    size                                size
+        declared, for one key    size, or half of it if values may   size
+                                 be NULL
+        declared, divided over   size/100                            size: at least one key has no
+        several or unknown keys                                      more
+        assumed                  size/100                            100·size
         """
         few = max(1, self.size // _ROWS_APART)
         if self.size_from == ASSUMED_SIZE:
@@ -215,7 +227,7 @@ class Plan:
         return self.size, self.size
 
     def error_ranges(self) -> dict[str, tuple[float, float]]:
-        """Predict from where to where the error of a statistic may lie, in its column's own unit.
+        """Predict the least and the greatest error of a statistic, in its column's own unit.
 
         Only statistics are here whose error depends on the data by more than a factor of 2.5. The
         least is for the most favourable data supposed, and for the most rows of `size_range`. The
@@ -306,9 +318,10 @@ class Plan:
         return rows_text(self)
 
     def loss(self, weights: Sequence[Fraction]) -> float:
-        """Sum up the logarithms of the predicted errors; only differences between plans count.
+        """Return the weighted sum of the logarithms of errors, by which plans are compared.
 
-        The number of people from which on keys are shown counts as one error more.
+        If keys are selected, the number of people with which a key is shown counts as one error
+        more.
         """
         loss = 0.0
         for weight, (_, places), recipe in zip(weights, self.uses, self.recipes, strict=True):
@@ -352,7 +365,7 @@ class Plan:
 
 
 def _noises(release: PlannedRelease) -> tuple[IntegerNoise, ...]:
-    """Return the noise of a release: one, one for each of its totals, or none of a choice."""
+    """Return the noise of each total of a release; none for a choice."""
     if isinstance(release, JointRelease):
         return release.noises
     if isinstance(release, NoisyRelease):
@@ -374,7 +387,10 @@ def priced(plan: Plan, asked: QuestionOptions) -> Plan:
 
 
 def price_for_error(event: Event, under: Filter | None) -> Measure:
-    """Return the price of what an error needs, in the measure of the budget as it was written."""
+    """Return the price of an event that meets an error, in the measure of the filter's budget.
+
+    Without a filter it is a pure ε.
+    """
     gate = under or open_filter(PureDP(1))
     return shown_price(event, None, gate.promise())
 
@@ -387,9 +403,9 @@ def rank(plans: Sequence[Plan], asked: QuestionOptions) -> list[Plan]:
 
 
 def first_admitted(ranked: Sequence[Plan], asked: QuestionOptions) -> Plan:
-    """Return the first plan that the filter as given would admit; the first of all if none.
+    """Return the first of ranked plans that the filter would admit as it stands; else the first.
 
-    Where an error was given it is the first of all: the price is the least in any case.
+    Where an error was given it is the first in any case: that has the least price.
     """
     if asked.spend is not None and asked.under is not None:
         for plan in ranked:
@@ -399,7 +415,9 @@ def first_admitted(ranked: Sequence[Plan], asked: QuestionOptions) -> Plan:
 
 
 def amount_of(price: Measure) -> Fraction:
-    """Return the amount by which prices of one kind are compared.
+    """Return the amount by which prices of one measure are compared.
+
+    It is ε, ρ or μ²; of a Rényi price the sum over its orders.
 
     >>> import discreet as dp
     >>> from discreet.plan.plan import amount_of
@@ -420,7 +438,8 @@ def amount_of(price: Measure) -> Fraction:
 def public_tuples(question: Question) -> Keys | None:
     """List all combinations of the public keys, in declared order; None if a key is unknown.
 
-    Of sets whose finest cells are not counted: those of the first table that is counted.
+    For sets of keys with too many finest cells, list the cells of the first of the smaller tables
+    that are counted instead (`query.bounds.grouping_sets`).
 
     Refuses: more than 100,000 combinations (200,000 of nested keys) with InvalidArgument, and none
     at all with UnsupportedQuery.

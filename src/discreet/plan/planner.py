@@ -1,8 +1,8 @@
 """Planner: read questions, in SQL or as a tree, and their terms, and return plans.
 
-The local curator and the client of a service use the same planner. Planning needs public facts
-only: the declared tables, the filter of the ledger as it was opened (so that plans do not change
-with the remaining budget), and the values of public tables.
+The local curator, a service and its client use the same planner. Planning needs public facts only:
+the declared tables, the terms, the filter of the ledger as it was opened (so that plans do not
+change with the remaining budget), and the values of public tables.
 """
 
 from __future__ import annotations
@@ -58,10 +58,11 @@ _MALFORMED = (TypeError, AssertionError, ValueError, LookupError, AttributeError
 class RecentQuestions:
     """Bounded cache of questions that were read from SQL texts.
 
-    A question follows from its text, the declared tables and the values of public tables, which all stay
-    the same for one curator. So a text that was read before need not be parsed and checked again.
+    A question follows from its text, the declared tables and the values of public tables, which
+    all stay the same for one curator. So a text that was read before need not be parsed and
+    checked again.
 
-    Guarantee: no entry depends on private data, and only sound questions are kept.
+    Guarantee: no entry depends on private data, and only questions that passed all checks are kept.
     """
 
     __slots__ = ("_lock", "_questions")
@@ -72,7 +73,7 @@ class RecentQuestions:
         self._questions: OrderedDict[str, Question] = OrderedDict()
 
     def find(self, text: str) -> Question | None:
-        """Return the question of a text, if it was read lately."""
+        """Return the question of a text, or None if it is not in the cache."""
         with self._lock:
             known = self._questions.get(text)
             if known is not None:
@@ -92,8 +93,9 @@ class RecentQuestions:
 class CheckedRequest:
     """Questions by name, read and checked with their terms, but not planned yet.
 
-    A single question has the empty name. `several` says that the questions share one spend. All that
-    names a stored answer is here, so it is found before anything is planned.
+    A single question has the empty name. `several` says that the questions share one spend. The
+    key of a stored answer follows from this value, so the answer is found before anything is
+    planned.
     """
 
     checked: Mapping[str, CheckedQuestion]
@@ -121,7 +123,9 @@ class CheckedRequest:
 class Planner:
     """Plans questions about declared tables under a filter.
 
-    `recent` keeps the last questions that were read from SQL, so that a repeated text is parsed once.
+    `public_values` reads columns of public tables. `rows_public` says that the store holds every
+    record that it was given, so that some counts are public (`layout`). `recent` keeps the last
+    questions that were read from SQL, so that a repeated text is parsed once.
     """
 
     schemas: Mapping[str, Schema]
@@ -190,10 +194,10 @@ class Planner:
         return replace(checked, rows_public=self.rows_public)
 
     def request(self, asked: object, terms: Terms) -> CheckedRequest:
-        """Read one question and its terms.
+        """Read one question and check its terms, without planning it.
 
-        Refuses: what planning refuses about the terms. The same is refused for a question whose
-        answer is stored, which is not planned.
+        Refuses: what planning refuses about the terms, so that the same is refused for a question
+        whose answer is stored and which is never planned.
         """
         checked = self.question(asked)
         terms = public_terms(checked.question, terms)

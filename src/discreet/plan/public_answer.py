@@ -1,11 +1,13 @@
 """Plan of a question whose answer is public: declared keys alone, or no rows at all (LIMIT 0).
 
-    SELECT DISTINCT region FROM people              the declared regions, whether anybody has them or not
-    SELECT region … GROUP BY region                 the same
-    SELECT region, COUNT(*) … LIMIT 0               the names and types of the columns
-    SELECT … FROM (…) WHERE 1 = 0                   the same; a condition that no row can meet
+    question                               answer
+    SELECT DISTINCT region FROM people     the declared regions, whether any row has them or not
+    SELECT region … GROUP BY region        the same, if no statistic is asked for
+    SELECT region, COUNT(*) … LIMIT 0      no row; the names and types of the columns
+    SELECT … FROM (…) WHERE 1 = 0          likewise, for a condition of constants that does not hold
 
-Nothing is released, so there is nothing to pay for. The ledger notes the answer as a promise of ε = 0.
+Nothing is released, so there is nothing to pay for. The ledger notes the answer as a promise of ε
+= 0.
 
 Guarantee: such a plan reads no private row and has no release.
 Law: tests/curator/test_public_answers.py::TestAPublicAnswer
@@ -40,10 +42,11 @@ def is_public(question: Question) -> bool:
 
 
 def shows_no_row(question: Question) -> bool:
-    """Return whether an answer has no row whatever the data are: LIMIT 0, or a condition without columns.
+    """Return whether an answer has no row whatever the data are.
 
-    `WHERE 1 = 0` below GROUP BY leaves no key, as every WHERE narrows the public keys. Without keys, and
-    in totals over all keys, there is one row in any case.
+    That is so for LIMIT 0, and for a HAVING, QUALIFY or WHERE with a condition of constants that
+    does not hold, such as `1 = 0`. A WHERE counts only with GROUP BY: it leaves no public key
+    then. Without keys, and in ROLLUP and other sets of keys, there is a row of totals in any case.
     """
     finish = question.finish
     # A total over all keys has a row whatever WHERE says: a sum over the released table.
@@ -52,7 +55,7 @@ def shows_no_row(question: Question) -> bool:
 
 
 def public_terms(question: Question, terms: Terms) -> Terms:
-    """Return the terms of one question: of a public one without spend and error, whatever was offered."""
+    """Return the terms of a question; for a public one the level alone, without spend and error."""
     if is_public(question):
         return Terms(level=terms.level)
     return terms
@@ -61,8 +64,9 @@ def public_terms(question: Question, terms: Terms) -> Terms:
 def is_planned_public(question: Question, terms: Terms) -> bool:
     """Return whether a question on these terms gets a plan without releases.
 
-    In a release with others, which has a spend, LIMIT 0 is measured like the same question without it:
-    both have one key.
+    A question with LIMIT 0 that is released together with others has a spend. It is then measured
+    like the question without LIMIT: stored answers of both have one key, since LIMIT is
+    post-processing.
     """
     if question.statistics and (terms.spend is not None or terms.error is not None):
         return False

@@ -42,10 +42,12 @@ _MIN_GAUSSIAN_GROUPS = 4
 
 @frozen
 class Selection:
-    """Plan that selects unknown keys from the number of people in each key.
+    """Plan that selects unknown keys from the number of people (or rows) in each key.
 
-    Guarantee: a person is counted once per key, in at most `groups` keys, as the rules require.
-    The selection costs `budget`, an (ε, δ), under the neighbours of the table.
+    `tally` is the exact question to the store, `rule` decides which keys are shown.
+
+    Guarantee: a unit is counted at most once per key, in at most `max_groups` keys, as the rules
+    require. The selection costs `budget`, an (ε, δ), under the neighbours of the table.
 
     Law: tests/plan/test_plan.py::TestReplay
     """
@@ -96,10 +98,11 @@ def people_needed(selection: Selection) -> int:
 
 
 def selection_of(question: Question, budget: ApproxDP, part: Fraction = Fraction(1)) -> Selection:
-    """Plan the selection of a question's keys.
+    """Plan the selection of a question's keys for an (ε, δ) budget.
 
-    Of a person in more than `max_groups` keys, g are kept by a secret hash (`KeptKeys`). So a
-    person adds 1 to at most g keys, as the rules require.
+    Of a person in more than `max_groups` keys, `max_groups` are kept by a secret hash
+    (`KeptKeys`). So a person adds 1 to at most that many keys, as the rules require. `part` is the
+    fraction of the question's ε that `budget` is.
 
     Refuses: rows that could count twice in a key (UnsupportedQuery).
 

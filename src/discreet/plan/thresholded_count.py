@@ -61,12 +61,13 @@ _COIN_STEPS = 2**30
 
 @frozen
 class CountSelection:
-    """Plan that shows keys whose noisy total, of one release, reaches a threshold in steps.
+    """Plan that shows the keys whose noisy count reaches a threshold.
 
-    `place` is the place of the release in its plan. A total one step below the threshold is shown
-    with probability `luck`.
+    `release` is the noisy count, `place` its index in the plan, `spend` its budget. A noisy count
+    of `threshold` − 1 is shown with probability `luck`.
 
-    Guarantee: any key that one unit alone holds is shown with probability at most `delta`.
+    Guarantee: the probability that any of the keys that one unit alone holds is shown is at most
+    `delta`.
 
     Refuses: Gaussian noise under "replace" (UnsupportedQuery).
 
@@ -127,7 +128,10 @@ def count_needed(selection: CountSelection) -> int:
 
 
 def counted_layout(question: Question, layout: Layout) -> tuple[Layout, int]:
-    """Return the layout in which one count can show keys, and the place of that count.
+    """Return a layout in which one count can show the keys, and the place of that count.
+
+    Where the unit is a row, COUNT(*) can. Where it is a person, COUNT(DISTINCT person) can; in the
+    returned layout each person counts fully, in at most `max_groups` keys.
 
     Refuses: a question without such a count, and bounds of a person that do not allow it
     (UnsupportedQuery).
@@ -174,7 +178,9 @@ def _kept_need(question: Question) -> TotalNeed:
 def count_selection(
     release: NoisyRelease, place: int, spend: Divisible, delta: Fraction
 ) -> CountSelection:
-    """Plan the threshold for a release that has been planned.
+    """Plan the threshold above which a planned count shows its keys, for a leak of at most `delta`.
+
+    `place` is the index of the count in the plan, `spend` its budget.
 
     Refuses: Gaussian noise under "replace", since the rule for two steps is one for (ε, δ)
     (UnsupportedQuery).
@@ -195,7 +201,11 @@ def count_selection(
 
 
 def _threshold_margin(release: NoisyRelease, max_probability: float) -> tuple[int, Fraction]:
-    """Return the least whole z with P[Z ≥ z] ≤ `max_probability`, and the luck of z − 1."""
+    """Return the least whole z with P[Z ≥ z] ≤ `max_probability`, and a probability p for z − 1.
+
+    p is the largest multiple of 2^-30 with P[Z ≥ z] + p·P[Z = z − 1] ≤ `max_probability`, by upper
+    bounds of the tails.
+    """
     scale = release.mechanism.scale
     is_gaussian = isinstance(release.mechanism, DiscreteGaussian)
 

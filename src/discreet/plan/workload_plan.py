@@ -1,16 +1,18 @@
 """Plans of several sets of keys, running totals and many counts: strategy, noise, and lower bound.
 
-Sets of keys are planned on one table of finest cells; where that is too large, the store counts a
-few smaller tables. Where a row may be without a key, a set that
-does not group by that key counts the row all the same. So that key has one more value, "none of the
-public keys", which is measured and never shown: the mark (`query.bounds.missing_keys`). Under
-`max_rows_per_group`, and for levels of a hierarchy of which a row may be in some only, tables are
-planned apart. Each table gets a fraction of the budget
-in proportion to the number of its sets, as several questions do.
+Sets of keys (CUBE, ROLLUP, GROUPING SETS) are planned on one table of finest cells, of which all
+their cells are sums. Where that table is too large, the store counts a few smaller tables, each of
+which holds some of the sets.
 
-A mark costs little. Beside the table without it, n values and a mark have 1.06 times the RMSE at
-n = 2, 1.02 at n = 4 and 1.004 at n = 10, for a key and its total. The strategies of n + 1 equal values, which are
-used, lie within 2 % of that optimum.
+Where a row may lack a key, a set that does not group by that key counts the row all the same. So
+that key has one more value, "none of the public keys", which is measured and never shown: the
+*mark* (`query.bounds.missing_keys`). Tables are planned separately under `max_rows_per_group`, and
+for levels of a hierarchy if a row may be in some levels only. Each table then gets a fraction of
+the budget in proportion to the number of its sets.
+
+A mark costs little. For a key and its total, n values and a mark have 1.06 times the RMSE of n
+values at n = 2, 1.02 times at n = 4 and 1.004 times at n = 10. The strategies for n + 1 equal
+values, which are used, lie within 2 % of that optimum.
 """
 
 from __future__ import annotations
@@ -43,9 +45,10 @@ from .plan import Keys, Plan, first_admitted, priced, public_tuples, rank
 
 
 def workload_shape(question: Question) -> workloads.AnyWorkload:
-    """Return the workload on the finest cells: tables of key sets, levels, or running totals.
+    """Return the workload of a question on its finest cells.
 
-    NULL among the values of a key is the mark of the rows without it (`marked_question`).
+    It is tables by sets of keys, levels of a hierarchy, or running totals. NULL among the values
+    of a key is the mark of the rows without it (`query.bounds.missing_keys.marked_question`).
     """
     sizes = []
     marked = []
@@ -93,7 +96,10 @@ def _parents(nest: Nest, depth: int) -> list[int]:
 
 
 def change_of(need: TotalNeed | CellsNeed) -> workloads.StrategyNorms:
-    """Return the L1 change of the finest totals by one unit: rows·c at most (`query.bounds`)."""
+    """Return the largest L1 change of the finest totals by one unit.
+
+    It is the number of rows of one unit that count, times the largest absolute value of a row.
+    """
     term = need.tally.terms[0]
     size = corner_of(need.tally).all_rows * max(1, -term.low, term.high)
     signed = term.low < 0 < term.high
@@ -128,7 +134,10 @@ def plan_sets(checked: CheckedQuestion, asked: QuestionOptions, keys: Keys) -> P
 
 
 def _plan_parts(question: Question, asked: QuestionOptions, keys: Keys, way: Divisible) -> Plan:
-    """Return the plan of every table of sets by itself, and all of them as one plan."""
+    """Plan every table of sets by itself, and return all as one plan.
+
+    Of a spend each table gets a fraction in proportion to the number of its sets.
+    """
     parts = table_parts(question, asked.public_values)
     counts = [Fraction(len(part.places)) for part in parts]
     # Errors are met by each table for itself, so nothing is divided there.
@@ -197,7 +206,9 @@ def _why_apart(question: Question, asked: QuestionOptions) -> str:
 
 
 def _counted_question(question: Question) -> Question:
-    """Return the question to the store: finest cells, or the first of tables that hold all sets."""
+    """Return the question that the store is asked: for the finest cells, or for the first of the
+    smaller tables where these are too many.
+    """
     if is_wide(question):
         return table_question(question, cover_of(question)[0])
     return leaf_question(question)
@@ -206,7 +217,7 @@ def _counted_question(question: Question) -> Question:
 def _counted_tables(
     question: Question, asked: QuestionOptions, layout: Layout, place: int
 ) -> tuple[CountedTable, ...]:
-    """Return the tables that are counted for one total where the finest cells are not."""
+    """Return the smaller tables counted for one total; none where finest cells are counted."""
     if not is_wide(question):
         return ()
     tables: list[CountedTable] = []
@@ -231,7 +242,9 @@ def plan_one(
     *,
     recipes: tuple[Recipe, ...],
 ) -> Plan:
-    """Return the best plan of one workload that all statistics are made from.
+    """Return the best plan of counts that are all made from the cells of one workload.
+
+    `need` is the release of the cells, `shape` says which sums of cells are asked for.
 
     Refuses: a filter that can price none of the ways (InvalidArgument).
     """
@@ -268,7 +281,10 @@ def _strategy(
     error: Fraction | None,
     asked: QuestionOptions,
 ) -> workloads.StrategyPlan:
-    """Plan the strategy of one total: for a budget, or for an error in the unit of the total."""
+    """Plan the strategy of one total: for the budget `way`, or for an error in the total's unit.
+
+    With an error `way` only says which noise is used.
+    """
     steps = None if error is None else error / need.unit
     beta = 1 - asked.level
     return workloads.plan_strategy(shape, [way], change=change_of(need), error=steps, beta=beta)
@@ -332,7 +348,7 @@ def _plan_table(
 
 
 def _why_marked(question: Question, marked: Question) -> str:
-    """Return which rows no cell shows though totals count them, and how to show them or leave them out."""
+    """Say which rows totals count that no cell shows, and how to show them or leave them out."""
     names = [key.name for key in marked.keys if None in (key.values or ())]
     if not names:
         return ""

@@ -1,4 +1,4 @@
-"""Advice: objections to a question from public facts, before its charge; loaded on first use."""
+"""Advice: warnings about a question before its charge, from public facts; loaded on first use."""
 
 from ...lazy import lazy_names
 

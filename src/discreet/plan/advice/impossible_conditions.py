@@ -1,8 +1,9 @@
 """Impossible conditions: no row of any data can meet them, by the declared domains.
 
 An example is `age > 300` where ages are declared from 0 to 120. A condition is followed through the
-public domains of its columns (interval arithmetic). Undecided conditions count as possible. So a
-condition that is named here is surely empty; another one may be empty all the same.
+public domains of its columns (interval arithmetic). A condition that this does not decide counts as
+possible. So no row meets a condition that is named here; a condition that is not named may be
+impossible all the same.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def impossible_conditions(question: Question) -> list[str]:
 
 
 def _where(node: Where, columns: Columns) -> list[str]:
-    """Name the terms of a conjunction that cannot be met, or all if they exclude each other."""
+    """Name the terms of a WHERE that no row can meet; all of it if they exclude each other."""
     terms = leaves(Function.AND, node.condition)
     impossible = []
     for term in terms:
@@ -156,7 +157,10 @@ def _narrowed(condition: Expression, columns: Columns) -> Columns | None:
 
 
 def _set(columns: Columns | None, target: Expression, domain: Domain | None) -> Columns | None:
-    """Return the columns with a new domain of one; None if any domain is empty."""
+    """Return the columns with `domain` for the column `target`; None if a domain is empty.
+
+    If `target` is no column, the columns stay as they are.
+    """
     if columns is None or domain is None:
         return None
     if not isinstance(target, Field):
@@ -165,7 +169,10 @@ def _set(columns: Columns | None, target: Expression, domain: Domain | None) -> 
 
 
 def _below(domain: Domain, other: Domain, *, strict: bool) -> Domain | None:
-    """Return the values of a domain below some value of the other; None if there are none."""
+    """Return the part of a domain below the largest value of another, or up to it if not `strict`.
+
+    None if that part is empty. Domains that are no ranges of one type stay as they are.
+    """
     if not isinstance(domain, _RANGES) or type(domain) is not type(other):
         return domain
     steps = _ends(other)[1] / _step(domain)
@@ -175,7 +182,10 @@ def _below(domain: Domain, other: Domain, *, strict: bool) -> Domain | None:
 
 
 def _above(domain: Domain, other: Domain, *, strict: bool) -> Domain | None:
-    """Return the values of a domain above some value of the other; None if there are none."""
+    """Return the part of a domain above the least value of another, or from it on if not `strict`.
+
+    None if that part is empty. Domains that are no ranges of one type stay as they are.
+    """
     if not isinstance(domain, _RANGES) or type(domain) is not type(other):
         return domain
     steps = _ends(other)[0] / _step(domain)
@@ -185,7 +195,10 @@ def _above(domain: Domain, other: Domain, *, strict: bool) -> Domain | None:
 
 
 def _among(domain: Domain, listed: tuple[Expression, ...], others: list[Domain]) -> Domain | None:
-    """Return the values of a domain that equal a constant, or lie in the range of an expression."""
+    """Return a domain narrowed to the values that `listed` may have; None if there is none.
+
+    `others` are the domains of `listed`. A range is narrowed to the range that holds them all.
+    """
     constants = []
     for one in listed:
         if isinstance(one, Constant):

@@ -1,14 +1,19 @@
-"""Warnings about a question as it is, and better alternatives, from public facts alone.
+"""Warnings about a planned question, with better alternatives, from public facts alone.
 
-    a condition that no row can meet        the answer is noise around 0
-    more cells than people                  most cells are empty, and all of them get noise
-    an error as large as the number         it reaches the content of a cell, or a quarter of the
-                                            range, on the best data that are supposed
-    a cap that may cut (truncation)         rows of people beyond it are in no number
-    rows without a listed key under a cap   they take part of it, and are in no cell
+    warned of                                     because
+    a condition that no row can meet              the answer is noise around 0
+    more cells than rows or people are declared   most cells are empty, and each gets noise
+    a count whose error reaches the average       the answer says little about a cell
+    number of rows or people in a cell
+    a median or mode whose error reaches a        likewise
+    quarter of the rows in a cell
+    a mean, sum or variance whose error reaches   the answer says little, even on the most
+    a quarter of its possible range               favourable data that the prediction supposes
+    a cap on a person's rows (truncation)         rows beyond the cap are in no number
+    rows without a listed key, under such a cap   they count towards the cap, and are in no cell
 
-Each warning states a fact and its reason, and offers coarser keys, a larger spend or another
-statistic.
+A warning offers what would work better: coarser keys, a larger spend (at most 100 times as much),
+another statistic, or a tighter condition.
 """
 
 from __future__ import annotations
@@ -43,7 +48,7 @@ _MAX_TIMES = 100
 
 
 def warnings_of(plan: Plan) -> tuple[str, ...]:
-    """List the warnings about a plan; none of them depends on data.
+    """List the warnings about a plan as texts; none of them depends on data.
 
     >>> import discreet as dp
     >>> from discreet.plan.advice.warnings import warnings_of
@@ -52,8 +57,9 @@ def warnings_of(plan: Plan) -> tuple[str, ...]:
     >>> asked = dp.parse_sql(sql, {"people": people})
     >>> for warning in warnings_of(dp.plan_question(asked, dp.PureDP("1/5"))):
     ...     print(warning)
-    121 cells for 100 rows: most of them are empty, and each gets noise; FLOOR(age / 10) * 10 has fewer keys
-    n is off by ± 15 where a cell holds 0.83 rows on average; FLOOR(age / 10) * 10 has fewer keys
+    121 cells for 100 rows: most of them are empty, and each gets noise; FLOOR(age / 10) * 10 has
+    fewer keys n is off by ± 15 where a cell holds 0.83 rows on average; FLOOR(age / 10) * 10 has
+    fewer keys
 
     Law: tests/plan/test_advice.py::TestWarnings
     """
@@ -85,9 +91,9 @@ def _key_warnings(question: Question) -> Iterator[str]:
 
 
 def most_units(rows: Relation) -> int | None:
-    """Return the declared number of units of the one private table read; None for several.
+    """Return the declared number of units of the one private table that is read.
 
-    A condition only leaves fewer.
+    None if several tables are read, or none is declared. Conditions leave at most that many.
     """
     sizes = [scan.schema.size for scan in _scans(rows)]
     if len(sizes) != 1:
@@ -185,7 +191,10 @@ def _percent(error: float, width: float) -> str:
 
 
 def _rows_per_cell(plan: Plan) -> float | None:
-    """Return the largest average number of units of a cell, if it is given or declared."""
+    """Return the given number of rows per key, or the declared units over the number of keys.
+
+    None if neither is known. Conditions may leave fewer.
+    """
     if plan.size_from == "given":
         return float(plan.size)
     size = most_units(plan.question.rows)
@@ -195,7 +204,10 @@ def _rows_per_cell(plan: Plan) -> float | None:
 
 
 def _width(statistic: Statistic, question: Question, rows: float | None) -> float | None:
-    """Return the width of the range of a statistic; of a sum, if the number of rows is known."""
+    """Return the width of the range of a mean or variance, or the largest size of a sum.
+
+    For a sum the number of rows must be known. None for other statistics and other types.
+    """
     if not isinstance(statistic, Mean | Sum | Variance):
         return None
     domain = domain_of(statistic.of, columns_of(question.rows))
@@ -226,7 +238,7 @@ def _offers(plan: Plan, times: float, statistic: Statistic | None) -> str:
 
 
 def _cap_offers(plan: Plan) -> list[str]:
-    """Name the cap that would lower the noise of rows by public keys, if it is not declared."""
+    """Name caps that would lower the noise, where only a person's rows in all are capped."""
     if not plan.keys or not plan.question.keys:
         return []
     shares = [release.need.tally.share for release in plan.releases]
@@ -270,7 +282,7 @@ def _coarser(question: Question) -> list[str]:
 
 
 def _bin_width(domain: Whole) -> int:
-    """Return 10, 100, …: the least power of ten that leaves at most twenty bins."""
+    """Return the least of 10, 100, … with which the range of a domain is at most 20 bins wide."""
     width = 10
     while (domain.high - domain.low) * domain.step / width > 20:
         width *= 10

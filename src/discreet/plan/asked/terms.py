@@ -1,11 +1,11 @@
 """Terms of a question: the spend or the error, and the options of its answer.
 
-One value for the library, the command line, the HTTP client and the service, so that no option is
-lost on the way from one to the other. A spend that is given as a number is an ε where the ledger
-promises a pure ε, and only there (`read_spend`).
+The library, the command line, the HTTP client and the service pass all terms on as one `Terms`, so
+that no option is lost between them. A spend that is given as a number is an ε where the ledger
+promises a pure ε, and is refused under any other budget (`read_spend`).
 
-`read_asked` checks the terms against one question: spend or error, weights, rows per key, level. These
-options are public.
+`read_asked` checks the terms against one question: spend or error, weights, rows per key, level.
+The terms are public: they do not depend on data.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from ...query.bounds.nested import count_cells
 
 T = TypeVar("T")
 ErrorOptions: TypeAlias = Number | Mapping[str, Number | Mapping[str, Number]]
-"""One error for all statistics, or one for each by name; of several questions, by question."""
+"""One error for all statistics, or one by statistic; of several questions either, by question."""
 Weights: TypeAlias = Mapping[str, Number]
 Reuse: TypeAlias = bool | Literal["only"]
-"""Whether answers are made of released ones; "only": of nothing else."""
+"""Whether released answers are used: True, False, or "only" if nothing may be charged."""
 ExactErrors: TypeAlias = Fraction | Mapping[str, Fraction | Mapping[str, Fraction]]
 
 DEFAULT_LEVEL = 0.95
@@ -79,9 +79,10 @@ class TermOptions(TypedDict, total=False):
                    a count whose total is known is charged less, for the same error;
                    False: only what is asked is measured; "only": nothing is charged, what released
                    answers do not answer is refused
-    `within`       how many times the planned error an answer may have that is made of released ones
-                   for nothing. By default sums of cells are given that are as good as what would be
-                   paid for; with `within=1` also the same question that was asked on other terms
+    `within`       a number k from 1 on: released answers are used, for nothing, if the error is at
+                   most k times that of the plan that would be paid for. By default sums of released
+                   cells are used as with k = 1; released cells that need no summing, which were
+                   asked for on other terms, are used only if k is given
     """
 
     epsilon: Number | None
@@ -104,9 +105,10 @@ class SpendOptions(TermOptions, total=False):
 
 @frozen
 class Terms:
-    """Spend or error of a question and the options of its answer; every number is exact.
+    """Spend or error of a question and the options of its answer, as `TermOptions` lists them.
 
-    The planner decides whether it needs the spend, the error or both.
+    Spend, error and weights are exact; `level` and `within` are floats. Whether the spend, the
+    error or both are needed is checked by the planner, not here.
 
     Refuses: values that are no budget, no number, no whole size, no level between 0 and 1, and
     flags that are no bool (InvalidArgument).
@@ -166,7 +168,7 @@ class Terms:
 
 
 def read_within(within: object, name: str = "within") -> float:
-    """Read how many times the planned error an answer from released ones may have.
+    """Read the factor `within`: how many times the planned error a released answer may have.
 
     >>> from discreet.plan.asked.terms import read_within
     >>> read_within("3/2")
@@ -294,7 +296,14 @@ def _alternatives(number: object, promise: Measure) -> str:
 
 @frozen
 class QuestionOptions:
-    """Either a spend or an error for every statistic; weights in the order of the statistics."""
+    """Terms of one question as the planner uses them: a spend, or an error for every statistic.
+
+    `errors` and `weights` are in the order of the statistics. `size` is the number of rows per key
+    for which errors are predicted, `size_from` says whether it was given, declared or assumed.
+    `under` is the filter that will be charged, None for none. `public_values` reads columns of
+    public tables. `rows_public` says that the store holds every record that it was given (see
+    `layout`).
+    """
 
     spend: Measure | None
     errors: tuple[Fraction, ...] | None
@@ -314,7 +323,7 @@ class QuestionOptions:
 
 
 def read_asked(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) -> QuestionOptions:
-    """Read the terms of one question for its statistics.
+    """Check the terms of one question against its statistics, and return them in their order.
 
     Refuses: both or neither of spend and error, weights beside errors, names of no statistic
     (InvalidArgument).
@@ -406,9 +415,10 @@ def _by_statistic(question: Question, given: Mapping[str, T], what: str) -> dict
 
 
 def _refuse_computed(question: Question, name: str, what: str) -> None:
-    """Refuse a column that is computed from several statistics, as AVG in CUBE is.
+    """Refuse a name that is a column computed from several statistics, as AVG in CUBE is.
 
-    Refuses: with InvalidArgument such a column, by the statistics that may be named instead.
+    Refuses: with InvalidArgument such a column; the message lists the statistics to name instead.
+    Any other name passes.
     """
     made = dict(question.finish.columns).get(name)
     if made is None:
@@ -423,7 +433,7 @@ def _refuse_computed(question: Question, name: str, what: str) -> None:
 
 
 def _rows_per_key(question: Question, size: int | None) -> tuple[int, str]:
-    """Read rows per key: as given, as declared and divided evenly over public keys, or 1,000."""
+    """Return rows per key with their source: given, declared over the number of keys, or 1,000."""
     if size is not None:
         return size, GIVEN_SIZE
     declared = _declared_size(question.rows)
@@ -434,7 +444,9 @@ def _rows_per_key(question: Question, size: int | None) -> tuple[int, str]:
 
 
 def _declared_size(rows: Relation) -> int | None:
-    """Find the public number of units of the one private table that is read, if declared."""
+    """Return the declared number of units of the private table, unless a condition, a join of
+    people or a union changes how many rows are read.
+    """
     match rows:
         case Scan(schema=schema):
             return schema.size

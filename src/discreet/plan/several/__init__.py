@@ -1,6 +1,6 @@
-"""Several questions: workloads under one charge, and trade-offs of equal questions in a budget.
+"""Several questions: many under one charge (workload), or one asked many times (trade-off).
 
-Loaded on first use.
+The modules are loaded on first use.
 """
 
 from ...lazy import lazy_names

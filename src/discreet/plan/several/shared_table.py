@@ -1,11 +1,14 @@
 """Shared table: questions about sums of the same rows become one workload with one charge.
 
-Two questions join if they count or add up the same columns of the same rows by public keys. Their
-sets of keys become sets of one question, as GROUPING SETS would ask them, so all answers agree. A
-row without a key of one of them counts in the others, in a cell that is never shown
-(`query.bounds.missing_keys`). Four counts or more under WHERE, of rows that are units, become
-counts under FILTER of one question. The plan of the joined question is cut into one plan for each
-question.
+    questions                                                      joined as
+    the same counts and sums of the same rows, by public keys      one question with GROUPING SETS
+    4 to 40 COUNT(*) under WHERE without keys, where the unit is   one question with counts under
+    a row                                                          FILTER
+
+Answers of joined questions are consistent: totals that two of them have in common are equal. A row
+without a key of one question counts in the others, in a cell that is never shown
+(`query.bounds.missing_keys`). The plan of the joined question is cut into one plan for each
+question; the first of these is charged for all.
 """
 
 from __future__ import annotations
@@ -29,14 +32,14 @@ from ..plan import Plan, public_tuples
 
 @frozen
 class SharedTable:
-    """Questions by name that are planned as one, `checked`; a lone question is planned as it is."""
+    """Names of questions that are planned as one, and the one question that stands for them."""
 
     names: tuple[str, ...]
     checked: CheckedQuestion
 
 
 def join_questions(questions: Mapping[str, CheckedQuestion]) -> list[SharedTable]:
-    """Join the questions that can be planned together; in the order of their first names.
+    """Return the questions in groups that are planned together, in the order of their first names.
 
     Law: tests/workloads/test_together.py::TestTogether
     """
@@ -59,14 +62,18 @@ def join_questions(questions: Mapping[str, CheckedQuestion]) -> list[SharedTable
 def _few_counts_apart(
     table: SharedTable, questions: Mapping[str, CheckedQuestion]
 ) -> list[SharedTable]:
-    """Return few counts apart: they are planned one by one anyway."""
+    """Return a group of fewer than 4 counts without keys as single questions, others whole."""
     if table.checked.question.keys or len(table.names) >= MIN_COUNTS:
         return [table]
     return [SharedTable((name,), questions[name]) for name in table.names]
 
 
 def _join(members: Sequence[CheckedQuestion], more: CheckedQuestion) -> CheckedQuestion | None:
-    """Return all as one question; None where they are no sums of the same cells, or too many."""
+    """Return `members` and `more` as one question; None if they cannot be planned as one.
+
+    They cannot if they do not ask for the same sums, have too many cells, need more than one
+    table, or cross the levels of a hierarchy of keys.
+    """
     every = [*members, more]
     counts = [filtered_count(one.question) for one in every]
     if all(count is not None for count in counts):
@@ -104,9 +111,9 @@ def _asks_same_sums(every: Sequence[CheckedQuestion]) -> bool:
 
 
 def _crosses_nest(question: Question, joined: Question) -> bool:
-    """Return whether a table is by two keys of one nest.
+    """Return whether a question groups by two keys that the joined question nests in a hierarchy.
 
-    Such a table shows impossible cells, which the nest leaves out.
+    Its table has a cell for every pair of their values; the hierarchy leaves impossible pairs out.
     """
     if joined.nested is None:
         return False
@@ -156,7 +163,10 @@ def _join_counts(
 
 
 def _is_additive(question: Question) -> bool:
-    """Return whether a question asks for sums by public keys, without nesting or running totals."""
+    """Return whether a question asks for counts and sums by public keys.
+
+    False for keys with NULL among their values, nested keys and running totals.
+    """
     for _, statistic in question.statistics:
         if not isinstance(statistic, Count | CountOf | Sum):
             return False

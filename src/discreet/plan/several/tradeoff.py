@@ -1,12 +1,14 @@
 """Trade-off of privacy, error and number of queries: given two of them, find the third.
 
+    given             found
     spend, queries    the error of each of so many equal questions within one budget
     spend, error      how many such questions fit the budget
-    error, queries    what so many of them cost
+    error, queries    the price of so many of them together
 
-Without a filter the questions are fixed beforehand, and the tightest price of all of them together
-counts. With `under`, questions may be chosen after seeing answers (adaptive composition). Then the
-arithmetic of a fresh filter of that kind counts.
+Without `under` the questions are fixed beforehand. Their number is the largest whose tightest
+joint price is within the spend; a budget is divided evenly among them; a price is the sum of pure
+ε. With a filter `under`, questions may be chosen after seeing answers (adaptive composition). Then
+a fresh filter of that kind says what fits and what it costs.
 """
 
 from __future__ import annotations
@@ -38,7 +40,10 @@ _MAX_QUERIES = 2**60
 
 @frozen
 class Tradeoff:
-    """Plan of one question, the number of such questions, their joint spend, and the axis found."""
+    """Plan of one question, the number of such questions (`queries`) and their joint `spend`.
+
+    `found` says which of error, queries and spend was not given but found.
+    """
 
     found: Literal["error", "queries", "spend"]
     plan: Plan
@@ -115,7 +120,7 @@ def solve_tradeoff(
 def tradeoff_of(
     checked: CheckedQuestion, terms: Terms, *, queries: int | None, under: Filter | None
 ) -> Tradeoff:
-    """Find the third for a question that was checked; see `solve_tradeoff`."""
+    """Find the third of spend, error and queries for a checked question; see `solve_tradeoff`."""
     missing = sum(given is None for given in (terms.spend, terms.error, queries))
     if missing != 1:
         raise InvalidArgument("give exactly two of spend=, error= and queries=: the third is found")
@@ -134,7 +139,7 @@ def tradeoff_of(
 def _find_error(
     checked: CheckedQuestion, spend: Measure, count: int, terms: Terms, under: Filter | None
 ) -> Tradeoff:
-    """Divide the budget evenly over so many questions, by each of its routes; take least error."""
+    """Divide the budget evenly over `count` questions, in every measure; take the least error."""
     fresh: Filter | None = None
     if under is None:
         pieces = [_nth(route, count) for route in routes(spend)]

@@ -1,7 +1,9 @@
 """Workload of several questions: one budget, one charge.
 
-The spend is divided among the questions in every possible way, with and without joining questions
-about the same rows (`shared_table`); the way of least error is taken.
+Questions about the same rows are planned by themselves and joined in one table (`shared_table`),
+with the spend divided as a pure ε, as Gaussian noise or as smaller (ε, δ), as far as the spend
+allows. Of the plans that the filter admits, that of least error is taken. Where errors are given
+instead of a spend, the plan of least price is taken.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from .shared_table import SharedTable, cut_plans, join_questions
 
 @frozen
 class Workload:
-    """Plans by the names of their questions; charged as one event and run one after the other."""
+    """Plans of several questions by their names, charged as one event, and the joint spend."""
 
     plans: tuple[tuple[str, Plan], ...]
     spend: Measure
@@ -164,7 +166,10 @@ def _events(plans: Sequence[tuple[str, Plan]]) -> list[Event]:
 
 
 def _groupings(questions: Mapping[str, CheckedQuestion], terms: Terms) -> list[list[SharedTable]]:
-    """List the groupings to try: every question by itself, and joinable questions as one."""
+    """List the groupings to try: every question by itself, and joinable questions as one.
+
+    With a weight other than 1 only the first.
+    """
     alone = []
     for name, one in questions.items():
         alone.append(SharedTable((name,), one))
@@ -229,7 +234,7 @@ def _in_order(
 def _spending(
     questions: Mapping[str, CheckedQuestion], spend: Measure, terms: Terms, under: Filter | None
 ) -> Workload:
-    """Divide a spend among the questions in every way, and take the way of least error."""
+    """Divide a spend in every way; of the plans that the filter admits, take the least error."""
     weights = _weights(list(questions), terms.weights or {})
     candidates: list[tuple[tuple[bool, float], Workload]] = []
     refused: Exception | None = None
@@ -320,7 +325,7 @@ def _check_known(names: Sequence[str], given: Mapping[str, object], what: str) -
 
 
 def _loss(plans: Sequence[tuple[str, Plan]], weights: Mapping[str, Fraction]) -> float:
-    """Add up the mean log errors of the questions by their weights."""
+    """Return the weighted sum over questions of the mean logarithm of their errors."""
     losses: list[float] = []
     for name, plan in plans:
         count = len(plan.uses)

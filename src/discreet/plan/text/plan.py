@@ -1,6 +1,18 @@
-"""Presentation of a plan: releases, mechanism, price and predicted error of each statistic.
+"""Presentation of a plan as text, HTML and JSON: a table of its statistics, and lines below it.
 
-Of a workload strategy: its name, the RMSE of every set, the alternatives, and the bound.
+    column      holds
+    statistic   the name of a statistic, or below it a total that it is made from; "(keys)" for the
+                selection of keys
+    mechanism   the mechanism that adds the noise
+    scale       the scale of its noise
+    share       the fraction of the budget
+    counts      the contribution bound: how many rows of a unit count
+    … % error   the predicted error at the plan's level, rounded up
+    relative    the error over the number of rows per key
+    price       the price of the release by itself
+
+Below it: the price, the data that the errors suppose and, for a workload strategy, its name, the
+RMSE of every set of keys, the alternatives with their RMSE, and the lower bound.
 """
 
 from __future__ import annotations
@@ -114,7 +126,12 @@ def _many(number: int, noun: str) -> str:
 
 @frozen
 class PlanLine:
-    """One line of the table: a statistic, or one of the totals it is made from."""
+    """One line of the table: a statistic, or one of the totals it is made from.
+
+    `share` is its fraction of the budget, `counts` the contribution bound as text, `unit` the unit
+    of `error` (" rows" or ""), `relative` the error over the rows per key, `range` the least and
+    the greatest error where it depends on the data.
+    """
 
     statistic: str
     mechanism: str
@@ -293,7 +310,7 @@ def _footer(plan: Plan) -> str:
 
 
 def _range_clauses(plan: Plan) -> list[str]:
-    """Return what the ranges suppose: the data, and from how many rows to how few."""
+    """Say for which data the ranges of errors hold, and from how many values per key to how few."""
     names: dict[tuple[int, int], list[str]] = {}
     for name in plan.error_ranges():
         names.setdefault(plan.size_range(name), []).append(name)
@@ -307,7 +324,10 @@ def _range_clauses(plan: Plan) -> list[str]:
 
 
 def _quantile_clauses(plan: Plan) -> list[str]:
-    """Return between which quantiles a chosen value is expected, and its interval."""
+    """Say between which quantiles a released quantile is expected to lie, and its interval.
+
+    Of more than three quantiles only the first and the last are described.
+    """
     clauses = []
     errors = plan.statistic_errors()
     for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
@@ -325,7 +345,7 @@ def _quantile_clauses(plan: Plan) -> list[str]:
 
 
 def _quantiles(at: Fraction, rows: float, size: int) -> str:
-    """Return so many rows on either side of a quantile as two quantiles, in percent."""
+    """Name the two quantiles that lie `rows` rows below and above a quantile, in percent."""
     low = max(0.0, float(at) - rows / size)
     high = min(1.0, float(at) + rows / size)
     return f"the {100 * low:.4g} % to the {100 * high:.4g} % quantile"
@@ -338,7 +358,7 @@ def join_errors(plan: Plan) -> str:
 
 
 def _supposed(plan: Plan) -> str:
-    """Return the data that the predicted errors suppose, by statistics."""
+    """Say for which data the predicted errors hold, with the names of the statistics."""
     names: dict[str, list[str]] = {}
     errors = plan.statistic_errors()
     ranges = plan.error_ranges()
@@ -440,7 +460,7 @@ def _plain(line: PlanLine) -> dict[str, object]:
 
 
 def strategy_lines(plan: Plan) -> list[str]:
-    """Return the lines below a plan's table; none for a plan without a strategy."""
+    """Return the lines about a plan's workload strategies; none for a plan without a strategy."""
     lines: list[str] = []
     if plan.tables:
         for _, table in plan.tables:
