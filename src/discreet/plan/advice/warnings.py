@@ -57,9 +57,8 @@ def warnings_of(plan: Plan) -> tuple[str, ...]:
     >>> asked = dp.parse_sql(sql, {"people": people})
     >>> for warning in warnings_of(dp.plan_question(asked, dp.PureDP("1/5"))):
     ...     print(warning)
-    121 cells for 100 rows: most of them are empty, and each gets noise; FLOOR(age / 10) * 10 has
-    fewer keys n is off by ± 15 where a cell holds 0.83 rows on average; FLOOR(age / 10) * 10 has
-    fewer keys
+    121 cells for 100 rows: most of them are empty, and each gets noise; FLOOR(age / 10) * 10 has fewer keys
+    n is off by ± 15 where a cell holds 0.83 rows on average; FLOOR(age / 10) * 10 has fewer keys
 
     Law: tests/plan/test_advice.py::TestWarnings
     """
