@@ -1,12 +1,15 @@
-"""discreet: answers about private data, with exact noise, the tightest sound price and an error bar on everything.
+"""discreet: differentially private answers, with exact noise, tight accounting and stated errors.
 
 >>> import discreet as dp
 >>> lap = dp.Laplace.spending(dp.PureDP(0.5), sensitivity=1)
 >>> lap.scale, dp.compose([lap.event] * 4).epsilon(delta=0)
 (Fraction(2, 1), 2.0)
 
-Public names are imported lazily, so that `import discreet` itself costs next to nothing. The stub
-`__init__.pyi` lists them; `lazy.py` reads it. Names of version 0.1 still work, with a warning.
+A scale of 2 is the least noise for ε = 1/2; four such releases together cost ε = 2.
+
+A public name is imported when it is first used, so that `import discreet` itself is fast. The stub
+`__init__.pyi` lists the names; `lazy.py` reads it. Renamed names of version 0.1 still work, with a
+DeprecationWarning, until version 0.3.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ _DEPRECATED = {
     "stability_histogram": "mechanisms.stability_histogram",
     "suggest_bounds": "answer.suggest_bounds",
 }
-"""Names of version 0.1 and their present names: in this package or in one of its own. They go with version 0.3."""
+"""Names of version 0.1 and their present names, in this package or a subpackage; 0.3 drops them."""
 
 _load, _, __all__ = lazy_names(__name__)
 
@@ -47,7 +50,7 @@ def __getattr__(name: str) -> object:
 
 
 def _load_deprecated(name: str) -> object:
-    """Return the object that a name of version 0.1 stands for, with a warning."""
+    """Return the object that a name of version 0.1 stands for; issue a DeprecationWarning."""
     now = _DEPRECATED[name]
     warnings.warn(
         f"discreet.{name} is now discreet.{now}; version 0.3 drops it",

@@ -1,15 +1,20 @@
-r"""Connection strings of PostgreSQL: told from paths by one rule, and never shown with a password.
+r"""Connection strings of PostgreSQL: one rule tells them from paths; passwords are never shown.
 
-| what is written                                             | what it is                                        |
-|-------------------------------------------------------------|---------------------------------------------------|
-| `/…`, `./…`, `../…`, `~…`, `C:\…`, `\\…`, a `Path`             | a path, whatever stands behind                    |
-| `postgresql://…`, `postgres://…`, the scheme in any case    | a server                                          |
-| `keyword = value` pairs, every keyword one of libpq         | a server, in any order, quoted or not             |
-| a keyword of libpq, or a word like password, with =, beside | refused: it may be meant as either, and a file    |
-| anything else; `user:secret@host`; `jdbc:…`, `mysql://…`    | would be named after a password                   |
-| all else, `year=2024.ledger` and `:memory:` too             | a path                                            |
+The first row that fits decides:
 
-The library, the command line, the service and its configuration ask this module and decide nothing themselves.
+| text                                                           | taken as     |
+|----------------------------------------------------------------|--------------|
+| begins with `/`, `./`, `../`, `~`, `C:\`, `\\`; or a `Path`    | a path       |
+| `postgresql://…`, `postgres://…`, the scheme in any case       | a server     |
+| only `keyword=value` pairs, every keyword one of libpq         | a server     |
+| an address of something else: `mysql://…`, `user:secret@host`  | refused      |
+| holds `password=` or a keyword of libpq, but not only pairs    | refused      |
+| holds `://`, `:…@` or `secret=`, also percent-encoded          | refused      |
+| everything else, such as `year=2024.ledger` and `:memory:`     | a path       |
+
+A text that may be meant as either is refused, because a file would be named after a password. A
+server whose host, port or database may hide an unencoded password is refused too. The library, the
+command line, the service and its configuration all decide by this module.
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ from .errors import InvalidArgument
 from .optional import load
 
 HIDDEN = "***"
-"""Stands where a secret stood."""
+"""Text shown in place of a secret."""
 SECRETS = frozenset(
     {"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"}
 )
@@ -67,13 +72,14 @@ _TABLE = re.compile(r"[\w$]+(?:\.[\w$]+){0,2}")
 
 
 def server_at(where: object) -> str | None:
-    """Return the connection string of a server; None for a path, and for what is no text.
+    """Return the connection string of a server; None for a path, and for values that are no text.
 
     >>> from discreet.connection import server_at
     >>> server_at("PostgreSQL://db/curator"), server_at("user=ann host = db"), server_at("year=2024/people.ledger")
     ('postgresql://db/curator', 'user=ann host = db', None)
 
-    Refuses what may be meant as either, without showing it: a file would be named after a password.
+    Refuses: text that may be meant as a server or as a path, by an InvalidArgument that does not
+    quote it.
     """
     if not isinstance(where, str) or _PATH.match(where):
         return None
@@ -103,7 +109,7 @@ def _decoded(where: str) -> str:
 
 
 def is_server(where: object) -> bool:
-    """Tell a PostgreSQL connection string from a path; refuses what may be either.
+    """Return whether this is a PostgreSQL connection string; refuse text that may be either.
 
     >>> from discreet.connection import is_server
     >>> is_server("postgresql://db/curator"), is_server("password=x host=db"), is_server("./host=db.ledger")
@@ -113,7 +119,7 @@ def is_server(where: object) -> bool:
 
 
 def require_path(where: object) -> None:
-    """Refuse a server where only a file can stand, and what may be either; show no secret.
+    """Refuse a server where a file is needed, and text that may be either; show no secret.
 
     >>> from discreet.connection import require_path
     >>> require_path("people.csv")
@@ -129,7 +135,9 @@ def require_path(where: object) -> None:
 
 
 def server_table(source: object) -> tuple[str, str] | None:
-    """Return the connection string and the table of `ADDRESS#schema.table`; the table is "" if none is named.
+    """Split `ADDRESS#schema.table` into connection string and table; None for a path.
+
+    The table is "" if none is named.
 
     >>> from discreet.connection import server_table
     >>> server_table("postgresql://db/company#hr.staff"), server_table("people.csv")
@@ -149,7 +157,7 @@ def server_table(source: object) -> tuple[str, str] | None:
 
 
 def masked(where: object) -> str:
-    """Return a place as it may be shown: a path as it is, a connection string without its secrets.
+    """Return a path as it is, or a connection string without its secrets, for display.
 
     >>> from discreet.connection import masked
     >>> masked("people.ledger"), masked("password='a b' host=db"), masked("postgresql://ann:x%40y@db/c?sslpassword=z")
@@ -176,14 +184,16 @@ def masked(where: object) -> str:
 
 
 def hide_secrets(message: str, where: str) -> str:
-    """Return a message of a driver about a connection, without the secrets of the connection string.
+    """Return a driver's message with the secrets of the connection string replaced by `***`.
+
+    Secrets of one or two characters are not replaced: every message has such letters.
 
     >>> from discreet.connection import hide_secrets
     >>> hide_secrets('no host "s3cret@db"', "postgresql://ann:s3cret%40db@h/c")
     'no host "***"'
     """
     shown = message.replace(where, masked(where))
-    # Longest first: a secret may be a part of another. Shorter ones stand in every word and tell nothing.
+    # Longest first: a secret may be a part of another.
     for secret in sorted(_secrets(where), key=len, reverse=True):
         if len(secret) >= 3:
             shown = shown.replace(secret, HIDDEN)
@@ -191,9 +201,9 @@ def hide_secrets(message: str, where: str) -> str:
 
 
 def why_unconnected(problem: Exception, where: str) -> str:
-    """Return what libpq said of a connection that was not made, in one line of at most 500 letters, without secrets.
+    """Return libpq's message about a failed connection: one line, 500 characters, without secrets.
 
-    Before a session exists nothing of it can come from a row, so it may be shown to whoever gave the string.
+    No query has run yet, so the message holds no data. The caller who gave `where` may see it.
     """
     words = " ".join(str(problem).split())
     return hide_secrets(words, where)[:500]
@@ -202,7 +212,8 @@ def why_unconnected(problem: Exception, where: str) -> str:
 def connection_facts(where: str) -> dict[str, object]:
     """Return the parameters of a connection string, as libpq reads them.
 
-    Refuses what libpq cannot read; what libpq says of it is not shown, since it may quote a part of a password.
+    Refuses: a string that libpq cannot read. libpq's own message is not shown, since it may quote a
+    part of a password.
     """
     driver = load("psycopg", "postgres")
     try:
@@ -215,7 +226,7 @@ def connection_facts(where: str) -> dict[str, object]:
 
 
 def _pairs(where: str) -> list[tuple[str, str]] | None:
-    """Read `keyword = value` pairs as libpq does; None if they are none."""
+    """Read `keyword = value` pairs as libpq does; None if the text is anything else."""
     found, place = [], 0
     while where[place:].strip():
         pair = _PAIR.match(where, place)
@@ -228,6 +239,7 @@ def _pairs(where: str) -> list[tuple[str, str]] | None:
 
 
 def _check_pairs(where: str) -> str:
+    """Return a connection string of pairs; refuse unknown keywords and values with a password."""
     pairs = _pairs(where)
     if pairs is None:
         raise _neither(
@@ -264,7 +276,7 @@ def _fits(keyword: str, value: str) -> bool:
 
 
 def _check_url(where: str) -> None:
-    """Refuse a password that is not encoded: libpq would take a part of it for the host, and tell it."""
+    """Refuse a URL whose password is not encoded: libpq would show a part of it as the host."""
     before_query = where.partition("?")[0]
     rest = before_query.partition("://")[2]
     authority = re.split(r"[/#]", rest, maxsplit=1)[0]
@@ -312,7 +324,7 @@ def _masked_parameter(said: str) -> str:
 
 
 def _shown(keyword: str, value: str) -> str:
-    """Return a value as it may be shown; that of an unknown keyword, or one that may hold more pairs, is hidden."""
+    """Return a parameter's value for display; `***` if it is, or may hold, a secret."""
     if keyword in SECRETS or keyword not in KEYWORDS or re.search(r"[=;@#&?%]", value):
         return HIDDEN
     if value != HIDDEN and not _fits(keyword, value):
@@ -321,7 +333,7 @@ def _shown(keyword: str, value: str) -> str:
 
 
 def _secrets(where: str) -> set[str]:
-    """Return the secrets of a connection string, as they are written and as they are meant."""
+    """Return the secrets of a connection string: as written, percent-decoded and -encoded."""
     found: set[str] = set()
     if _URL.match(where):
         before, _, query = where.partition("://")[2].partition("?")
@@ -342,7 +354,7 @@ def _secrets(where: str) -> set[str]:
 
 
 def _neither(why: str) -> InvalidArgument:
-    """Return the refusal of what may be a server or a path; it shows nothing of what was given."""
+    """Return the refusal of text that may be a server or a path; the message does not quote it."""
     return InvalidArgument(
         f"what was given is taken neither for a server nor for a path: {why}. A server is "
         "postgresql://user@host/database or host=… dbname=…; a file whose name looks like that is written ./name"

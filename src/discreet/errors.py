@@ -1,4 +1,4 @@
-"""Everything discreet refuses, drawn as a tree.
+"""Exceptions of discreet, as a tree; most are refusals made before any effect.
 
     DiscreetError
     ├── InvalidArgument (also a ValueError)   a parameter is out of range, of the wrong type, or missing
@@ -6,8 +6,8 @@
     ├── UnsupportedQuery                      a question that cannot be answered privately as asked
     │   └── UnboundedSensitivity              … because one person could change the answer without limit
     ├── BudgetExceeded                        the ledger cannot grant what was asked
-    ├── LedgerConflict                        somebody else wrote first; nothing was spent, ask again
-    │   └── LedgerUnavailable                 … or it cannot be used now: out of reach, locked, full, a wrong clock
+    ├── LedgerConflict                        another writer was first, or the ledger was closed
+    │   └── LedgerUnavailable                 … or its store is out of reach, locked or full
     ├── LedgerCorrupt                         the ledger's chain does not verify; nothing is answered
     ├── EngineFailure                         the store failed; the message never depends on data
     │   ├── Cancelled                         … because somebody stopped the query
@@ -45,7 +45,7 @@ __all__ = [
 
 
 class DiscreetError(Exception):
-    """The root: catch this to catch every refusal of discreet."""
+    """The root of all exceptions of discreet."""
 
 
 class InvalidArgument(DiscreetError, ValueError):
@@ -65,7 +65,9 @@ class UnboundedSensitivity(UnsupportedQuery):
 
 
 class BudgetExceeded(DiscreetError):
-    """The ledger cannot grant what was asked; nothing was spent.
+    """The ledger cannot grant the amount asked for; nothing was spent.
+
+    `asked` and `left` are the amount asked for and the amount that is left.
 
     >>> import discreet as dp
     >>> raise dp.BudgetExceeded("asked for ε = 1, 1/2 is left", asked=1, left=0.5)
@@ -138,10 +140,10 @@ class TooSlow(EngineFailure):
 
 
 class Unreachable(DiscreetError):
-    """The line to a service broke, or no answer came in time.
+    """The connection to a service broke, or no answer came in time.
 
-    `spent` is what may have been spent, None if nothing was to be charged; `key` names the request: sent again with it,
-    or the same question asked again, it is charged once.
+    `spent` is the most that may have been charged; None if the request charges nothing. `key` is
+    the idempotency key: the same request sent again with it is charged once.
 
     >>> import discreet as dp
     >>> dp.Unreachable("no answer came", spent=dp.PureDP(1), key="k").spent
@@ -162,7 +164,7 @@ def _rebuild_unreachable(message: str, spent: object, key: str) -> Unreachable:
 
 
 class ServiceUnavailable(Unreachable):
-    """A service cannot be reached, or says that it is away (HTTP 503); nothing was spent.
+    """A service cannot be reached, or answers HTTP 503; nothing was spent.
 
     It is an Unreachable because 0.1.0 raises that one for a service that cannot be reached; `spent` is always None.
 

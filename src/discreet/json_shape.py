@@ -1,7 +1,8 @@
 """Strict readers of JSON: values by `JsonShape`, objects with named fields by `Record`.
 
-A reader and its JSON Schema are one definition, so that they cannot diverge. Formats of every
-package may use them; they know no privacy and no data.
+A shape holds a reader and a JSON Schema for the same values. The reader takes parsed JSON, checks
+its type and range and returns a Python value, or raises an InvalidArgument that names the field.
+The schema goes into the OpenAPI document. Every package may use this module for its formats.
 
 Guarantee: a schema allows every value that its reader accepts. It may allow a little more: no
 schema says that a budget is positive.
@@ -29,7 +30,11 @@ _NUMERAL: JsonSchema = {"type": "string", "pattern": f"^({NUMERAL.pattern})$"}
 
 @frozen
 class JsonShape(Generic[T_co]):
-    """Shape of a value: `read` takes a value and its name and refuses values of other shapes."""
+    """Shape of a value: a reader and its JSON Schema.
+
+    `read(value, name)` returns the Python value; it raises InvalidArgument, with the name, for a
+    value of another shape.
+    """
 
     read: Callable[[object, str], T_co]
     schema: JsonSchema
@@ -51,7 +56,7 @@ NUMBER: JsonShape[Fraction] = JsonShape(
 
 
 def positive_integer(most: int) -> JsonShape[int]:
-    """Return the shape of an integer from 1."""
+    """Return the shape of a whole number from 1 to `most`, as a number or as text."""
 
     def read(value: object, name: str) -> int:
         exact = read_number(value, name)
@@ -64,7 +69,7 @@ def positive_integer(most: int) -> JsonShape[int]:
 
 
 def level() -> JsonShape[float]:
-    """Return the shape of a confidence level, between 0 and 1."""
+    """Return the shape of a confidence level: strictly between 0 and 1, read as a float."""
 
     def read(value: object, name: str) -> float:
         exact = read_number(value, name)
@@ -78,7 +83,7 @@ def level() -> JsonShape[float]:
 
 
 def between(low: float, high: float) -> JsonShape[float]:
-    """Return the shape of a number within bounds, both included."""
+    """Return the shape of a number from `low` to `high`, both included, read as a float."""
     # The decimals of the bounds, not their binary values: a client that sends "0.1" means 1/10.
     exact_low = Fraction(str(low))
     exact_high = Fraction(str(high))
@@ -100,9 +105,10 @@ def text(
     pattern: str = "",
     examples: tuple[str, ...] = (),
 ) -> JsonShape[str]:
-    """Return the shape of plain text: no NUL, no lone surrogates.
+    """Return the shape of plain text: no NUL, no lone surrogates, at most `longest` characters.
 
-    A `pattern` is part of the schema only; the caller checks it, with a message of its own.
+    `blank=False` refuses text of spaces alone. `pattern` and `examples` go into the schema only;
+    the caller checks the pattern, with a message of its own.
     """
 
     def read(value: object, name: str) -> str:
@@ -139,7 +145,7 @@ FLAG: JsonShape[bool] = JsonShape(_read_flag, {"type": "boolean"})
 
 
 def choice(*options: str) -> JsonShape[str]:
-    """Return the shape of one of a few texts."""
+    """Return the shape of a text that is one of `options`."""
 
     def read(value: object, name: str) -> str:
         if not isinstance(value, str) or value not in options:
@@ -194,7 +200,7 @@ def mapping(of: JsonShape[T], what: str, *, most: int, longest: int) -> JsonShap
 
 
 def either(one: JsonShape[T], several: JsonShape[U]) -> JsonShape[T | U]:
-    """Return the shape of one value, or of an object of several."""
+    """Return a shape that reads a JSON object by `several` and every other value by `one`."""
 
     def read(value: object, name: str) -> T | U:
         if isinstance(value, dict):
@@ -205,7 +211,7 @@ def either(one: JsonShape[T], several: JsonShape[U]) -> JsonShape[T | U]:
 
 
 def one_or_list(one: JsonShape[T], several: JsonShape[U]) -> JsonShape[T | U]:
-    """Return the shape of one value, or of a list of several."""
+    """Return a shape that reads a JSON list by `several` and every other value by `one`."""
 
     def read(value: object, name: str) -> T | U:
         if isinstance(value, list):
@@ -237,9 +243,10 @@ def anything(description: str, **facts: object) -> JsonShape[object]:
 
 @frozen
 class JsonField(Generic[T_co]):
-    """Field of an object. A field that is not required may be left out, which means `default`.
+    """Field of a JSON object: its name and the shape of its value.
 
-    With `null`, the value null is the same as no field.
+    A field that is not required may be left out; its value then is `default`. With `null=True` an
+    optional field with the value null counts as left out.
     """
 
     name: str
@@ -249,7 +256,7 @@ class JsonField(Generic[T_co]):
     null: bool = False
 
     def of(self, found: Mapping[str, object]) -> T_co:
-        """Return the value of this field in a record, or its default."""
+        """Return this field's value among those that `Record.read` returned, or its default."""
         return cast("T_co", found.get(self.name, self.default))
 
     @property
@@ -262,7 +269,10 @@ class JsonField(Generic[T_co]):
 
 @frozen
 class GivenFieldsRule:
-    """Rule about the number of given fields among some."""
+    """Rule that from `least` to `most` of some fields are given; `words` is its refusal.
+
+    The schema says the same for the two cases in use: exactly one, and at least one of two.
+    """
 
     names: tuple[str, ...]
     least: int
@@ -270,7 +280,7 @@ class GivenFieldsRule:
     words: str
 
     def check(self, found: Mapping[str, object]) -> None:
-        """Refuse too many or too few."""
+        """Raise InvalidArgument if fewer than `least` or more than `most` fields are given."""
         given = sum(name in found for name in self.names)
         if not self.least <= given <= self.most:
             raise InvalidArgument(self.words)
@@ -286,9 +296,10 @@ class GivenFieldsRule:
 
 @frozen
 class Record:
-    """Object of these fields and no others; with `more` a newer service may add others.
+    """Shape of a JSON object with these fields; other fields are refused, or ignored with `more`.
 
-    `example` is part of the schema and valid.
+    `rules` limit how many of some fields are given together. `example` and `description` go into
+    the schema.
 
     Law: tests/service/test_openapi.py::test_every_example_fits_its_own_schema
     """
@@ -312,10 +323,12 @@ class Record:
         return replace(self, fields=(*self.fields, *fields))
 
     def read(self, body: object, name: str = "") -> dict[str, object]:
-        """Read an object; return the values of the given fields by name.
+        """Read a JSON object called `name` in refusals; return the values of its fields by name.
 
-        Refuses: other JSON than an object, unknown fields, a missing required field and a violated
-        rule, by `InvalidArgument`.
+        Optional fields that are left out are missing in the result.
+
+        Refuses: InvalidArgument for JSON other than an object, an unknown field (unless `more`), a
+        missing required field, a value of another shape, and a violated rule.
 
         Law: tests/wire/test_request.py::test_refusals_name_the_field
         """

@@ -5,7 +5,7 @@ read it as any stub; the running program reads it here. It has these forms and n
 
     from .module import Name as Name        a name of a module
     from . import module as module          a module
-    from .module import *                   all names that `starred` gives
+    from .module import *                   the names of the argument `starred` of `lazy_names`
     from .module import other as _other     a name under another name, with the next line
     name = _other
 """
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 def lazy_names(
     package: str, starred: Iterable[str] = ()
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return `__getattr__`, `__dir__` and `__all__` of a package, from its stub.
+    """Return `__getattr__`, `__dir__` and `__all__` of a package, made from its stub.
+
+    `starred` lists the names that a line `from .module import *` of the stub stands for.
 
     >>> from discreet.lazy import lazy_names
     >>> load, known, names = lazy_names("discreet.query")
@@ -48,14 +50,14 @@ def lazy_names(
 
 
 def _find(package: str, home: str, name: str) -> object:
-    """Return a name of the module `home`, or a module where the stub says `from . import module`."""
+    """Import `name` from module `home`; a module if the stub says `from . import name`."""
     if not home.strip("."):
         return import_module(f"{home}{name}", package)
     return getattr(import_module(home, package), name)
 
 
 def _read_stub(package: str, starred: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Return module and name of origin for each name that a stub exports."""
+    """Return, for each name that the stub exports, the module and the name it is imported from."""
     spec = sys.modules[package].__spec__
     # The loader also reads packages inside zip archives; `open` would not.
     text = spec.loader.get_data(f"{spec.origin}i").decode()  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Optional packages: loaded when they are first needed, refused by the name of the extra that brings them."""
+"""Optional packages, imported when first needed; a missing one is refused with its pip command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .errors import InvalidArgument
 
 
 def load(module: str, extra: str) -> Any:  # noqa: ANN401 a module: what it holds is its own affair
-    """Import a module of an optional package.
+    """Import a module of an optional package that `pip install 'discreet[extra]'` installs.
 
     >>> from discreet.optional import load
     >>> load("sqlite3", "ledger").sqlite_version_info > (3, 0)

@@ -4,12 +4,14 @@
     def test_count(rows):
         return my_library.count(rows, epsilon=1)
 
-A marked function takes a data set and returns an answer; nothing in it knows of discreet. Without
-`--dp-replay` marked tests are skipped, and this file is all that is imported.
+A marked function takes a data set and returns an answer; it need not use discreet. The audit calls
+it on neighbouring data sets and fails the test if the claim is refuted. Without `--dp-replay` a
+marked test is skipped, and no code of the audit is imported. `--dp-sarif FILE` also writes the
+refuted claims to a file in the SARIF format.
 
-| part of the mark | meaning |
+| argument of the mark | meaning |
 |---|---|
-| `epsilon`, `delta`, `rho`, `mu` | the claim, as in the measures |
+| `epsilon`, `delta`, `rho`, `mu` | the privacy claim: (ε, δ), zCDP or Gaussian DP |
 | all others | arguments of `discreet.audit.audit_function` |
 """
 
@@ -30,14 +32,14 @@ _MARKER = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options."""
+    """Add the options `--dp-replay` and `--dp-sarif`."""
     group = parser.getgroup("discreet", "audits of privacy claims")
     group.addoption("--dp-replay", action="store_true", help="audit the tests marked `private`")
     group.addoption("--dp-sarif", metavar="FILE", help="write refuted claims as SARIF to this file")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker."""
+    """Register the marker `private`, and the list in which audits store their reports."""
     config.addinivalue_line("markers", _MARKER)
     config.stash[_REPORTS] = []
 
@@ -46,7 +48,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_pycollect_makeitem(
     collector: pytest.Collector, name: str, obj: object
 ) -> pytest.Item | None:
-    """Collect a marked function as a test without arguments, or as a skipped one."""
+    """Collect a marked function as a test that audits it; as a skipped one without `--dp-replay`.
+
+    Refuses: a function with further marks beside `private`, with a UsageError.
+    """
     marks = [mark for mark in getattr(obj, "pytestmark", []) if mark.name == "private"]
     if not marks or not callable(obj) or isinstance(obj, type):
         return None
@@ -84,7 +89,7 @@ def _audited(
 
 
 def _claim(options: dict[str, Any]) -> object:
-    """Take the claim out of the parts of a mark."""
+    """Remove the claim from the arguments of a mark and return it as a measure."""
     given = {
         name: str(options.pop(name))
         for name in ("epsilon", "delta", "rho", "mu")
@@ -99,7 +104,7 @@ def _claim(options: dict[str, Any]) -> object:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the refuted claims for code review."""
+    """Write the refuted claims as SARIF, if `--dp-sarif` names a file."""
     target = session.config.getoption("--dp-sarif")
     if not target:
         return

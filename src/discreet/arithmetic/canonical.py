@@ -1,7 +1,8 @@
-"""Canonical JSON and its SHA-256 digest: the one text of a value, the same bytes in thirty years.
+"""Canonical JSON and its SHA-256 digest: each JSON value has exactly one text.
 
-Keys in order, no spaces, ASCII. Entries of a ledger, keys, fingerprints, receipts and events are
-hashed in this form and in no other. A JSON reader and SHA-256 are enough to check them.
+Keys are sorted, there are no spaces, and all characters are ASCII. Entries of a ledger, keys,
+fingerprints, receipts and events are hashed in this form. The form never changes, so that stored
+hashes can be checked for ever, with a JSON reader and SHA-256 alone.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ def canonical_json(data: object) -> str:
 
 
 def digest(*texts: str) -> str:
-    """Return the SHA-256 of texts, in hexadecimal; the boundaries between texts matter.
+    """Return a SHA-256 in hexadecimal, of one text in UTF-8 or of a sequence of texts.
+
+    The digest of several texts is that of their own digests, one after the other. So it depends on
+    the boundaries between the texts.
 
     >>> from discreet.arithmetic.canonical import digest
     >>> digest("ab", "c") == digest("a", "bc")

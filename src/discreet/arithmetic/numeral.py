@@ -1,4 +1,4 @@
-"""Parsing of numbers from files, flags and requests: exact, and bounded in length."""
+"""Exact parsing of numbers from files, flags and requests, with a limit on their length."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ..errors import InvalidArgument
 _DECIMAL = r"[+-]?([0-9]{1,60}(\.[0-9]{0,60})?|\.[0-9]{1,60})([eE][+-]?[0-9]{1,3})?"
 _QUOTIENT = r"[+-]?[0-9]{1,4000}/0{0,99}[1-9][0-9]{0,3999}"
 NUMERAL = re.compile(f"{_DECIMAL}|{_QUOTIENT}")
-"""Bounded, since the exact value of 1e999999999 would fill the memory."""
+"""A decimal of at most 60 digits on each side of the point and an exponent of at most 3 digits, or
+a quotient of at most 4,000 digits each. The exact value of 1e999999999 would fill the memory."""
 _KINDS: dict[type, str] = {
     bool: "true or false",
     list: "a list",
@@ -21,7 +22,7 @@ _KINDS: dict[type, str] = {
 
 
 def read_number(value: object, name: str) -> Fraction:
-    """Read a number exactly: an integer or a Decimal, or text such as "1/20" or "1e-6".
+    """Read a number exactly: an int, a Decimal, or text such as "1/20" or "1e-6"; no float.
 
     >>> from discreet.arithmetic.numeral import read_number
     >>> read_number("1/20", "epsilon"), read_number(3, "size")

@@ -1,8 +1,8 @@
 """Directed rounding: a number that promises privacy rounds up, a lower bound rounds down.
 
-Floating-point results of libm and SciPy are within a few units in the last place. Every price
-passes through `up` with a relative margin far above that (2^-40 by default) and far below any
-reported gap. Exact numbers become floats that are not below them (`at_least`), with no margin.
+Floating-point results of libm and SciPy are taken to be off by a few units in the last place. A
+price computed in floats passes through `up`, with a relative margin far above that (2^-40 by
+default). An exact number needs no margin: `at_least` gives the least float that is not below it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ def up(value: float, margin: float = MARGIN) -> float:
 
 
 def down(value: float, margin: float = MARGIN) -> float:
-    """Round a computed number down, the safe side of a lower bound; never below 0 from above.
+    """Round a computed number down, the safe side of a lower bound.
+
+    A number of at least 0 is never rounded below 0.
 
     >>> from discreet.arithmetic.rounding import down
     >>> down(1.0) < 1.0, down(0.0)
@@ -47,7 +49,7 @@ def down(value: float, margin: float = MARGIN) -> float:
 
 
 def fraction_up(value: float, margin: float = MARGIN) -> Fraction:
-    """Return the exact rational of a number rounded up: an amount that a ledger adds exactly.
+    """Return `up(value)` as an exact fraction: an amount that a ledger adds exactly.
 
     >>> from discreet.arithmetic.rounding import fraction_up
     >>> from fractions import Fraction
@@ -58,7 +60,7 @@ def fraction_up(value: float, margin: float = MARGIN) -> Fraction:
 
 
 def fraction_down(value: float, margin: float = MARGIN) -> Fraction:
-    """Return the exact rational of a number rounded down.
+    """Return `down(value)` as an exact fraction.
 
     >>> from discreet.arithmetic.rounding import fraction_down
     >>> from fractions import Fraction
@@ -85,9 +87,9 @@ def log_up(ratio: Fraction) -> Fraction:
 
 
 def shown(value: float | Fraction, digits: int = 4, *, upward: bool = True) -> str:
-    """Print a promise in a few digits, never smaller than it is.
+    """Print a number in `digits` significant digits, rounded up; with `upward=False` rounded down.
 
-    With `upward=False` never larger, for lower bounds.
+    So a printed promise of privacy is never smaller than the promise itself.
 
     >>> from discreet.arithmetic.rounding import shown
     >>> from fractions import Fraction
@@ -109,7 +111,7 @@ def shown(value: float | Fraction, digits: int = 4, *, upward: bool = True) -> s
 
 
 def brief_text(amount: Fraction) -> str:
-    """Print an amount exactly if that is short, else in six digits, rounded up."""
+    """Print an amount exactly in at most 12 characters, else in six digits, rounded up."""
     exact = exact_text(amount)
     if len(exact) <= 12:
         return exact

@@ -1,6 +1,7 @@
 """Differences such as sinh(y)/y − 1 and e^−x − 1 + x without cancellation, by Taylor series.
 
-Small privacy losses so keep all their digits. `legendre` gives the nodes of Gauss–Legendre quadrature.
+For small arguments the direct formula would subtract two nearly equal numbers and lose most digits
+of a small privacy loss. `legendre` gives the nodes and weights of Gauss–Legendre quadrature.
 """
 
 from __future__ import annotations

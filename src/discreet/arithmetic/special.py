@@ -1,8 +1,8 @@
 # ruff: noqa: PLC0414, ANN001, ANN002, ANN003, ANN202 - names twice, for type checkers
 """Lazy import of SciPy's special functions, because importing SciPy takes twice NumPy's time.
 
-SciPy is loaded when the first function is called. All other modules import these names at the top
-of the file, as if they were SciPy's.
+SciPy is imported when the first of these functions is called. Other modules import the functions
+from here, under the names that they have in `scipy.special`.
 """
 
 from typing import TYPE_CHECKING

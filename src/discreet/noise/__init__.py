@@ -1,7 +1,9 @@
-"""Exact random integers; this room knows nothing of privacy.
+"""Samplers of random integers and coins with exact laws; they know nothing of privacy.
 
-Every law is exact for rational parameters; no float decides an output. A float parameter means its shortest decimal.
-`size=None` gives one Python int, `size=n` an int64 array; `bits` is the source of chance (None: the secure one).
+Every law is exact for rational parameters; no float decides an output. A float parameter, such as a
+scale, means its shortest decimal: 0.1 is 1/10. A float score is the binary number that it stores.
+Where a sampler takes `size`, None gives one Python int (a bool for a coin) and n an array of n.
+`bits` is the source of random bytes; None means the secure one.
 """
 
 from .binomial import binomial

@@ -1,8 +1,9 @@
 """Binomial law of fair coins, Bin(N, 1/2), for any N up to 2^62, sampled exactly.
 
-x = k − ⌊N/2⌋ is drawn by the same tables as the Gaussian. Small N: every weight is an exact
-binomial coefficient. Large N: weights exp(−E(x)) with E enclosed by Stirling's series, or exact
-again where more precision is asked for than the series can give.
+For k heads, x = k − ⌊N/2⌋ is drawn from a table of cells (`law`, `table`), as the discrete Gaussian
+is. For N below 2^20 the weights follow C(N, k + 1) = C(N, k)·(N − k)/(k + 1), rounded outward. For
+larger N they are exp(−E(x)) with E enclosed by Stirling's series. Where the series cannot give the
+precision asked for, the weights follow the recurrence again.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Secure random bits in blocks, and uniform random words: the only source of randomness.
 
-A source of bits is anything with `take(count)`. The default is OpenSSL's generator (`ssl.RAND_bytes`:
-seeded by the operating system, reseeded after a fork, fifteen times the speed of `os.urandom`). Small
-requests are served from a block that belongs to one thread, is dropped in a forked child and is never
-pickled.
+A source of bits is an object with `take(count)`, which returns that many random bytes. The default
+is OpenSSL's generator (`ssl.RAND_bytes`: seeded by the operating system, reseeded after a fork,
+faster than `os.urandom`). Requests of up to 1,024 bytes are served from a block of 4,096 that
+belongs to one thread, is dropped in a forked child and is never pickled.
 
-Samplers read uniform words of a chosen width, as arrays and as Python integers (`RandomWords`).
+Samplers read uniform words of a chosen width, as arrays or as Python integers (`RandomWords`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ _generation = 0
 
 
 def generation() -> int:
-    """Count the forks above this process: whatever was drawn in another generation must not be used."""
+    """Return how many forks led to this process.
+
+    Bits that were drawn under another number belong to a parent process too, and must not be used.
+    """
     return _generation
 
 
@@ -54,9 +57,10 @@ class Bits(Protocol):
 
 
 class _Spare(threading.local):
-    """What is left of one thread's block: its generation, its bytes, how many of them are used.
+    """Unused bytes of one thread's block, as (generation, bytes, number of bytes used).
 
-    A rest is taken out while it is used: a signal handler that draws meanwhile finds none, so no byte is served twice.
+    The block is taken out of the list while it is used. A signal handler that draws meanwhile finds
+    none and fetches its own, so no byte is served twice.
     """
 
     def __init__(self) -> None:
@@ -94,7 +98,7 @@ class SecureBits:
 
 
 def _fetch(count: int) -> bytes:
-    """Ask OpenSSL, loaded with the first draw: earlier, it would add a tenth to the time of importing discreet."""
+    """Return fresh bytes of OpenSSL; `ssl` is imported here, since it is slow to import."""
     try:
         data: bytes = import_module("ssl").RAND_bytes(count)
     except (ImportError, OSError, ValueError, MemoryError) as failure:  # ssl.SSLError is an OSError
@@ -141,7 +145,7 @@ class CheckedBits:
 
 
 def readable(bits: object) -> Bits:
-    """Check that something can serve as a source of bits; None means the secure default.
+    """Return a source of bits after a check of its type; None gives the secure default.
 
     >>> from discreet.noise import secure_bits
     >>> from discreet.noise.bits import readable

@@ -1,8 +1,9 @@
 """Draws in blocks, against a timing side channel: the time of one draw says nothing of its size.
 
-Arrays are drawn at once. Up to 1,024 draws come from a block of 4,096 that belongs to one thread
-and one law. A block is filled whether its values are small or large, is dropped in a forked child,
-and is never pickled.
+A request of up to 1,024 draws is served from a block of 4,096 values, which was drawn ahead for one
+thread and one law. Filling a block takes the time of all its values, whichever of them is served
+next. A larger array, and a draw from a given source of bits, is drawn directly. A block is dropped
+in a forked child and is never pickled.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ class Sampler(Protocol):
 
 
 def cached(read: Callable[[object], T]) -> Callable[[object], T]:
-    """Cache the reading of a parameter.
+    """Return `read` with a cache of its last 256 results, by parameter.
 
-    1, 1.0 and True are kept apart. A parameter that cannot be hashed is read anew.
+    1, 1.0 and True have entries of their own. A parameter that cannot be hashed is not cached.
     """
     kept = lru_cache(maxsize=256, typed=True)(read)
 
@@ -58,7 +59,7 @@ def cached(read: Callable[[object], T]) -> Callable[[object], T]:
 
 
 def count_of(size: object) -> int:
-    """Read the number of draws.
+    """Return the number of draws of a call, after a check.
 
     >>> from discreet.noise.block_draws import count_of
     >>> count_of(2**40)  # doctest: +ELLIPSIS
@@ -92,9 +93,9 @@ class _Block:
         self.generation = -1
 
     def reserve(self, count: int) -> int:
-        """Use up the next `count` ≤ FEW values and return the index of the first.
+        """Mark the next `count` ≤ FEW values as used and return the index of the first.
 
-        The block is filled anew if it runs out.
+        A block with too few values left, or from before a fork, is drawn anew first.
         """
         # A block from before a fork would be served by the parent and by the child.
         if self.generation != generation() or self.used + count > self.values.size:
@@ -138,9 +139,12 @@ def integers(sampler: Sampler, size: int | None, bits: Bits | None) -> int | NDA
 
 
 def serve(sampler: Sampler, size: int | None, bits: Bits | None) -> object:
-    """Draw one value (size None) or an array.
+    """Draw one value (size None) or an array of `size` values.
 
-    Few draws of the secure bits come from a block; everything else is drawn directly.
+    Up to 1,024 draws from the secure bits come from a block. More draws, or draws from a given
+    source of bits, are made directly.
+
+    Refuses: InvalidArgument for a bad size or source, before any bit is drawn.
 
     Law: tests/noise/test_bits.py::TestBlocks
     Law: tests/noise/test_bits.py::TestFork

@@ -21,9 +21,10 @@ _UNIT_BITS = 40
 
 @frozen(eq=False)
 class Envelope:
-    """Integer weights above the true ones, in units of 2^-unit, with the certain part of each.
+    """Integer bounds of every candidate's weight exp(−e), in units of 2^-unit.
 
-    `ends` are the cumulated upper weights.
+    `certain` has the lower bounds. `ends` has the cumulated upper bounds: the first, the sum of the
+    first two, and so on.
     """
 
     scores: Scores
@@ -34,9 +35,10 @@ class Envelope:
     step: int = STEP
 
     def sample(self, count: int, draw: RandomWords) -> Integers:
-        """Draw by rejection from the envelope.
+        """Draw `count` independent indices by rejection from the upper bounds.
 
-        An offset below `certain` is accepted at once; one above it is decided exactly.
+        A uniform integer below the sum of the upper bounds falls to one candidate, at some offset
+        within its bound. An offset below `certain` is accepted at once; others are decided exactly.
         """
         drawn = np.empty(count, dtype=np.int64)
         open_slots = np.arange(count)
@@ -73,9 +75,9 @@ class Envelope:
 def envelope(
     scores: Scores, *, fine: int = _UNIT_BITS, width: int = 64, step: int = STEP
 ) -> Envelope:
-    """Bound every weight by integers: certain ≤ 2^unit·exp(−e) ≤ certain + 2 or so.
+    """Bound every weight 2^unit·exp(−e) by integers, whose upper bounds add up to less than 2^62.
 
-    Their sum is below 2^62.
+    `fine` is the largest `unit`; `width` and `step` are the numbers of bits that a draw reads.
     """
     # Fewer bits for many candidates, so that the cumulated weights fit in 64 bits.
     unit = min(fine, 60 - scores.values.size.bit_length())

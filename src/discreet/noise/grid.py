@@ -57,8 +57,8 @@ def to_grid(values: float | AnyArray, exponent: int) -> int | Integers:
 
     A single value becomes a Python integer of any size.
 
-    Refuses: InvalidArgument for NaN and infinities and, in arrays, for values of 2^62 steps or
-        more; no message contains a value.
+    Refuses: InvalidArgument for NaN and infinities and, in arrays, for values of 2^62 steps or more
+        on either side of 0; no message contains a value.
 
     Law: tests/noise/test_grid.py::TestToGrid
     """

@@ -1,10 +1,11 @@
 """Interface of a law on the integers, so that one table and one vector loop can draw from it.
 
-x = h·2^shift + l in two's complement, 0 ≤ l < 2^shift. The cell h is proposed with the weight of
-its first integer x₀(h), the one nearest to 0: h·2^shift if h ≥ 0, the cell's last integer if
-h < 0. The offset l is uniform. x is accepted with probability weight(x)/weight(x₀). This is von
-Neumann's rejection sampling: an accepted x has exactly the law of the weights. Weights must fall on
-both sides of 0 and be log-concave there (so a cell's lowest acceptance falls with |h|).
+An integer is written as x = h·2^shift + l in two's complement, 0 ≤ l < 2^shift; all x of one h are
+a cell. The cell h is proposed with the weight of its first integer x₀(h), the one nearest to 0:
+h·2^shift if h ≥ 0, the cell's last integer if h < 0. The offset l is uniform. x is accepted with
+probability weight(x)/weight(x₀). This is von Neumann's rejection sampling: an accepted x has
+exactly the law of the weights. Weights must fall on both sides of 0 and be log-concave there (so a
+cell's lowest acceptance falls with |h|).
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ class Law(Protocol):
         ...
 
     def weights(self, precision: int, /) -> tuple[Iterable[Bounds], Bounds]:
-        """Bound each cell's weight, in the order of `sides`, and their sum, by 2^-precision."""
+        """Bound each cell's weight, in the order of `sides`, and their sum.
+
+        The unit is 2^-precision.
+        """
         ...
 
     def chance(self, x: int, precision: int, /) -> Bounds:
@@ -47,12 +51,12 @@ class Law(Protocol):
         ...
 
     def exponents(self, x: Integers, /) -> Floats:
-        """Estimate ln(weight(x₀)/weight(x)), off by at most `EXPONENT_ERROR`, or give NaN."""
+        """Estimate ln(weight(x₀)/weight(x)), off by at most `EXPONENT_ERROR`, or NaN if unknown."""
         ...
 
 
 def cell(index: int, sides: int) -> int:
-    """Return the cell at an index of the order.
+    """Return the cell h at an index of the order that `Law.sides` states.
 
     >>> from discreet.noise.law import cell
     >>> [cell(j, 2) for j in range(5)], [cell(j, 1) for j in range(3)]

@@ -1,4 +1,4 @@
-"""Permute-and-flip selection, all coins at once, sampled exactly."""
+"""Permute-and-flip: select an index by its score, exactly, with all coins flipped at once."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _WIDTH = 64
 def heads(
     scores: Scores, draw: RandomWords, *, width: int = _WIDTH, step: int = STEP
 ) -> NDArray[np.intp]:
-    """Flip one coin of bias exp(−e) for every candidate; return those that fell heads.
+    """Flip one coin of bias exp(−e) for every candidate; return the indices of the heads.
 
-    The best candidates always do.
+    The exponent e = |rate|·(best − score) is 0 for the best candidates, which always fall heads.
     """
     words = draw.words(scores.values.size, width)
     one = 0.5**width
@@ -38,7 +38,7 @@ def heads(
 
 
 def flip(scores: Scores, draw: RandomWords, *, width: int = _WIDTH, step: int = STEP) -> int:
-    """Draw one of the heads uniformly."""
+    """Flip all coins and return the index of one of those that fell heads, each equally likely."""
     candidates = heads(scores, draw, width=width, step=step)
     chosen = Uniform(candidates.size, width).sample(1, draw)[0]
     return int(candidates[chosen])

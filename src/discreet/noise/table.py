@@ -1,19 +1,20 @@
-"""Certified tables for inversion sampling: a word to a cell, by look-up, by search, or exactly.
+"""Certified tables for inversion sampling: a random word chooses a cell of a law (`law`).
 
-The cell of U is the number of thresholds t_j ≤ U. F_j = ⌊2^64·t_j⌋ is bounded by integers
-`low` ≤ F_j ≤ `high` ≤ low+1 (nearly always equal).
+A uniform U in [0, 1) chooses the cell whose index is the number of thresholds t_j ≤ U; t_j is the
+probability of the first j + 1 cells. F_j = ⌊2^64·t_j⌋ is bounded by integers `low` ≤ F_j ≤ `high` ≤
+low+1 (nearly always equal).
 
 1. The first 16 bits alone settle the cell unless some F_j begins with them: those words are marked
    CUT in the look-up table.
 2. A 64-bit word W settles the cell unless low_j ≤ W ≤ high_j for some j.
-3. Otherwise `settle` reads on.
+3. Otherwise `settle` reads more bits of U and computes tighter bounds until the cell is certain.
 
 The list ends at the first F_j = 2^64 − 1: the infinitely many other cells lie behind that one word,
 and `settle` finds them.
 
-`sample` fills an array from a table in a vectorised loop, at a few nanoseconds each. Every slot is
-proposed. Rejected slots are proposed again, all of them together, until none is left. Chunks keep the
-scratch space in the cache and below the size of the output.
+`sample` fills an array from a table in a vectorised loop, at a few nanoseconds per value. Every
+element gets a proposal. All rejected elements get new proposals together, until none is left.
+Chunks keep the scratch space in the cache and below the size of the output.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ class LawTable:
 
 
 def held(h: int, shift: int) -> int:
-    """Return h, if all integers of the cell h fit in 64 bits.
+    """Return the cell h if all its integers fit in 64 bits; refuse it otherwise.
 
     A parameter in range leaves less than 2^-11000 of the mass outside. Such a draw is refused,
     never wrapped; the refusal depends on the noise alone.
@@ -132,7 +133,7 @@ def held(h: int, shift: int) -> int:
 
 
 def build(law: Law, widths: Widths = WIDE) -> LawTable:
-    """Certify the table of a law."""
+    """Compute the table of a law, with proven bounds of every threshold."""
     low_floors, high_floors = _floors(law, widths.word)
     low = np.array(low_floors, np.uint64)
     high = np.array(high_floors, np.uint64)

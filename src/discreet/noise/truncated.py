@@ -1,4 +1,4 @@
-"""Truncated geometric law: a value plus two-sided geometric noise, clamped to a public range."""
+"""Truncated geometric law: a value plus discrete Laplace noise, clamped to a public range."""
 
 from __future__ import annotations
 

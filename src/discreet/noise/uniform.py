@@ -45,7 +45,7 @@ class Uniform:
 def wide(bound: int, draw: RandomWords) -> int:
     """Draw one uniform Python integer below any bound, by rejection.
 
-    As many bits are drawn as the bound has, so at least half of the proposals are accepted.
+    As many bits are drawn as bound − 1 has, so at least half of the proposals are accepted.
 
     >>> from discreet.noise.uniform import wide
     >>> from discreet.noise.bits import ByteWords
