@@ -1,4 +1,4 @@
-"""Privacy accounting: measures, events, composition, conversion. No sampling, no data.
+"""Privacy accounting: measures, events, composition, conversion. It draws no noise, reads no data.
 
 | module | names | subject |
 |---|---|---|
@@ -7,9 +7,10 @@
 | compose | events → Curve | cost of events together |
 | calibrate | fits  least_scale  largest  most_queries  least_budget | least noise |
 | convert | to_pure  to_approx  to_zcdp  to_gaussian  to_renyi  implies | one measure to another |
-| pricing.group | group_privacy  group_event | several people together |
+| pricing.group, pricing.group_event | group_privacy  group_event | several people together |
 | amplify | amplify  dp_sgd | Poisson samples |
 | advise | advise  meaning | interpretation |
+| pricing.moments | moments | moments of the privacy loss |
 """
 
 from . import events

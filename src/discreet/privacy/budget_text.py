@@ -6,8 +6,8 @@ Amounts are exact, never floats.
     epsilon=1           epsilon=1,delta=1e-6                 rho=1/8           mu=1
     1 (an epsilon)
 
-Two further names are for amounts without a symbol in lectures: `mu_squared`, and `renyi`, which
-maps orders to epsilons.
+There are two more names: `mu_squared` for a μ that is no decimal, and `renyi`, which maps orders to
+epsilons (in tables only).
 
 Law: tests/privacy/test_budget_text.py::test_what_was_written_is_read_back_exactly
 Law: tests/privacy/test_budget_text.py::test_everything_else_is_refused

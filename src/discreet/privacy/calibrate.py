@@ -61,7 +61,10 @@ def fits(events: Event | Iterable[Event], budget: Measure) -> bool:
 
 
 def excess(parts: Flattened, budget: Measure) -> float:
-    """Return ln(price/budget): above 0 exactly when the events do not fit."""
+    """Return ln(price/budget): above 0 exactly when the events do not fit.
+
+    It is −∞ for events that cost nothing and ∞ for events without a price in this measure.
+    """
     match budget:
         case PureDP():
             return _log_ratio(price_pure(parts), budget.epsilon)

@@ -2,13 +2,14 @@
 
 | the events are | the price is |
 |---|---|
-| Gaussian noise only, continuous | exact: one Gaussian of μ² = Σμ² |
-| one continuous Laplace release | exact, in closed form |
-| boxes, randomized responses of one ε | exact: Kairouz, Oh, Viswanath |
+| Gaussian noise only, continuous or on a fine lattice | one Gaussian of μ² = Σμ² |
+| known as (ε, δ)-DP only, or randomized responses, all of one ε | exact: Kairouz, Oh, Viswanath |
+| zCDP and Rényi promises only | the least of their own conversions |
+| one release with a dominating pair of its own | the curve of that pair |
 | anything else | the least of basic, advanced, optimal, zCDP, Rényi, Gaussian and numerical |
 
-All are sound when later questions depend on earlier answers, as long as the events' parameters
-were fixed beforehand.
+All prices are rounded up. All are sound when later questions depend on earlier answers, as long as
+the events' parameters were fixed beforehand.
 """
 
 from __future__ import annotations

@@ -9,10 +9,11 @@ A measure is a budget and a guarantee alike; its amounts are exact rationals.
     RenyiDP({α: ε})   Rényi divergence at most ε(α) at the listed orders
 
 Sum two of a kind with `+`, repeat with `k * m`; twenty times `PureDP(0.05)` is exactly `PureDP(1)`.
-`a <= b` means that every mechanism with the promise a has the promise b too (a fits in the budget
-b), across measures: `ZCDP(0.1) <= ApproxDP(3, 1e-6)`. Pure and approximate promises have ε and δ as
-amounts. The others have a curve, read by `.epsilon(delta)` and `.delta(epsilon)`; `convert` has
-both for every measure. `decimal_text` writes a price as a decimal.
+`a <= b` means that, by the tightest known conversion, every mechanism with the promise a has the
+promise b too (a fits in the budget b). It works across measures: `ZCDP(0.1) <= ApproxDP(3, 1e-6)`.
+Pure and approximate promises have ε and δ as amounts. The others have a curve, read by
+`.epsilon(delta)` and `.delta(epsilon)`; `convert` has both for every measure. `decimal_text` writes
+a price as a decimal.
 
 A promise is about neighbours. Their relation (adjacency) says which two data sets must be
 indistinguishable: add-remove or replace.

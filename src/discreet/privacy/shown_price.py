@@ -1,14 +1,14 @@
-"""Shown price: the one price of a charge that explanations, captions, receipts and pages say.
+"""Shown price: the one price of a charge that explanations, captions, receipts and pages show.
 
-| the question named | its price is said |
-|---|---|
-| a spend | in the measure of the spend; an (ε, δ) at the δ of the spend |
-| an error, or it is not known what | in the measure of the budget; an (ε, δ) at the δ of the budget |
+| the question was asked with | measure of its price | δ of an (ε, δ) price |
+|---|---|---|
+| a spend | that of the spend | that of the spend |
+| an error, or without known terms | that of the budget | that of the budget |
 
-The price is that of the event by itself, by the tightest sound accountant. A ledger counts in a
-unit of its own, which holds for many questions chosen one after the other. That amount follows in
-brackets where it reads otherwise: `ε = 1 [ρ = 0.36788]`. The author of an (ε, δ) budget wrote no
-ρ and no μ, so there the unit is (ε, δ) too.
+The price is that of the event by itself, by the tightest sound accountant. A ledger may count the
+charge in another measure, one that adds up over many questions chosen one after the other. That
+amount follows in brackets where it reads differently: `ε = 1 [ρ = 0.36788]`. Under an (ε, δ) budget
+the amount in brackets is an (ε, δ) too, because the author of such a budget wrote no ρ and no μ.
 
 Guarantee: a price is never below the event's, and above neither `compose` nor a spend that the
 event fits.
@@ -40,7 +40,10 @@ from .pricing.zcdp import price_zcdp
 
 @frozen
 class Price:
-    """Price of a charge: `amount` in the measure of the spend, `charged` in the ledger's unit."""
+    """Price of a charge: `amount` by the event itself, `charged` as the ledger's filter counts it.
+
+    The module docstring says in which measures they are.
+    """
 
     amount: Measure
     charged: Measure

@@ -1,14 +1,16 @@
 """Methods to price a composition, each sound by itself.
 
+A box is an event known only as (ε, δ)-DP.
+
 | method | price | applies to |
 |---|---|---|
 | basic | Σε, Σδ | boxes; adaptive too |
-| advanced | a tail bound on Σ losses | many small boxes; taught, never the tightest |
+| advanced | a tail bound on Σ losses | many small boxes; known from textbooks, never the tightest |
 | optimal | the exact binomial sum | boxes of one ε; nothing is lost |
 | zCDP | Σρ, then one conversion | concentrated events; exact sums |
 | Rényi | Σε(α), the best order | events with a finite divergence |
 | Gaussian | Σμ², the exact curve | exact for Gaussian noise |
-| closed | the exact curve | one event |
+| closed | the exact curve | one release with a dominating pair of its own |
 | numerical | the privacy loss distribution | certified bounds on both sides |
 
 Law: tests/laws/test_laws_of_prices.py::TestNeverLooserThanItsBestIngredient
@@ -99,9 +101,9 @@ def methods(parts: Flattened) -> tuple[Method, ...]:
 
 
 def exact_methods(parts: Flattened) -> tuple[Method, ...]:
-    """Return the few methods that decide where one of them is exact, or nearly so.
+    """Return the methods that are enough where one of them is exact, or nearly so.
 
-    Nothing is returned if none is exact: then all methods are compared.
+    Empty if none is exact: then the caller compares all methods.
     """
     atoms = [atom for atom, _ in parts.atoms]
     made: tuple[Method | None, ...]

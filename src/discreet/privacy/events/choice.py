@@ -117,9 +117,11 @@ class OwnCurve:
 class Shuffled:
     """Shuffled reports of at least n people, each ε-DP by itself; neighbours are "replace".
 
-    A two-level mechanism has three sizes, stored in lowest terms: outputs |Y|, `inside` |S_v|,
-    `shared` |S_u ∩ S_v|, the same for all u ≠ v. Without them only ε is known. Everything random in
-    a report goes through the shuffler, and n counts honest reports only, a public lower bound.
+    A two-level mechanism reports a value v as one of |Y| outputs. Those in a set S_v are each e^ε
+    times as likely as those outside. Its three sizes are stored in lowest terms: `outputs` |Y|,
+    `inside` |S_v| and `shared` |S_u ∩ S_v|, the same for all values u ≠ v. None: only ε is known.
+    Everything random in a report goes through the shuffler. n is a public lower bound of the number
+    of honest reports.
 
     >>> from discreet.privacy import Shuffled
     >>> Shuffled(1, 10_000, outputs=20, inside=2, shared=0).outputs

@@ -1,10 +1,10 @@
 """JSON serialization of events and measures, exact and permanent.
 
-A ledger stores them today, and they must be read in thirty years. Every object has a kind and a
-version: `{"event": "laplace-noise", "version": 1, …}`, or `"measure"`. Amounts are exact text,
-"1/20"; whole numbers are numbers. The table below *is* the format: it does not follow the classes
-by reflection, so a new field cannot slip into version 1. Rows are only ever added, and the tests
-pin them.
+Ledgers store this form and are kept for decades, so it is never changed. Every object names its
+kind and version: `{"event": "laplace-noise", "version": 1, …}`, and with `"measure"` for a measure.
+Amounts are exact text, "1/20"; whole numbers are JSON numbers. The tables `_EVENTS` and `_MEASURES`
+define the format. They are not derived from the classes, so a new field of a class does not get
+into version 1. Rows are only ever added.
 
 Law: tests/privacy/test_event_json.py::TestRoundTrip
 Law: tests/privacy/test_event_json.py::TestGolden

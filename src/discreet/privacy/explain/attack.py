@@ -28,7 +28,7 @@ class Attack:
 
     @property
     def true_positive(self) -> float:
-        """The largest part of the units that took part which the attacker can find."""
+        """Bound on the true-positive rate: the share of units in the data that a guess finds."""
         return 1 - self.false_negative
 
     @property

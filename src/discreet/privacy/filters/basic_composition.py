@@ -1,4 +1,4 @@
-"""Basic composition: the pure and approximate filters, and Σε beside a tail.
+"""Basic composition: filters that add up ε and δ, and the sum of ε as a second rule of filters.
 
 **Pure and approximate filters**: Σε ≤ ε, and Σδ ≤ δ. On every path the privacy loss of the
 transcript is the sum of the losses of its steps. Each loss is at most the ε of that step. So
@@ -7,9 +7,10 @@ the basic filter). With leaks, see `rule`: the tail is empty, so all of δ is fo
 
 **Σε beside a tail.** An event fits an (ε, δ) budget while all ε so far add up to at most ε.
 
-A filter with a tail (`zcdp`, `renyi`, `gdp`, `residue`, `advanced`) turns a whole (ε, δ) into one
-amount. One large pure question may exceed that amount, though it is ε-DP alone and keeps the
-promise. So an event is admitted
+The kinds `zcdp`, `renyi`, `gdp`, `residue` and `advanced` turn a whole (ε, δ) into one amount of
+their own, such as ρ; δ pays for the tail of the privacy loss. That rule of the kind is called its
+tail. One large pure question may exceed the amount, though it is ε-DP alone and keeps the promise.
+So an event is admitted
 
     if the tail's amount is still enough for it, or if Σε ≤ ε after it, over *all* events so far.
 
@@ -68,7 +69,7 @@ def adds_up(kind: FilterKind, terms: FilterTerms) -> bool:
 
 @lru_cache(maxsize=1024)
 def price_sum(parts: Flattened) -> Sum:
-    """Return the ε of an event's parts without its leaks; None if some part is not ε-DP.
+    """Return the sum of the ε of an event's parts, leaks left out; None if a part is not ε-DP.
 
     >>> from discreet.privacy import KeySelection, GaussianNoise, LaplaceNoise
     >>> from discreet.privacy.filters.basic_composition import price_sum

@@ -134,6 +134,14 @@ def open_filter(
 class Filter:
     """Budget and spending of adaptively chosen events, as a frozen value; `after` gives the next.
 
+    | field | meaning |
+    |---|---|
+    | `kind`, `terms` | the rule that counts; the budget, δ'' and the Rényi orders |
+    | `capacity`, `used` | amounts of the kind, such as ρ: in all, and spent so far |
+    | `leaked` | δ spent so far by events with a δ of their own, at most `terms.delta` |
+    | `neighbours` | the neighbour relation; None until the first event fixes it |
+    | `added` | Σε of all events so far; None if it is above ε or not known |
+
     The size of the state does not grow with the number of events.
 
     Guarantee: everything released through a filter and its successors satisfies `promise()`, at
@@ -159,7 +167,7 @@ class Filter:
 
     @property
     def adds(self) -> bool:
-        """Tell if basic composition admits events too: a tail under an (ε, δ) budget."""
+        """Return whether basic composition admits events too: a tail under an (ε, δ) budget."""
         return adds_up(self.kind, self.terms)
 
     def promise(self) -> Measure:

@@ -62,7 +62,10 @@ class RemainingBudget:
 
 
 def largest_pure(by_sum: Fraction, pays: Callable[[Fraction], bool], most: Fraction) -> Fraction:
-    """Return the largest ε of one pure event, by the sum or by the tail, to six digits.
+    """Return the largest ε, to six digits and rounded down, of a pure event that still fits.
+
+    `by_sum` is the ε that the rule of sums has left, and always fits. `pays` says whether the
+    filter's own amount pays for an ε. The search ends at `most`.
 
     >>> from fractions import Fraction
     >>> from discreet.privacy.filters.remaining import largest_pure

@@ -44,7 +44,7 @@ _MAX_DENOMINATOR = 2**512
 
 @frozen
 class FilterTerms:
-    """Terms of a filter: the budget, the part of its δ kept for leaks, and the Rényi orders."""
+    """Terms of a filter: the budget, the part `delta` of its δ for leaks, and the Rényi orders."""
 
     budget: Measure
     delta: Fraction
@@ -88,7 +88,7 @@ class Rule:
     | field | function |
     |---|---|
     | `capacity` | terms → amounts that may be spent in all, rounded down |
-    | `price` | atoms, remaining amounts, orders → amounts of one event, rounded up, and its leak |
+    | `price` | parts of an event, remaining amounts, orders → its amounts, rounded up, and leak |
     | `measure` | amounts, leak, orders → the measure that displays them |
     """
 
@@ -106,7 +106,9 @@ def unpriced(atom: Event, measure: str, works: str) -> InvalidArgument:
 def add_up(
     parts: Flattened, price_atom: Callable[[Event], Fraction | None], measure: str, works: str
 ) -> tuple[Amounts, Fraction]:
-    """Add up one amount of every atom, as often as it happens; return it with the leaks.
+    """Add up the amounts of all atoms (the simple events within an event), and their leaks.
+
+    Each counts as often as it happens.
 
     Refuses: InvalidArgument for an atom without a price; `works` names an alternative.
     """

@@ -1,11 +1,12 @@
 """State of a filter as JSON, exactly and for ever.
 
-| version | since | written |
+| version | written | difference |
 |---|---|---|
-| 1 | release 0.1.0 | nothing was spent, or the filter adds up no ε; ledgers keep their text |
-| 2 | with Σε in `added` | otherwise |
+| 1 | by release 0.1.0; still where nothing was spent or the filter adds up no ε | no `added` |
+| 2 | otherwise | has Σε of all events in `added` |
 
-A version 1 in which something was spent does not know Σε: the sum admits nothing then.
+Where the filter adds up ε and a version 1 has spent something, Σε is not known. The rule of sums
+then admits nothing.
 
 Law: tests/privacy/test_filter_json.py::test_the_format_is_pinned
 """

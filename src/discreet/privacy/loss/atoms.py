@@ -17,7 +17,7 @@ _MAX_EXPONENT = 700.0
 
 @frozen(eq=False)
 class Atoms:
-    """Pair given by increasing losses, their P-masses, and the P-mass `top` at an infinite loss.
+    """Pair (P, Q) given by increasing losses, their P-masses, and the P-mass `top` at loss +∞.
 
     The Q-mass of a loss is its P-mass times e^−loss. The mass that Q lacks to 1 lies where p = 0,
     at the loss −∞. `spare` bounds the part of `top` that tails add which were cut off: it is no part
@@ -25,6 +25,7 @@ class Atoms:
 
     Where the masses of many losses were split between a few (`split`), the curve lies above the
     event's. Lower bounds then read `below`: losses and P-masses of a post-processing of the event.
+    `error` is the relative error of the masses; `LossPair` explains the other fields.
 
     Guarantee: `delta` rounds up, `lower_delta` rounds down and leaves out `spare`.
 

@@ -356,7 +356,10 @@ class DirectionBounds:
         return self._refine(widest, step, tilt, tail, goal)
 
     def _epsilon_cap(self, delta: Fraction) -> float:
-        """Return the largest loss as a bound on ε: it holds from the mass at infinity on."""
+        """Return the largest loss as a bound on ε, for a δ of at least the mass at infinity.
+
+        For a smaller δ, and without a largest loss, it is infinite.
+        """
         limit = self.limit
         if limit is None or delta < self.certain:
             return math.inf

@@ -147,6 +147,7 @@ def doubled(event: Event) -> Event:
     | (ε, δ) | (2ε, δ(1 + e^ε)) |
     | zCDP, GDP | 4ρ, 2μ |
     | several events | each doubled: two steps of a composition are steps of each part |
+    | key selection | its noise doubled, 2δ |
 
     >>> import discreet as dp
     >>> from discreet.privacy import Promise

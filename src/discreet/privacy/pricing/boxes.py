@@ -61,7 +61,7 @@ def approx_measure(event: Event) -> ApproxDP | None:
 
 
 def atom_box(atom: Event) -> Box | None:
-    """Return the (ε, δ) of one atom."""
+    """Return an (ε, δ) that one atom keeps; None if none is known, as for Gaussian noise."""
     pure = price_pure(atom)
     if pure is not None:
         return pure, Fraction()

@@ -1,6 +1,7 @@
 """Flattening of events: distinct atoms, their counts, and the probability of leaking outright.
 
-Composition does not depend on nesting:
+An atom is an event that is priced by itself. A leak δ is a probability with which everything may be
+shown. The price of a composition does not depend on how its events are nested:
 
 | event | flattened |
 |---|---|
@@ -67,7 +68,7 @@ class Flattened:
 
     @property
     def kept(self) -> Flattened:
-        """The same atoms without the leaks, to be priced once the leaks are paid for."""
+        """The same atoms without the leaks, which are priced separately."""
         return Flattened(self.atoms, (), self.neighbours)
 
     @property
