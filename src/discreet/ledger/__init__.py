@@ -1,7 +1,8 @@
-"""Ledger: a durable hash chain of charges, and the books (accounts) that it adds up to.
+"""Ledger: a durable hash chain of privacy charges, and the books (accounts) that it adds up to.
 
-Start at `books`, the whole decision as a frozen value. `stores.store` is the protocol that memory,
-a file and a server implement.
+A charge is the event of a question, entered before the question runs. Start at `books`: frozen
+values that decide whether a charge is granted. `stores.store` is the protocol of the stores in
+memory, in a SQLite file and in PostgreSQL.
 
 >>> import discreet as dp
 >>> from discreet.privacy.measures import PureDP

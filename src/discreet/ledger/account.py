@@ -1,19 +1,23 @@
 """Account: amounts spent under one filter, on all the data and on each part, in one time window.
 
-The account of everyone is limited by the budget, that of an analyst by the allowance. Amounts are
-kept apart from the filter, because an allowance may change. An amount above a lowered allowance
-stays as it is, and nothing is left.
+A part is a public group of one table's rows (`parts`), a window a calendar period after which the
+budget begins anew. An account has a row of amounts for all the data (the common amounts) and one
+for each part. The account of everyone is limited by the budget, that of an analyst by the
+allowance. Amounts are stored apart from the filter, because an allowance may change. An amount
+above a lowered allowance stays as it is, and nothing is left.
 
-An event may be admitted although the tail (the filter's own amounts) did not pay for it: by the sum
-of ε, or as the single spend of the whole budget. It is recorded at its own price, not at the amount
-that was left. An allowance raised later then has only the tail that its promise leaves.
+A filter admits an event by one of three rules (`discreet.privacy.filters.filter`). One is its tail:
+the amounts of its kind, such as ρ, pay for the event. The others are the sum of ε, and the single
+spend of the whole budget. An event admitted by one of those two is also recorded in the tail, at
+its own price, not at the amount that was left. An allowance raised later then has only the tail
+that its promise leaves.
 
-In a ledger with blocks a row is not a part but an interval of blocks, and has only the amounts that
-were charged on exactly that interval. `block_sums` has the rule and its proof.
+In a ledger with blocks (days, weeks, …) a row is not a part but an interval of blocks. It has only
+the amounts that were charged on exactly that interval. `block_sums` has the rule and its proof.
 
 Where the filter also adds up ε (`discreet.privacy.filters.basic_composition`), so does the account.
-Accounts of release 0.1.0 have no such sum: `life.upgrade` finds it in the entries, and until then
-the sum admits nothing.
+Accounts of release 0.1.0 have no such sum. `life.upgrade` computes it from the entries; until then
+the rule of sums admits nothing.
 """
 
 from __future__ import annotations
@@ -46,9 +50,10 @@ _UNPRICED = Fraction(2**64)
 
 @frozen
 class Used:
-    """Amounts in the filter's own measure, the δ that events leaked themselves, and Σε if kept.
+    """Row of an account: amounts in the filter's measure, δ of events with their own δ, and Σε.
 
-    `added` is empty where no sum is kept; it holds None once the sum admits nothing any more.
+    `added` is empty if the account stores no Σε. It is (None,) once the rule of sums admits nothing
+    any more, else (Σε,).
     """
 
     amounts: Amounts
@@ -56,7 +61,7 @@ class Used:
     added: tuple[Sum, ...] = ()
 
     def under(self, filter: Filter) -> Filter:  # noqa: A002
-        """Return the filter with this much spent, at most all of it."""
+        """Return the filter with these amounts spent, each cut to what the filter has in all."""
         if self.leaked > filter.terms.delta:
             # More δ was leaked than is kept for leaks, so the tail's δ is gone: no tail is left.
             amounts = filter.capacity
@@ -72,7 +77,11 @@ class Used:
         return replace(filter, used=amounts, leaked=leaked, added=added)
 
     def plus(self, before: Filter, after: Filter, price: FilterPrice, *, paid: bool) -> Used:
-        """Add the amounts a filter took for an event; the full price if its tail has not paid."""
+        """Return the row after an event that took a filter from `before` to `after`.
+
+        If the filter's tail has not paid for the event (`paid` is False), at least the whole price
+        is recorded.
+        """
         # Add the difference rather than copy `after.used`: amounts above the capacity stay.
         steps = zip(self.amounts, before.used, after.used, strict=True)
         amounts = tuple(used + new - old for used, old, new in steps)
@@ -89,7 +98,7 @@ class Used:
         return Used(amounts, self.leaked + leaked, added)
 
     def full(self, filter: Filter) -> Used:  # noqa: A002
-        """Return these amounts with the tail used up, and never less than was used."""
+        """Return the row with each amount at least the filter's capacity: its tail is used up."""
         pairs = zip(self.amounts, filter.capacity, strict=True)
         amounts = tuple(max(used, capacity) for used, capacity in pairs)
         return replace(self, amounts=amounts)
@@ -99,7 +108,12 @@ class Used:
 class Account:
     """Amounts spent since the window began: on all the data, and on each part that was charged.
 
-    The amounts of a part include the common ones; a part without charges has the common ones.
+    | field | meaning |
+    |---|---|
+    | `since` | start of the window; empty without windows |
+    | `near` | the neighbour relation that the first event fixed; None before |
+    | `common` | amounts of charges on all the data |
+    | `parts` | amounts of each charged part, the common ones included |
 
     Guarantee: `after` grants an event only if every part that it touches has enough left. Under
     "replace" any two parts and the common events together stay within the budget.
@@ -118,7 +132,10 @@ class Account:
     """Blocks that one person may count in; None in a ledger without blocks."""
 
     def at(self, time: str, window: Window | None) -> Account:
-        """Return the account at a time: a new window has nothing spent; the relation stays."""
+        """Return the account at a time; in a new window nothing is spent, and `near` stays.
+
+        A time before the account's window does not bring an old window back.
+        """
         start = window_of(time, window)
         # Times are written so that text order is time order. A window that is over stays over:
         # an earlier time (a clock set back) must not make old budget available again.
@@ -132,7 +149,11 @@ class Account:
         return Account(start, self.near, nothing)
 
     def under(self, filter: Filter, part: str | None) -> Filter:  # noqa: A002
-        """Return the filter for a part, or for all the data: there the worst part counts."""
+        """Return the filter with the amounts spent on a part.
+
+        Without a part each amount is the largest of any part. With blocks, `part` is an interval,
+        and each amount is the largest of any person who may count in it.
+        """
         fixed = self._fixed(filter)
         if self.reach is not None:
             return self._worst_person(self.reach, part).under(fixed)
@@ -182,14 +203,17 @@ class Account:
         return replace(self, near=event.neighbours, common=common, parts=parts)
 
     def noted(self, filter: Filter, event: Event, part: str | None) -> Account:  # noqa: A002
-        """Return the account after an event that no allowance limits; a too large one fills it."""
+        """Return the account after an event, without refusing: a too large event fills it.
+
+        For accounts that no allowance limits and that only record.
+        """
         try:
             return self.after(filter, event, part)
         except BudgetExceeded:
             return replace(self.filled(filter), near=event.neighbours)
 
     def filled(self, filter: Filter) -> Account:  # noqa: A002
-        """Return the account with all of a filter spent, on every part."""
+        """Return the account with the whole capacity of a filter spent, on every part."""
         no_sums = tuple(None for _ in self.common.added)
         full = Used(filter.capacity, filter.terms.delta, no_sums)
         if self.reach is not None:
@@ -226,7 +250,7 @@ class Account:
         return replace(self, near=event.neighbours, parts=tuple(sorted(rows.items())))
 
     def rows(self) -> Iterator[tuple[str, Used]]:
-        """List the amounts: the common ones under the empty name, then those of each part."""
+        """Yield name and amounts: the common ones under the empty name, then those of each part."""
         yield "", self.common
         yield from self.parts
 
@@ -241,13 +265,13 @@ class Account:
         return canonical_json(facts)
 
     def without_sums(self) -> Account:
-        """Return the account as release 0.1.0 kept it."""
+        """Return the account in the form of release 0.1.0: without Σε."""
         common = replace(self.common, added=())
         parts = tuple((name, replace(used, added=())) for name, used in self.parts)
         return replace(self, common=common, parts=parts)
 
     def _fixed(self, filter: Filter) -> Filter:  # noqa: A002
-        """Return the filter under the relation of neighbours that the first event fixed."""
+        """Return the filter under the neighbour relation that the first event fixed, if any."""
         if self.near is None:
             return filter
         return replace(filter, neighbours=self.near)
@@ -330,7 +354,7 @@ def _charge_row(used: Used, filter: Filter, event: Event) -> Used:  # noqa: A002
 
 
 def window_of(time: str, window: Window | None) -> str:
-    """Return the start of the window of a time; without windows there is one, from the beginning.
+    """Return the start of the window that a time is in; empty text without windows.
 
     >>> from discreet.ledger.account import window_of
     >>> window_of("2026-05-14T09:30:00.000000Z", "month"), window_of("2026-05-14T09:30:00.000000Z", None)

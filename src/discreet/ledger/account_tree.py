@@ -10,9 +10,9 @@ The tree has two levels, so a charge reads and writes little of it however many 
 An account that was changed, put back to an earlier state or removed is noticed by the next charge,
 not only by a verification.
 
-The root also holds two numbers. `repair` is the entry of the last repair (`life.repair`), before
-which times may be wrong. `behind` is the entry up to which answers are missing, because an export
-without answers was imported (`life.move`).
+The root also holds two numbers of entries, 0 if there is none. `repair` is the entry of the last
+repair (`life.repair`); times of entries before it may be wrong. `behind` is the entry up to which
+answers may be missing, because an export without answers was imported (`life.move`).
 
 Stored texts call the tree `roll`. Ledgers of release 0.1.0 have no tree; it is made before the
 first entry that is written into one (`life.upgrade`).

@@ -18,7 +18,9 @@ from .books import Books
 def remaining_of(books: Books, part: str | None, *, own: bool) -> RemainingBudget:
     """Return the largest single question that fits the budget, and with `own` the allowance too.
 
-    Refuses: kinds of filters that count in one measure.
+    It is for (ε, δ) budgets of a kind that also adds up ε.
+
+    Refuses: all other filters, with InvalidArgument; `left_of` serves them.
     """
     filters = _filters(books, part, own=own)
     return _least([each.room() for each in filters])
@@ -38,9 +40,10 @@ def left_of(books: Books, part: str | None, *, own: bool) -> Measure:
 
 
 def left_by_block(books: Books, last: int, *, own: bool) -> list[tuple[str, Measure]]:
-    """List what is left on the last blocks that were charged, and on all later ones.
+    """List the budget left by interval of blocks: the `last` charged blocks, and all later ones.
 
-    Blocks in a row with the same budget left are one interval.
+    Neighbouring blocks with the same budget left are one interval. In a ledger without blocks the
+    list is empty; before the first charge it has one row, "all".
     """
     blocks = books.terms.blocks
     if blocks is None:
@@ -66,7 +69,10 @@ def left_by_block(books: Books, last: int, *, own: bool) -> list[tuple[str, Meas
 
 
 def spent_of(filter: Filter) -> Measure:  # noqa: A002 the field's own term
-    """Return the budget spent: for (ε, δ), by how much less fits at once than at the beginning.
+    """Return the budget spent, for display; it is no guarantee.
+
+    For a filter that adds up ε it is the budget's ε less the largest ε that one question can still
+    spend, with the δ that events with a δ of their own have spent.
 
     >>> import discreet as dp
     >>> from discreet.ledger.balance import spent_of
@@ -95,7 +101,7 @@ def _is_empty(filter: Filter) -> bool:  # noqa: A002 the field's own term
 
 
 def spent_share(filter: Filter) -> float:  # noqa: A002 the field's own term
-    """Return the largest fraction spent of any amount that a filter counts; for display only.
+    """Return the fraction spent, from 0 to 1, of the amount that is spent most; for display only.
 
     >>> import discreet as dp
     >>> from discreet.ledger.balance import spent_share
@@ -134,7 +140,7 @@ def _least(remaining: Sequence[RemainingBudget]) -> RemainingBudget:
 
 
 def _narrow(budget: Filter, own: Filter) -> Filter:
-    """Return the budget's filter with no more left than an allowance has."""
+    """Return the budget's filter with each amount left cut to what the allowance has left."""
     used: list[Fraction] = []
     amounts = zip(budget.capacity, budget.used, own.capacity, own.used, strict=True)
     for budget_capacity, budget_used, own_capacity, own_used in amounts:

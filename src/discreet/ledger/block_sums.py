@@ -1,7 +1,8 @@
 """Block sums: the most that one person can have been charged, over all blocks they may count in.
 
-Every charge e has an amount a_e and an interval of blocks. A person counts in a set T of blocks:
-`stays` blocks in a row, or any `most` blocks. The ledger admits a charge while
+A block is a calendar period of a date column, such as a week. Every charge e has an amount a_e and
+an interval of blocks. A person counts in a set T of blocks: `stays` blocks in a row, or any `most`
+blocks. The ledger admits a charge while
 
     max over allowed T of  Σ {a_e : the interval of e meets T}  ≤  budget.
 
@@ -44,14 +45,16 @@ import numpy as np
 from ..data.blocks import Interval
 
 Reach: TypeAlias = tuple[Literal["stays", "most"], int]
-"""Blocks that one person may count in: so many in a row, or so many in all."""
+"""Blocks that one person may count in: ("stays", n) is n in a row, ("most", n) any n."""
 Charged: TypeAlias = tuple[Interval, Fraction]
 """Amount that was charged on an interval of blocks."""
 _MAX_INT64 = 2**62
 
 
 def largest_sum(charged: Sequence[Charged], reach: Reach, within: Interval) -> Fraction:
-    """Return the largest sum that a person has who counts in some block of the interval `within`.
+    """Return the largest sum of charges that may concern one person.
+
+    Only people who count in some block of the interval `within` are looked at.
 
     >>> from fractions import Fraction
     >>> from discreet.ledger.block_sums import largest_sum

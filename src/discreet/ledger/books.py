@@ -1,6 +1,6 @@
 """Books: terms, allowances and accounts of a ledger, and the decision whether an entry is granted.
 
-The books are frozen values and pure functions of them; no store and no clock is used here.
+The books are frozen values with pure functions; no store and no clock is used here.
 `Books.after(entry)` returns the books after an entry, or refuses the entry. The ledger decides by
 it before it writes. A verification replays the chain and decides by it again, entry by entry.
 """
@@ -35,7 +35,11 @@ class Allowances:
     def of(self, who: str, budget: Filter) -> tuple[Filter, bool]:
         """Return the filter that limits a person, and whether it is an allowance.
 
-        Refuses: a person without an allowance, with NotAllowed.
+        That is the person's own allowance, else the one of "*". If there is none, it is the budget
+        where anyone may spend up to it.
+
+        Refuses: a person whose allowance was withdrawn, or who has none where one is needed;
+        NotAllowed.
         """
         filters = dict(self.named)
         # A withdrawn allowance is None here, so it falls through to the refusal below.
@@ -57,7 +61,7 @@ class Allowances:
 
 @frozen
 class Books:
-    """Terms, allowances in force, the account of everyone, and the account of one person.
+    """Terms, allowances in force, the account of everyone, and the account of one person `who`.
 
     Guarantee: `after` grants a charge only if the budget's filter and the person's allowance
     both admit it. The same entries lead to the same books on every store.
@@ -75,6 +79,13 @@ class Books:
 
     def after(self, entry: Entry) -> Books:
         """Return the books after an entry of this person.
+
+        | kind of entry | change |
+        |---|---|
+        | `charge` | the event counts for everyone and for the person |
+        | `again` | the event counts for the person alone: everyone has paid with the charge |
+        | `allow` | the allowance that the entry names |
+        | all others | none |
 
         Raises BudgetExceeded, NotAllowed or InvalidArgument for an entry that is not granted;
         nothing changes then.
@@ -117,11 +128,12 @@ class Books:
         return self.own.under(allowance, part)
 
     def part(self, part: object) -> str | None:
-        """Return the label of a part in the accounts; None is all the data.
+        """Return the name of a part's row in the accounts; None stands for all the data.
 
         In a ledger with blocks a part is an interval of whole blocks, as `Blocks.label` writes it.
 
-        Refuses: parts that the terms do not list.
+        Refuses: a part that the terms do not list, and any part in a ledger without parts and
+        blocks; InvalidArgument.
         """
         if part is None:
             return None
@@ -134,7 +146,7 @@ class Books:
         return label(self.terms.parts.check(part))
 
     def _charged(self, event: Event, entry: Entry, *, shared: bool = True) -> Books:
-        """Return the books after a charge; one not shared counts in this person's account alone."""
+        """Return the books after a charge; with `shared=False` it counts for this person alone."""
         now = self.at(entry.time)
         part = self.part(entry.part)
         allowance, limited = self.allowances.of(self.who, self.terms.filter)

@@ -6,14 +6,18 @@ The key of an order is its idempotency key: the same question is charged once.
     an answer                                       the same answer again, to everyone who asks
     a pending charge for the same event and part    run under that charge of any person:
                                                     nothing of it has gone out, and of several
-                                                    runs the first answer is kept
+                                                    runs the first answer is stored
     otherwise                                       a new charge
 
 `Ledger.settle` decides this inside the one transaction that would write the charge. However many
 processes ask, one of them is charged.
 
-Keys of the first format hash the planned events. Their answers are looked up by the question, and
-`fits` says whether one of them answers the order.
+An order apart (`apart=True`) must not show whether others have asked. If another person was charged
+for its question, the order is refused as a new charge would be. If it is granted, an `again` entry
+counts it in the asker's own account.
+
+Keys have several formats. Those of the first are hashes of the planned events; `Lookup` finds their
+answers by the question, and `fits` says whether one of them answers the order.
 
 Guarantee: an answer goes out under exactly one charge for its event and its part; the answer
 stored first under a key is returned for ever.
@@ -68,7 +72,8 @@ class ChargeOrder:
     spelled: str = field(default="", kw_only=True)
     """Fingerprint under which release 0.1.0 stored an answer that `fits`; that of `question` if empty."""
     apart: bool = field(kw_only=True)
-    """Whether a question that others were charged for counts in this person's own account too."""
+    """Whether the order is apart (see the module): it counts in the asker's own account even if
+    others were charged for the same question."""
     price: Price | None = field(default=None, kw_only=True)
     """Price as the asker was told it, stored beside the charge for its history."""
 
@@ -77,9 +82,13 @@ class ChargeOrder:
 class Settlement:
     """Settlement of an order: its charge, and its answer unless it is still to be run.
 
-    `fresh` says that the order was charged just now, by this call and by no other. `own` is the
-    `again` entry of a person who asked apart a question that another person was charged for.
-    `ended` is the time at which the answer was stored.
+    | field | meaning |
+    |---|---|
+    | `charge` | the entry that everyone's account was charged with |
+    | `body` | the stored answer; None if the question is still to be run |
+    | `fresh` | whether this call has just written the charge |
+    | `own` | the `again` entry by which the asker pays for another person's charge, if any |
+    | `ended` | the time at which the answer was stored |
     """
 
     charge: Entry
@@ -97,7 +106,7 @@ class Settlement:
 
 
 def lookup_of(order: ChargeOrder) -> Lookup:
-    """Return the lines that decide about an order."""
+    """Return the lookup of the ledger's lines that decide about an order."""
     question = "" if order.fits is None else order.spelled or order.question
     return Lookup(order.key, question, order.former)
 
@@ -151,10 +160,10 @@ def text_of(order: ChargeOrder) -> str | None:
 
 
 def restate_refusal(order: ChargeOrder, refusal: BudgetExceeded) -> BudgetExceeded:
-    """Return a refusal that says the price of an order instead of the amount of a filter.
+    """Return the refusal with the order's own price in place of the amount that the filter counts.
 
-    A filter may count an event as more than it costs alone. The refusal says so where the price
-    would look as if it fitted.
+    A filter may count an event as more than it costs alone. The refusal then says both, where the
+    price alone would look as if it fitted. A refusal for the event's own δ stays as it is.
     """
     price = order.price
     filter_words = f"asked for {refusal.asked}"
@@ -190,9 +199,9 @@ def find_settlement(
 def settlement_for_asker(
     order: ChargeOrder, settlement: Settlement | None, snapshot: Snapshot
 ) -> Settlement | None:
-    """Return the settlement as the person who asks may have it.
+    """Return the settlement that the person who asks may use now.
 
-    None for an order apart that only others have asked: this person has not paid for it yet.
+    None for an order apart that this person has not paid for yet, even if others have.
     """
     if settlement is None or not order.apart or settlement.charge.who == order.who:
         return settlement
@@ -216,10 +225,10 @@ def _again_of(who: str, charge: Entry, entries: Sequence[EntryWithBody]) -> Entr
 
 
 def find_paid(who: str, key: str, snapshot: Snapshot, *, apart: bool) -> Settlement | None:
-    """Return the answer that `find_answer` would return for this key, if no event is needed for it.
+    """Return the first stored answer under a key; with `apart`, the first that `who` has paid for.
 
-    That is the first answer under the key of an order; for an order apart the first that this
-    person has paid for. It comes before all others, whatever event would be charged today.
+    `find_answer` prefers that answer to all others, whatever event would be charged today. So the
+    question need not be planned. None if there is no such answer.
 
     Refuses: an answer that is not the one its entry vouches for, with LedgerCorrupt.
     """
@@ -328,16 +337,17 @@ def _paid_by(who: str, entries: Sequence[EntryWithBody]) -> set[int | None]:
 
 
 def _priced(charge: Entry) -> str:
-    """Return the part of a charge that decides its price, as one text."""
+    """Return the event and the part of a charge as one text: together they decide its price."""
     return canonical_json([charge.event, charge.part])
 
 
 def stored_answer(snapshot: Snapshot, number: int | None = None) -> tuple[Entry, str] | None:
-    """Return the first answer among the lines of a key, with its charge.
+    """Return the first answer among the lines of a key, with its charge; None if there is none.
 
-    With a number, return the answer of the charge or the `again` of that number.
+    With a number, return the answer of the charge of that number, or of the charge that the `again`
+    of that number repeats.
 
-    Refuses: an answer without its charge, or that its entry does not vouch for; LedgerCorrupt.
+    Refuses: an answer without its charge, or a body without the hash in its entry; LedgerCorrupt.
     """
     entries = read_found(snapshot.found)
     charges = {entry.number: entry for entry, _ in entries if entry.kind in ("charge", "again")}
@@ -362,7 +372,7 @@ def stored_answer(snapshot: Snapshot, number: int | None = None) -> tuple[Entry,
 
 
 def pending_charge(snapshot: Snapshot, who: str, window: Window | None) -> Entry | None:
-    """Return a charge of a person that has not ended, in the present window."""
+    """Return this person's charge in the present window that neither was answered nor failed."""
     for charge, end in _charges(read_found(snapshot.found)):
         if end is None and charge.who == who and is_present(charge, snapshot, window):
             return charge
@@ -412,14 +422,14 @@ def decide_order(
 
 
 def _charges(entries: Sequence[EntryWithBody]) -> Iterator[tuple[Entry, EntryWithBody | None]]:
-    """List the charges, each with the entry that ended it."""
+    """Yield each charge with the entry that ended it, its answer or failure; None if pending."""
     for entry, _ in entries:
         if entry.kind == "charge":
             yield entry, closing_of(entry.number, entries)
 
 
 def check_body(entry: Entry, body: str | None) -> str:
-    """Return the body of an answer if it is the one that its entry vouches for."""
+    """Return the body of an answer if it has the hash in its entry; else LedgerCorrupt."""
     if body is None or digest(body) != entry.body_hash:
         raise LedgerCorrupt(f"the answer in entry {entry.number} is not the one that was stored")
     return body

@@ -1,8 +1,9 @@
 """Ledger entry: one line of the hash chain.
 
-An entry says who, when, why, the question, the event that was charged, and the hash of the line
-before. The line is canonical JSON (sorted keys, no spaces, ASCII). Its hash is the SHA-256 of that
-text without the hash itself, so a chain can be checked with a JSON reader and SHA-256 alone.
+An entry says who, when, why, the fingerprint of the question, the event that was charged, and the
+hash of the line before. The line is canonical JSON (sorted keys, no spaces, ASCII). Its hash is the
+SHA-256 of that text without the field `hash`, so a chain can be checked with a JSON reader and
+SHA-256 alone.
 
 Entries carry versioned events, never epsilons: readers compute the price from the event.
 
@@ -60,13 +61,16 @@ class Entry:
 
     | field | meaning |
     |---|---|
+    | `question`, `key` | fingerprint of the question; idempotency key, by which answers are found |
+    | `part` | the public part of the data that was charged; None for all the data |
     | `terms` | of an `open` and an `allow`; the target of a `close`, the source of a `resume`, |
     | | the reason of a `repair`, the file version of an `upgrade`, the period of a stream |
     | `event` | the event of a `charge` or an `again` |
     | `refers` | the charge that an `answer` or a `fail` ends, or that an `again` repeats, or |
     | | the stream of a `seal`, a `period` or a `stop` |
-    | `body_hash` | hash of the answer, of the text of the question, or of a period |
-    | `books` | digest of the accounts after this line |
+    | `body_hash` | hash of the text beside the line: an answer, a question, a stream's value |
+    | `books` | digest of terms, allowances and accounts after this line (`books.books_digest`) |
+    | `previous`, `hash` | hash of the line before, and of this one |
 
     An `again` repeats the charge of another person who asked the same. Its event counts in the
     account of the person who asks again, and not in everyone's. Kinds are only ever added.
@@ -237,7 +241,7 @@ def _is_name(text: str) -> bool:
 
 
 def read_text(value: object, name: str) -> str:
-    r"""Check a text that is only stored.
+    r"""Return a text that is only stored, after a check of its length and characters.
 
     >>> from discreet.ledger.entry import read_text
     >>> read_text("weekly report,\nsecond try", "why")

@@ -1,7 +1,8 @@
-"""Ledger: the durable record of charges. Reserve, run, release: charge, then answer, then finish.
+"""Ledger: the durable record of charges, in the order reserve, run, release.
 
-A charge is one conditional durable write. A crash before it costs nothing; a crash after it may
-waste budget. No crash, race or full disk lets an answer out without its charge.
+`charge` reserves the budget, the caller runs the question, `finish` stores the answer, and only
+then is it given out. A charge is one conditional durable write. A crash before it costs nothing; a
+crash after it may waste budget. No crash, race or full disk lets an answer out without its charge.
 """
 
 from __future__ import annotations
@@ -97,9 +98,10 @@ class Ledger(StreamBooks):
     def shown_price(
         self, event: Event, spend: Measure | None = None, *, part: KeyValue | None = None
     ) -> Price:
-        """Return the price of an event as it is said everywhere: in the measure of the spend.
+        """Return the price of an event as explanations, receipts and pages show it.
 
-        `spend` is what the question named; without one the measure is that of the budget.
+        It is in the measure of `spend`, the budget that the question named. Without one it is in
+        the measure of the ledger's budget.
 
         >>> import discreet as dp
         >>> ledger = dp.open_ledger(":memory:", dp.ZCDP(1))
@@ -114,9 +116,10 @@ class Ledger(StreamBooks):
         return price_charge(event, spend, counted=counted, taken=taken, budget=self.terms.budget)
 
     def filter(self, who: str | None = None, part: KeyValue | None = None) -> Filter:
-        """Return the filter that would decide now: the budget's, or that of a person's allowance.
+        """Return the filter as it stands now: the budget's, or with `who` that person's allowance.
 
-        The filter is a frozen value. A planner asks whether an event fits; only `charge` decides.
+        A charge must pass both. The filter is a frozen value: a planner can ask it whether an event
+        fits, but only `charge` decides.
         """
         books, part_label = self._books_and_part(who, part)
         if who is None:
@@ -164,18 +167,19 @@ class Ledger(StreamBooks):
     def find(self, order: ChargeOrder) -> Settlement | None:
         """Return the stored answer of an order, or a pending charge to run it under, or None.
 
-        Raises NotAllowed for a person without an allowance, also if others have paid.
+        Nothing is written. Raises NotAllowed for a person without an allowance, also if others have
+        paid, and LedgerConflict for a closed ledger without such an answer.
         """
         snapshot = self._store.read(names_for(order.who), charge_order.lookup_of(order))
         settlement = self._find(order, snapshot)
         return charge_order.settlement_for_asker(order, settlement, snapshot)
 
     def find_paid(self, who: str, key: str, *, apart: bool) -> Settlement | None:
-        """Return the stored answer of a key that a person may read again, whatever its event.
+        """Return the first stored answer under a key that a person may read again without a charge.
 
-        It is the answer that `find` returns for an order of this key. `apart` is that of the order:
-        then only answers count that this person has paid for. None if there is no such answer, and
-        for a person without an allowance, whom `find` refuses.
+        It is the answer that `find` returns for an order of this key, whatever event is planned
+        today. With `apart` only answers count that this person has paid for. None if there is no
+        such answer, and for a person without an allowance, whom `find` refuses.
         """
         snapshot = self._store.read(names_for(who), Lookup(key))
         if not snapshot.found:
@@ -187,7 +191,7 @@ class Ledger(StreamBooks):
         return charge_order.find_paid(who, key, snapshot, apart=apart)
 
     def keys(self, starts: Collection[str], who: str | None = None) -> list[str]:
-        """List the keys that begin with one of some texts of equal length, in order.
+        """List the keys that begin with one of `starts` (texts of equal length), in sorted order.
 
         `who` selects the entries of one person: then the time this takes tells nothing of others.
         """
@@ -252,7 +256,11 @@ class Ledger(StreamBooks):
         return self._close(charge, "fail", None)
 
     def answer(self, key: str, number: int | None = None) -> tuple[Entry, str] | None:
-        """Return the stored answer of a key, or of a charge by number: its entry and body."""
+        """Return a charge under a key and its stored answer; None if there is none.
+
+        Without a number it is the first answer under the key. With one it is the answer of the
+        charge (or `again`) of that number.
+        """
         return charge_order.stored_answer(self._found(key), number)
 
     def body(self, charge: Entry) -> str | None:
@@ -276,7 +284,7 @@ class Ledger(StreamBooks):
         """Set the allowance of a person, new, larger or smaller; None withdraws it.
 
         The name "*" is everyone who is not named. Amounts spent before stay spent. An allowance
-        limits one person; the promise is the budget's alone.
+        limits the spending of one analyst. The promise to the people in the data is the budget.
 
         Refuses: measures that the ledger does not count in, with InvalidArgument.
         """
@@ -285,10 +293,10 @@ class Ledger(StreamBooks):
         return self._append(Entry(0, "allow", "", who=name, terms=allowance_terms(opened)))
 
     def left(self, who: str | None = None, part: KeyValue | None = None) -> Measure:
-        """Return the budget left for everyone, or for a person: never more than for everyone.
+        """Return the budget left; with `who`, what that person can spend, never more than is left.
 
-        For an (ε, δ) budget it is the largest single question that fits; `room` has more detail.
-        Without a part it is that of the worst part.
+        For an (ε, δ) budget whose filter also adds up ε, it is the largest single question that
+        fits; `room` has more detail. Without a part the worst part counts.
         """
         books, part_label = self._books_and_part(who, part)
         return left_of(books, part_label, own=who is not None)
@@ -313,7 +321,7 @@ class Ledger(StreamBooks):
     def room(self, who: str | None = None, part: KeyValue | None = None) -> RemainingBudget:
         """Return the largest pure ε, the largest μ and the δ for keys that fit the budget now.
 
-        Refuses: ledgers whose filter counts in one measure.
+        Refuses: all but (ε, δ) budgets whose filter also adds up ε; `left` serves the others.
         """
         books, part_label = self._books_and_part(who, part)
         return remaining_of(books, part_label, own=who is not None)
@@ -334,12 +342,13 @@ class Ledger(StreamBooks):
     ) -> review.history.History:
         """List the entries, oldest first, with the texts of the questions.
 
-        `who` selects one person, `kinds` some kinds of entries, `last` the last few.
+        `who` selects the entries of one person, `kinds` those of some kinds, and `last` the newest
+        of them, that many.
         """
         return review.history.read_history(self._store, self.filter(), who, last, kinds)
 
     def entries(self) -> Iterator[tuple[Entry, str | None]]:
-        """Iterate over all entries with the texts stored beside them, up to the one that is last now.
+        """Iterate over all entries with the texts stored beside them, up to the one last now.
 
         Refuses: a line that was torn or changed, with LedgerCorrupt.
         """
@@ -365,7 +374,8 @@ class Ledger(StreamBooks):
     def export(self, path: str | os.PathLike[str], *, answers: bool = False) -> int:
         """Write all entries as lines of JSON to a new file and return their number.
 
-        `verify_export` and `import_ledger` read the file.
+        With `answers` the texts stored beside the entries (answers, questions, values of streams)
+        are written too. `verify_export` and `import_ledger` read the file.
         """
         return review.export.export_lines(self._store, path, answers=answers)
 

@@ -92,8 +92,8 @@ def open_ledger(
     >>> dp.open_ledger(":memory:", PureDP(3), window="month").left()
     PureDP(3)
 
-    Refuses: terms other than those it was opened with, with InvalidArgument; a file that is no
-    ledger, with LedgerCorrupt. Nothing changes then.
+    Refuses: terms other than those it was opened with, and a new ledger without a budget, with
+    InvalidArgument; a file that is no ledger, with LedgerCorrupt. Nothing changes then.
     """
     wanted = _Wanted(
         kind=kind,

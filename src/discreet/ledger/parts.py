@@ -1,5 +1,7 @@
 """Parts: a public partition of one table's rows, charged in parallel (parallel composition).
 
+A filter keeps the amounts charged on a part (with those on all the data) within the budget B.
+
 **Why sound, add-remove.** Let D and D' differ in one unit, whose rows all lie in one part p (or in
 none that is listed). Given the transcript so far, an answer about another part has the same law
 under D and D': it adds nothing to the loss. The remaining loss is that of the sequence of common
@@ -12,10 +14,11 @@ filters keep C + 2P ≤ B and C + 2Q ≤ B on every path; the mean of the two is
 needs prices that add whatever was spent before: not `residue`.
 
 **Adding up ε** (`discreet.privacy.filters.basic_composition`) goes part by part under add-remove:
-an account is one filter. Under replace it must be *one* decision for all parts,
-C_ε + 2·max P_ε ≤ ε or C_B + 2·max P_B ≤ B. From the first event that only the sums admit, the
-amounts B are used up in every part, so all later events are admitted by the sums. At the end
-C_ε + P_ε + Q_ε ≤ ε for every two parts p and q: the proof there goes through for each pair.
+an account is one filter. With C_ε and P_ε the sums of ε on all the data and on a part, and C and P
+the filter's own amounts, replace needs *one* decision for all parts: C_ε + 2·max P_ε ≤ ε or
+C + 2·max P ≤ B. From the first event that only the sums admit, the filter's own amounts are used up
+in every part, so all later events are admitted by the sums. At the end C_ε + P_ε + Q_ε ≤ ε for
+every two parts p and q: the proof there goes through for each pair.
 
 Part by part it does not go through. One Laplace of ε = ½ in p, by its sum, and one Gaussian of half
 the capacity in q, by its amount, together have 22 times the promised δ = 1e-6 for a row that moves

@@ -1,4 +1,7 @@
-"""Snapshot readers: the last entry of a store, its books, the next page, the end of a charge."""
+"""Readers of a store's snapshot: its last entry, its books, and the end of a charge.
+
+`next_page` makes the page that writes the next entry: the line, and the texts that change with it.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from .stores.store import (
 
 
 def names_for(who: str) -> tuple[str, ...]:
-    """Return the names of the texts that a decision about a person needs."""
+    """Return the names of the stored texts that a decision about a person needs."""
     return TERMS, ALLOWANCES, EVERYONE, account_name(who), ACCOUNT_TREE, page_name(who)
 
 
@@ -129,7 +132,7 @@ def read_found(found: Sequence[LineWithBody]) -> list[EntryWithBody]:
 
 
 def closing_of(number: int, entries: Sequence[EntryWithBody]) -> EntryWithBody | None:
-    """Return the answer of a charge, else its failure; None while it is pending."""
+    """Return the entry that ended the charge `number`: its answer, else its failure, else None."""
     failure = None
     for entry, body in entries:
         if entry.refers != number:

@@ -5,8 +5,9 @@
     period   the same key               what is published of that period, as body
     stop     key 2:stream:NAME          why it ended early; nothing is paid back
 
-All refer to the charge. The first entry of each kind and period wins: whoever comes later gets what
-is stored. A period needs its seal, and all periods before it.
+A stream is a statistic that is published anew for each period (a day), under one charge. Seals,
+periods and the stop refer to the charge. The first entry of each kind and period wins: whoever
+comes later gets the stored one. A period needs its seal, and all periods before it.
 
 Law: tests/ledger/test_stream_entries.py::TestFirstWriteWins
 """
@@ -78,7 +79,7 @@ def stream_of(entries: Sequence[EntryWithBody]) -> StreamLines | None:
 
 
 def note_lookup(name: str, period: int) -> Lookup:
-    """Return the lines that decide about an entry of a period."""
+    """Return the lookup of the lines that decide whether an entry of a period may be written."""
     others = [stream_key(name)]
     if period > 0:
         others.append(period_key(name, period - 1))
@@ -86,9 +87,10 @@ def note_lookup(name: str, period: int) -> Lookup:
 
 
 def check_note(entry: Entry, entries: Sequence[EntryWithBody]) -> EntryWithBody | None:
-    """Return the entry that was there first; None if this one may be written.
+    """Return the stored entry of the same kind and period; None if this one may be written.
 
-    Refuses: a note of no stream, of a stopped one, or out of order (InvalidArgument, LedgerConflict).
+    Refuses: InvalidArgument for an entry of no stream, and for one out of order; LedgerConflict for
+    one of a stopped stream.
     """
     period = _period_of(entry)
     kinds = {}
@@ -117,7 +119,7 @@ def _period_of(entry: Entry) -> int | None:
 
 
 def note_entry(charge: Entry, kind: str, period: int | None) -> Entry:
-    """Return the entry of a note, not yet linked into the chain."""
+    """Return a new seal, period or stop of a stream, not yet linked into the chain."""
     key = charge.key
     terms: Json = {}
     if period is not None:
@@ -133,7 +135,7 @@ def body_terms(body: str) -> dict[str, Any]:
 
 
 def check_same_terms(name: str, one: str, other: str) -> None:
-    """Refuse bodies that open different streams: all but noise and price must be equal."""
+    """Refuse two bodies whose terms differ in more than the noise: they open different streams."""
     pair = []
     for body in (one, other):
         terms = body_terms(body)
@@ -146,7 +148,7 @@ def check_same_terms(name: str, one: str, other: str) -> None:
 
 @dataclass(slots=True)
 class StreamReplay:
-    """What a replay of the chain knows of one stream."""
+    """State of one stream in a replay of the chain: periods in all, sealed and published so far."""
 
     name: str
     periods: int | None = None
@@ -156,7 +158,7 @@ class StreamReplay:
     stopped: bool = False
 
     def step(self, entry: Entry) -> bool:
-        """Count the next note; return whether it could have been written here."""
+        """Count the next seal, period or stop; return whether it could have been written here."""
         period = _period_of(entry)
         key = stream_key(self.name) if period is None else period_key(self.name, period)
         if self.stopped or entry.key != key or entry.event is not None:

@@ -1,4 +1,7 @@
-"""Streams of a ledger: charge the opening once, then store seals and periods, each once.
+"""Streams of a ledger: charge a stream once at its opening, then store its values, each once.
+
+A stream is a statistic that is published anew for each period. A seal holds the encrypted exact
+totals of a period, a period entry its published value.
 
 Law: tests/ledger/test_stream_entries.py::TestFirstWriteWins
 """
@@ -21,7 +24,7 @@ from .stream_entries import StreamLines
 
 
 class StreamBooks:
-    """The part of a ledger that keeps streams; `Ledger` is its one user.
+    """Base class of `Ledger` with its methods for streams.
 
     Guarantee: a stream is charged once, and of each period one value is stored.
     Law: tests/ledger/test_stream_entries.py::TestFirstWriteWins
@@ -72,7 +75,7 @@ class StreamBooks:
         return known[0]
 
     def stream(self, name: str) -> StreamLines | None:
-        """Return the charge, the terms and the stop of a stream; None if there is none."""
+        """Return the stream of this name, with its charge, terms and stop; None if none has it."""
         key = stream_entries.stream_key(read_text(name, "name"))
         snapshot = self._store.read((), Lookup(key))
         return stream_entries.stream_of(read_found(snapshot.found))
@@ -80,9 +83,12 @@ class StreamBooks:
     def note(
         self, stream: StreamLines, kind: EntryKind, period: int | None, body: str, *, why: str = ""
     ) -> tuple[Entry, str]:
-        """Store a seal, a period or the stop of a stream; return what is stored: the first wins.
+        """Store a seal, a period or the stop (`kind`) of a stream, with its body.
 
-        Refuses: notes of a stopped stream and notes out of order; nothing is written then.
+        Return the entry and the body that are stored: those of an earlier call, if there was one.
+
+        Refuses: LedgerConflict for a stopped stream, InvalidArgument for an entry out of order;
+        nothing is written then.
         """
         entry = stream_entries.note_entry(stream.charge, kind, period)
         hashed = replace(entry, body_hash=digest(body), why=read_text(why, "why"))
@@ -106,7 +112,10 @@ class StreamBooks:
         return stored, charge_order.check_body(stored, text)
 
     def notes(self, stream: StreamLines, periods: Iterable[int]) -> list[tuple[Entry, str]]:
-        """Return the seals and periods of a stream that are stored, in order, each checked."""
+        """Return the stored seals and published values of some periods, each with its body.
+
+        Refuses: a body without the hash in its entry, with LedgerCorrupt.
+        """
         keys = tuple(stream_entries.period_key(stream.name, period) for period in periods)
         snapshot = self._store.read((), Lookup(others=keys))
         entries = read_found(snapshot.found)

@@ -1,8 +1,8 @@
 """Terms of a ledger: budget, allowances, window, parts or blocks, fixed for good at its opening.
 
-The terms are in the first entry of the chain. The filters are stored opened, with the amounts into
-which their budgets were converted. A later release with a tighter conversion then does not change
-the promise.
+The terms are in the first entry of the chain. With each filter are stored the amounts into which
+its budget was converted, such as the ρ of an (ε, δ). So a later release with another conversion
+does not change the promise.
 
 Law: tests/ledger/test_books.py::TestTerms
 """
@@ -111,9 +111,9 @@ def make_charter(
     """Make the terms of a new ledger.
 
     With blocks, (ε, δ) and Gaussian budgets are counted by `gdp` unless `kind` is given: amounts on
-    blocks must add up. Half of the δ of an ApproxDP budget is kept for events with a δ of their own, such as the
-    selection of unknown keys, unless `kind` or `delta` is given. A ledger that keeps none could
-    never answer such a question.
+    blocks must add up. Half of the δ of an ApproxDP budget is kept for events with a δ of their
+    own, such as the selection of unknown keys, unless `kind` or `delta` is given. A ledger that
+    keeps none could never answer such a question.
 
     >>> import discreet as dp
     >>> from discreet.ledger.terms import make_charter
@@ -149,7 +149,7 @@ def make_charter(
 
 
 def _needs_tail(budget: Measure) -> bool:
-    """Return whether a budget is counted by residue unless another kind is given."""
+    """Return whether `open_filter` would count this budget by `residue`, without a kind given."""
     if isinstance(budget, ApproxDP):
         return budget.delta > 0
     return isinstance(budget, GaussianDP)

@@ -26,12 +26,15 @@ MakePage: TypeAlias = "Callable[[ChainReplay, Entry, Snapshot], Page | None]"
 
 
 def append_if_unchanged(store: LedgerStore, make: MakePage) -> Page | None:
-    """Verify a ledger and write a page made from the replay, the last entry and all texts.
+    """Verify a ledger, then write the page that `make` returns, if no one has written meanwhile.
+
+    `make` gets the replay, the last entry and a snapshot of all texts. If it returns None, nothing
+    is written.
 
     Guarantee: `make` sees texts and a last entry that the replay has verified.
 
-    Refuses: LedgerCorrupt for a chain that does not hold; LedgerConflict if others do not stop
-    writing. A page of None writes nothing.
+    Refuses: LedgerCorrupt for a chain that does not hold; LedgerConflict if others wrote during
+    each of eight replays.
     """
     for _ in range(_ATTEMPTS):
         replay = review.verify.replay_store(store)

@@ -31,15 +31,14 @@ def repair_ledger(
 ) -> Entry:
     """Repair a ledger and return the `repair` entry.
 
-    Without `lost`: the clock was ahead, so the last entry is of a time that has not come. The
-    ledger goes on at the present time. Charges in windows that have not come count in the present
-    one.
+    Without `lost`: the clock was ahead, so the last entry has a time in the future. The ledger goes
+    on at the present time. Charges in windows of the future count in the present one.
 
-    With `lost`: accept that the last entries of a file are gone. Nobody knows what they have spent,
-    so nothing is left of the budget; of this window's budget, if there are windows.
+    With `lost`: accept that the last entries of a SQLite file are gone. Nobody knows what they have
+    spent, so the whole budget counts as spent; with windows, that of the present window.
 
-    Refuses: InvalidArgument for a ledger that needs no such repair, LedgerConflict for a closed
-    one, LedgerCorrupt for a chain that does not hold.
+    Refuses: InvalidArgument for a ledger that needs no such repair, LedgerCorrupt for a chain that
+    does not hold. Without `lost` LedgerConflict for a closed ledger.
     """
     if lost:
         page = _repair_loss(where)

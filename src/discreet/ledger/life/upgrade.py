@@ -1,18 +1,18 @@
-"""Ledgers of an earlier release: what they lack is added before the first new entry (migration).
+"""Upgrade of ledgers of release 0.1.0, before the first new entry is written (migration).
 
 | file version | made by | lacks |
 |---|---|---|
 | 1 | 0.1.0 | the account tree by which the chain vouches for each person's account; sums of ε |
-| 2 | this release | |
+| 2 | this release | nothing |
 
 **Account tree.** One `upgrade` entry adds it. Nothing that was written is touched. The chain is
 replayed first, so that the new tree vouches only for accounts that the chain adds up to. A release
 that knows only the earlier format refuses the ledger from then on, and does not spoil it.
 
-**Sums of ε.** They are found in the entries, never begun at 0. The accounts of 0.1.0 hold the
-filter's amounts and no sum of ε. Without a sum the rule of sums admits nothing, which is sound. So
-the chain is replayed outside any transaction, and the first charge after that writes the sums into
-the books.
+**Sums of ε.** A filter over (ε, δ) also admits an event by the sum of all ε so far
+(`discreet.privacy.filters.basic_composition`). The accounts of 0.1.0 store no such sum; without one
+that rule admits nothing, which is sound. So the chain is replayed outside any transaction, and the
+first charge after that writes the sums of all entries into the books.
 
 Law: tests/ledger/test_life.py::TestAnEarlierRelease, tests/ledger/test_0_1_0.py::TestALedgerOf010,
 tests/ledger/test_sums.py::TestALedgerOf010
@@ -71,7 +71,7 @@ def tree_as_stored(snapshot: Snapshot, repair: int = 0) -> dict[str, str]:
 
 
 def lacks_sums(books: Books) -> bool:
-    """Return whether an account of these books lacks the sum that its filter decides by."""
+    """Return whether the filter adds up ε, but one of the two accounts stores no sum."""
     if not books.terms.filter.adds:
         return False
     both_summed = books.everyone.common.added and books.own.common.added
@@ -109,7 +109,7 @@ class KnownSums:
         self.found[who] = (snapshot.number, books.everyone, books.own)
 
     def books(self, snapshot: Snapshot, who: str) -> Books:
-        """Read the books of a person, with the sums if they were found at this very entry."""
+        """Read a person's books, with the sums of the replay if it ended at this very entry."""
         last = last_of(snapshot)
         books = books_at(snapshot, who, last)
         number, everyone, own = self.found.get(who, (0, books.everyone, books.own))

@@ -1,10 +1,11 @@
-"""Replay of a chain: check every hash and every order, price every charge again.
+"""Replay of a chain: check every hash and the order of the entries, price every charge again.
 
-The replay decides by the same pure `books` that decided when the entry was written. It uses nothing
-that the store keeps beside the lines.
+The replay decides by the same pure `books` that decided when the entry was written. It reads the
+lines and the texts stored beside them, but not the stored accounts.
 
 Guarantee: a chain that was replayed to its end has only entries that could have been written in
-this order, each charge within the budget and the allowance of its time.
+this order. Each charge was within the budget and the allowance of its time. For kinds that price in
+floats, a charge may be above by a billionth, as machines round differently.
 
 Refuses: LedgerCorrupt, which names the entry.
 
@@ -40,7 +41,10 @@ _EMPTY = "the chain is empty; a ledger has at least the entry that opened it"
 
 @dataclass(slots=True)
 class ChainReplay:
-    """State of a replay: the last entry, the accounts, and the charges with their ends."""
+    """State of a replay: the last entry, the accounts, and the charges with their ends.
+
+    An end is an answer or a failure.
+    """
 
     last: Entry | None = None
     terms: Charter | None = None
@@ -68,6 +72,9 @@ class ChainReplay:
 
     def step(self, line: str, body: str | None, *, bodies: bool) -> Entry:
         """Check the next line, count it in the accounts and return its entry.
+
+        `body` is the text stored beside the line. With `bodies=False` it is not compared with the
+        hash in the entry, and may be missing.
 
         Refuses: a line that could not have been written here, with LedgerCorrupt.
         """

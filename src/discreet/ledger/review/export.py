@@ -1,4 +1,4 @@
-"""Export of a ledger as lines of text that anyone can check, and backup of its file.
+"""Export of a ledger as lines of JSON that anyone can check, and backup of its SQLite file.
 
 Law: tests/ledger/test_verify.py::TestExports, tests/ledger/test_sqlite.py::TestCopies
 """
@@ -18,14 +18,14 @@ from .verdict import Checkpoint, Verdict
 from .verify import Progress, replay_lines, verdict_of
 
 _ANSWER = '{"answer":'
-"""Begin of a line with an answer: in entries the first sorted field is `body_hash`."""
+"""Beginning of a line with a body; lines of entries begin with their first field, `body_hash`."""
 
 
 def export_lines(store: LedgerStore, path: str | os.PathLike[str], *, answers: bool = False) -> int:
-    """Write the lines to a new file, one entry each; return their number.
+    """Write the entries to a new file, one line each; return their number.
 
-    The hashes of answers are always written; the answers themselves only with `answers`, each as a
-    line of its own after that of its entry.
+    With `answers` the body of each entry (an answer, the text of a question, a value of a stream)
+    follows as a line of its own. Without it only the hashes are written, which are in the entries.
 
     Refuses: a file that exists or cannot be written, with InvalidArgument.
     """
@@ -60,7 +60,8 @@ def verify_export(
 ) -> Verdict:
     """Verify lines that `Ledger.export` wrote, without the store.
 
-    Every hash is checked and every charge is priced again.
+    The hash of every entry is checked and every charge is priced again. The bodies in the file are
+    compared with their hashes; a body that is not in the file is not missed.
 
     Refuses: a chain that does not hold, with LedgerCorrupt, which names the entry; a file that
     cannot be read, with InvalidArgument.
@@ -70,7 +71,7 @@ def verify_export(
 
 
 def read_export(path: str | os.PathLike[str]) -> list[LineWithBody]:
-    """Read exported lines, each with its answer if the export has answers.
+    """Read exported lines of entries, each with its body, or None if the file has none for it.
 
     Refuses: a file that cannot be read, with InvalidArgument; a torn or foreign one, with
     LedgerCorrupt.

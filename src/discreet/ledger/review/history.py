@@ -32,9 +32,10 @@ _MAX_WHY = 40
 
 @frozen
 class History(Sequence[Entry]):
-    """Entries, oldest first, with the budget spent.
+    """Entries, oldest first; its display adds the budget spent according to `filter`.
 
-    `asked` has texts of questions by number, `prices` the prices that their askers were told.
+    `asked` has the texts of questions, and `prices` the prices that their askers were told, both by
+    the number of the entry.
     """
 
     entries: tuple[Entry, ...]
@@ -130,7 +131,7 @@ def read_history(
     last: int | None,
     kinds: Kinds = None,
 ) -> History:
-    """Read entries backwards from the end: of one person, of some kinds, the last few."""
+    """Return the newest `last` entries of a person and of some kinds; None stands for all."""
     if who is not None and not isinstance(who, str):
         raise InvalidArgument(f"who is a name, got {type(who).__name__}")
     max_entries = None if last is None else whole(last, "last", least=1)
@@ -173,7 +174,10 @@ def _selected(chunk: Sequence[EntryWithBody], who: str | None, kinds: Kinds) -> 
 
 
 def _told(entry: Entry, body: str | None) -> Json:
-    """Return what was stored beside a charge, if its entry vouches for it; answers are not shown."""
+    """Return the question's text and price stored beside a charge or an `again`, as a table.
+
+    Empty for other entries. Refuses: a text without the hash in its entry, with LedgerCorrupt.
+    """
     if entry.kind not in ("charge", "again") or body is None:
         return {}
     if digest(body) != entry.body_hash:

@@ -1,10 +1,10 @@
 """Books after a repair: of a clock that was wrong, or of a file whose last entries were lost.
 
-**A clock.** Entries were written under a clock that was ahead, so the last entry has a time that
-has not come. With windows, charges then began a window too early, and the books of the true window
-were dropped. After the repair all charges of the present window and of windows that have not come
-count in the present one; charges that do not fit into one budget fill it. So no spending is
-forgotten, and nothing is counted in a window that has passed.
+**A clock.** Entries were written under a clock that was ahead, so the last entry has a time in the
+future. With windows, charges then began a window too early, and the books of the true window were
+dropped. After the repair all charges of the present window and of windows in the future count in
+the present one. If together they do not fit, the whole budget of the window counts as spent. So no
+spending is forgotten, and no charge is moved to a window that has passed.
 
 **A loss.** Nobody knows what the lost entries have spent. It was at most the whole budget, so the
 whole budget counts as spent, until the next window begins, if there is one.
@@ -29,7 +29,7 @@ from ..terms import Charter
 
 @frozen
 class CountedCharge:
-    """Charge, `again` or loss, and the start of the window that it counts in."""
+    """Entry of a charge, an `again` or a loss, and the start `since` of the window it counts in."""
 
     since: str
     entry: Entry
@@ -42,7 +42,11 @@ Repaired: TypeAlias = tuple[Account, dict[str, Account], list[CountedCharge]]
 def repair_books(
     books: Books, owners: Mapping[str, Account], made: Sequence[CountedCharge], entry: Entry
 ) -> Repaired:
-    """Return everyone's account, the accounts of people, and the counted charges after a repair."""
+    """Return everyone's account, the accounts of people, and the counted charges after a repair.
+
+    `entry` is the `repair` entry, `owners` the accounts by person, `made` the charges so far with
+    the windows that they count in.
+    """
     if entry.terms is not None and "lost" in entry.terms:
         return _after_loss(books, owners, made, entry)
     terms = books.terms

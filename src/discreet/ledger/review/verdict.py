@@ -15,10 +15,17 @@ Checkpoint: TypeAlias = tuple[int, str]
 
 @frozen
 class Verdict:
-    """Result of a verification of a chain that holds: its length, its sum and its last entry.
+    """Result of a verification of a chain that holds.
 
-    `exact` says that this release prices every charge exactly as the books have it. Otherwise it
-    prices them lower, or differs in the last digits, and the books keep the larger amount.
+    | field | meaning |
+    |---|---|
+    | `entries`, `charges`, `answers`, `pending` | how many; pending: neither answered nor failed |
+    | `promise`, `spent`, `share` | the budget; how much of it is spent, and that as a fraction |
+    | `exact` | whether this release prices every charge exactly as the books have it |
+    | `checkpoint` | number and hash of the last entry |
+
+    Without `exact` this release prices some charge lower, or in the last digits (a billionth)
+    higher. The books then stay as they are.
     """
 
     entries: int

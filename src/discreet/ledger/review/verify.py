@@ -1,7 +1,8 @@
 """Verification of a ledger: replay its chain, then compare the result with the stored books.
 
 Guarantee: a store that passes has a chain without a gap. Each charge fits the budget and the
-allowance of its time, and the books have at least what the chain adds up to.
+allowance of its time, and the stored accounts have at least the amounts that the chain adds up to.
+Amounts that were computed in floats are compared with a tolerance of a billionth.
 
 Refuses: LedgerCorrupt, which names the entry or the account; InvalidArgument for a checkpoint that
 is none.
@@ -62,7 +63,7 @@ def replay_lines(
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> ChainReplay:
-    """Replay exported lines, with those answers that were exported; return the replay."""
+    """Replay exported lines and return the replay; bodies are checked where the export has them."""
     replay = ChainReplay()
     stored = (StoredLine(n, line, body, None) for n, (line, body) in enumerate(lines, start=1))
     _replay(replay, stored, len(lines), progress, checkpoint, bodies=False)
@@ -157,7 +158,7 @@ def _compare_trees(replay: ChainReplay, end: Snapshot) -> None:
 
 
 def _covers(kept: Account, replayed: Account) -> bool:
-    """Return whether the books have at least the replayed amounts, but for the last digits."""
+    """Return whether a stored account has at least the replayed amounts, within the tolerance."""
     if (replayed.since, replayed.near) != (kept.since, kept.near):
         return False
     kept_rows = dict(kept.rows())

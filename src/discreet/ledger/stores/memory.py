@@ -26,9 +26,10 @@ from .store import (
 
 
 class LedgerInMemory:
-    """Store in lists, behind a lock; works only in the process that made it.
+    """Store in lists, behind a lock; usable only in the process that made it.
 
-    After a fork there would be two copies, each with the whole budget.
+    After a fork there would be two copies, each with the whole budget. So every call in another
+    process raises LedgerUnavailable.
 
     Law: tests/ledger/test_race.py::test_a_ledger_in_memory_does_not_cross_a_fork
     """

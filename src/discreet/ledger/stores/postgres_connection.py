@@ -1,6 +1,6 @@
-"""Connection to PostgreSQL with timeouts: a server that is paused or cut off is given up soon.
+"""Connection to PostgreSQL with timeouts, so that a paused or unreachable server is noticed soon.
 
-| silent | remedy |
+| reason of the silence | limit |
 |---|---|
 | a server that cannot be reached | `connect_timeout` |
 | a network that loses packets | keepalives and `tcp_user_timeout`; not on a local socket |
@@ -23,7 +23,7 @@ from ...connection import connection_facts
 from ...errors import LedgerConflict, LedgerCorrupt, LedgerUnavailable
 
 LONGEST_SILENCE = 15.0
-"""Seconds for one round trip, beside the wait for other writers; at most a ledger's `wait`."""
+"""Most seconds of one round trip, beside the wait for other writers; a shorter `wait` lowers it."""
 _TIMEOUTS: dict[str, object] = {
     "connect_timeout": 5,
     "keepalives_idle": 10,

@@ -1,8 +1,9 @@
-"""Store protocol of a ledger: read, one conditional write, a range of lines, close.
+"""Store protocol of a ledger: read, one conditional write, list keys, list lines, close.
 
-A store keeps lines, the bodies of answers, and a few named texts (terms, allowances, accounts). All
-of them change in one durable transaction. `append` passes `decide` a snapshot of the store while
-nobody else can write, and writes the page that `decide` returns. There is no other way to write.
+A store holds the lines of the chain, a body beside a line (an answer, the text of a question), and
+named texts (terms, allowances, accounts, pages of the account tree). All of them change in one
+durable transaction. `append` passes `decide` a snapshot of the store while nobody else can write,
+and writes the page that `decide` returns. There is no other way to write.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ UNSEEN_BODIES = ("answer", "seal", "period")
 DRAFT = "draft"
 """Name of the text in a store to which a ledger is about to be moved."""
 SECOND_FORMAT = "2:"
-"""Prefix of keys of the second format and later: answers under the first are found by question."""
+"""Prefix of keys of the second and later formats. Answers under keys of the first format, which
+have no prefix, are also found by the fingerprint of the question."""
 
 
 def account_name(who: str) -> str:
@@ -65,10 +67,16 @@ def step_of(entry: Entry | None) -> str:
 
 @frozen
 class Lookup:
-    """Lines that a decision needs: those of a key, and those of a question under an old key.
+    """Request for the lines that a decision needs.
 
-    `former` is the key of the second format, if answers under it may be given. `others` are further
-    keys, such as those of the periods of a stream.
+    | field | lines |
+    |---|---|
+    | `key` | those under this key |
+    | `question` | those of this question under keys of the first format |
+    | `former` | those under this key of the second format |
+    | `others` | those under these keys, such as those of the periods of a stream |
+
+    An empty field asks for nothing.
     """
 
     key: str = ""
@@ -82,7 +90,10 @@ NOTHING = Lookup()
 
 @frozen
 class Newest:
-    """The newest lines, of everyone or of one person, without the bodies of answers."""
+    """Request for the `most` newest lines of everyone, or of one person.
+
+    They come without the bodies of answers and of the periods of streams.
+    """
 
     most: int
     who: str | None = None
@@ -107,15 +118,15 @@ class Snapshot:
     """The last line."""
     texts: Mapping[str, str] = field(default_factory=dict)
     found: Sequence[LineWithBody] = ()
-    """The lines of the lookup, each with its body: those of the key, then those of the question."""
+    """The lines of the lookup, each with its body: by key, `former`, `others`, then by question."""
 
 
 @frozen
 class Page:
     """Content of one write: a line, its body if it has one, and the texts that it changes.
 
-    `before` are the lines of a ledger that is moved here, to be written before it. A page without
-    an entry only changes texts: those of a ledger that is not here yet.
+    `before` are the lines of a ledger that is moved or imported here, written first. A page without
+    an entry only changes texts: the draft that reserves the store for a ledger.
     """
 
     entry: Entry | None
@@ -148,19 +159,22 @@ class LedgerStore(Protocol):
     """
 
     def read(self, names: Sequence[str] | None, lookup: Lookup = NOTHING) -> Snapshot:
-        """Return the content at one moment: the texts named, or all, and the lines looked up."""
+        """Return the content at one moment: the texts of these names, and the lines of the lookup.
+
+        With None instead of names all texts are returned.
+        """
 
     def append(self, names: Sequence[str] | None, lookup: Lookup, decide: Decide) -> Page | None:
         """Read, decide and write in one exclusive transaction; a page of None writes nothing."""
 
     def keys(self, starts: Collection[str], who: str | None) -> list[str]:
-        """List the keys, of everyone or of one person, that begin with one of some texts of equal length.
+        """List the keys, of everyone or of one person, that begin with one of `starts`.
 
-        Each is listed once, in order.
+        All `starts` have the same length. Each key is listed once, in sorted order.
         """
 
     def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
-        """Return the lines from one number to another, all or the newest of them, in order."""
+        """Yield the lines numbered `first` to `last`, all or only the newest, in order."""
 
     def close(self) -> None:
         """Release the connection."""
@@ -180,16 +194,16 @@ class LinesInSql:
     OWN_NEWEST: ClassVar[str]
     """The newest lines of one person, the last one first."""
     ALL_KEYS: ClassVar[str]
-    """Keys of everyone whose first characters, so many, are in a list that is given as JSON."""
+    """Keys of everyone: parameters NULL, a number n, and a JSON list of first n characters."""
     OWN_KEYS: ClassVar[str]
-    """The same of one person; the first parameter is the person, or NULL for everyone."""
+    """Keys of one person: the same, with the person's name as JSON for the first parameter."""
 
     @abstractmethod
     def _fetch(self, query: str, arguments: tuple[object, ...]) -> list[Any]:
         """Return the rows of a query at one moment."""
 
     def keys(self, starts: Collection[str], who: str | None) -> list[str]:
-        """List the keys that begin with one of some texts of equal length, each once, in order."""
+        """List the keys that begin with one of `starts`, each once, in sorted order."""
         listed = sorted(starts)
         if not listed:
             return []
