@@ -31,7 +31,10 @@ def error_bar(
     *,
     hollow: bool = False,
 ) -> str:
-    """Draw an interval to scale with the value as a dot; `hollow`: it carries no information.
+    """Draw an interval to scale in one line of `width` characters, with the value as a dot.
+
+    `span` has the numbers at the left and the right end of the line; what lies beyond is drawn at
+    that end. A `hollow` bar has a dotted line and an empty dot, for values without information.
 
     >>> from discreet.show.bar import error_bar
     >>> error_bar((2.0, 6.0), 4.0, (0.0, 8.0), width=9)

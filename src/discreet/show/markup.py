@@ -1,4 +1,4 @@
-"""HTML and SVG elements; text that is no markup is escaped here and nowhere else."""
+"""HTML and SVG elements as text: attributes and all text that is not yet `Html` are escaped."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ class Html(str):
 
 
 def element(name: str, *inner: str, **attributes: str | float) -> Html:
-    """Write one element.
+    """Write one element with its contents; plain text among the contents is escaped, `Html` is not.
 
-    `text_anchor` stands for text-anchor, `class_` for class. Numbers are rounded to hundredths.
+    Without contents the element closes itself (`<rect/>`); an empty text gives it a closing tag. In
+    names of attributes, `text_anchor` stands for text-anchor and `class_` for class. Numbers are
+    rounded to hundredths.
 
     >>> from discreet.show.markup import element
     >>> element("p", "a < b ", element("b", "!"), class_="big")
@@ -56,6 +58,8 @@ def picture(
 ) -> Html:
     """Write parts as one SVG image; screen readers read the `title`.
 
+    `size` is width and height of its coordinate system (`viewBox`).
+
     >>> from discreet.show.markup import picture
     >>> picture("a < b", [], (4, 3))
     '<svg viewBox="0 0 4 3" role="img"><title>a &lt; b</title></svg>'
@@ -65,7 +69,9 @@ def picture(
 
 
 def text(x: float, y: float, words: str, anchor: str = "middle", **attributes: str | float) -> Html:
-    """Write text at a point, which is its start, middle or end.
+    """Write `words` as SVG text at a point; `anchor` says which end of the text is at that point.
+
+    `anchor` is start, middle or end.
 
     >>> from discreet.show.markup import text
     >>> text(1, 2, "ε")

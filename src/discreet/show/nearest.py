@@ -16,7 +16,9 @@ MAX_SUGGESTIONS = 2
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """Return at most two known names that are near, the nearest first; case does not matter.
 
-    Of equally near names one with the same first letter comes first, then the earlier one.
+    A name is near at a distance of at most a third of the letters of `name`, rounded down, but at
+    least 1 and at most 3. The same name in another case has distance 0 and is not returned. Of
+    equally near names one with the same first letter comes first, then the earlier one.
 
     >>> from discreet.show.nearest import nearest
     >>> nearest("cuont", ["AVG", "COUNT", "SUM"]), nearest("regin", ["region", "age"])
@@ -52,7 +54,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def _max_distance(name: str) -> int:
-    """Return the distance up to which a name is near: a third of its letters, from 1 to 3."""
+    """Return the distance up to which a name is near: its length // 3, but from 1 to 3."""
     return min(3, max(1, len(name) // 3))
 
 

@@ -1,4 +1,8 @@
-"""Numbers with their errors as people read them: rounded to the error, thousands separated."""
+"""Text of numbers with their errors: digits that the error makes meaningless are left out.
+
+A number is rounded at the second digit of its error, and thousands are separated by commas. Ends of
+intervals and errors are rounded outward.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,13 @@ _MAX_POWER = 15
 
 
 class Digits(StrEnum):
-    """Digits that are shown: those the error leaves, and of counts none after the point."""
+    """Digits of a number that are shown.
+
+    | value | shown |
+    |---|---|
+    | ERROR | all up to the second digit of the error |
+    | WHOLE | the same, but none after the decimal point: for counts |
+    """
 
     ERROR = "error"
     WHOLE = "whole"
@@ -33,7 +43,10 @@ class NumberText:
 
 
 def number_text(value: float, low: float, high: float, digits: Digits = Digits.ERROR) -> NumberText:
-    """Write a number to the second digit of its error.
+    """Write a number and its interval from `low` to `high`, to the second digit of the error.
+
+    The error is half of the interval's length. An interval whose two sides differ by at most a
+    tenth of its length (of counts: or by 1) is written with ±, any other with both ends.
 
     >>> from discreet.show.number import Digits, number_text
     >>> str(number_text(50826.5, 50766.6, 50886.4))
@@ -47,7 +60,8 @@ def number_text(value: float, low: float, high: float, digits: Digits = Digits.E
     >>> str(number_text(1234.567, 1200.1, float("inf")))
     '1,235 (1,200 to no bound)'
 
-    Guarantee: the interval shown contains all of low..high; no digit is finer than the second of the error.
+    Guarantee: the interval shown contains all of low..high, up to 10^−12 of the error; no digit is
+    finer than the second digit of the error.
     Law: `tests/show/test_number.py::TestShownNumbers`
     """
     below = value - low
@@ -89,7 +103,7 @@ def _open_text(value: float, low: float, high: float) -> NumberText:
 
 
 def _value_text(value: float, power: int | None) -> str:
-    """Write a number to a power of ten; with every digit where it has no error."""
+    """Write a number rounded to a multiple of 10^power; with power None as `plain_number` does."""
     if power is None:
         return plain_number(value)
     return _written(_rounded(value, power, ROUND_HALF_EVEN))
@@ -97,6 +111,8 @@ def _value_text(value: float, power: int | None) -> str:
 
 def plain_number(value: float) -> str:
     """Write a number with every digit it has, with thousands separators.
+
+    A float below 10^−15 or from 10^15 on has six digits and a power of ten.
 
     >>> from discreet.show.number import plain_number
     >>> plain_number(1234567.25), plain_number(486.0), plain_number(-0.0), plain_number(12)
@@ -115,9 +131,10 @@ def plain_number(value: float) -> str:
 
 
 def _last_power(error: float, size: float, *, integer: bool) -> int | None:
-    """Return the power of ten of the last digit shown; None if there is no error.
+    """Return the power of ten of the last digit shown; None for a fraction without an error.
 
-    At most twelve digits are shown.
+    At most twelve digits are shown of numbers up to `size`. `integer`: none after the decimal
+    point.
     """
     if error <= 0:
         return 0 if integer else None
@@ -132,7 +149,11 @@ def _rounded(value: float, power: int, rounding: str) -> Decimal:
 
 
 def _rounded_up(error: Decimal, power: int | None) -> Decimal:
-    """Round up to a power of ten; rounding errors of binary fractions add no further digit."""
+    """Round an error up to a multiple of 10^power.
+
+    An error within 10^−12 of itself above a multiple is a rounding error of binary fractions: it is
+    rounded to that multiple.
+    """
     if power is None:
         return Decimal(0)
     unit = Decimal(1).scaleb(power)
@@ -151,7 +172,7 @@ def _written(number: Decimal) -> str:
 
 
 def _end(value: float, power: int = 0, rounding: str = ROUND_FLOOR) -> str:
-    """Write an end of an interval that has no bound on a side."""
+    """Write an end of an interval, rounded to a multiple of 10^power; "no bound" if infinite."""
     if math.isfinite(value):
         return _written(_rounded(value, power, rounding))
     return "no bound"

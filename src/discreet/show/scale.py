@@ -18,7 +18,9 @@ _TOLERANCE = 1e-9
 
 @frozen
 class ChartScale:
-    """Axis with numbers from `low` to `high`, drawn from `start` to `end`; logarithmic if `log`.
+    """Axis with numbers from `low` to `high`, drawn at coordinates from `start` to `end`.
+
+    `log` makes it logarithmic.
 
     >>> from discreet.show.scale import ChartScale
     >>> ChartScale(0, 10, 100, 200).place(5), ChartScale(1, 100, 0, 200, log=True).place(10)
@@ -32,7 +34,7 @@ class ChartScale:
     log: bool = False
 
     def place(self, value: float) -> float:
-        """Return the position of a number; numbers beyond an end are drawn at that end."""
+        """Return the coordinate of a number; numbers beyond an end are drawn at that end."""
         low = self._transformed(self.low)
         high = self._transformed(self.high)
         length = (high - low) or 1.0
@@ -44,7 +46,7 @@ class ChartScale:
         return math.log(max(number, 1e-300)) if self.log else number
 
     def ticks(self, most: int = 6) -> tuple[float, ...]:
-        """Choose at most about `most` round numbers to mark.
+        """Choose at most `most` + 1 round numbers of the axis to mark; none if `most` is 0.
 
         >>> from discreet.show.scale import ChartScale
         >>> ChartScale(0, 12, 0, 1).ticks(), ChartScale(1e-6, 1, 0, 1, log=True).ticks(4)
@@ -57,7 +59,9 @@ class ChartScale:
 
 
 def linear(low: float, high: float, start: float, end: float) -> ChartScale:
-    """Make a linear axis that ends at round numbers.
+    """Make a linear axis over at least `low` to `high` that ends at round numbers.
+
+    It is drawn at coordinates from `start` to `end`.
 
     >>> from discreet.show.scale import linear
     >>> linear(0.3, 9.7, 0, 100).high
@@ -70,7 +74,9 @@ def linear(low: float, high: float, start: float, end: float) -> ChartScale:
 
 
 def decades(low: float, high: float, start: float, end: float) -> ChartScale:
-    """Make a logarithmic axis that ends at powers of ten.
+    """Make a logarithmic axis over at least `low` to `high` that ends at powers of ten.
+
+    `low` is above 0. The axis is drawn at coordinates from `start` to `end`.
 
     >>> from discreet.show.scale import decades
     >>> axis = decades(0.02, 70, 0, 100)
@@ -102,7 +108,7 @@ def steps(points: Sequence[Point], end: float) -> list[Point]:
 
 
 def _step(span: float, most: int) -> float:
-    """Return the least of 1, 2, 5 × 10^k that divides a span into at most `most` parts."""
+    """Return the least number of the form 1, 2 or 5 × 10^k of which `most` steps cover a span."""
     least = max(span, 1e-300) / most
     power = 10.0 ** math.floor(math.log10(least))
     return next(step * power for step in _STEPS if step * power >= least * (1 - _TOLERANCE))
@@ -118,7 +124,7 @@ def _multiples(low: float, high: float, most: int) -> tuple[float, ...]:
 
 
 def _powers(low: float, high: float, most: int) -> tuple[float, ...]:
-    """Return powers of ten within an axis, every second or third if there are many."""
+    """Return powers of ten within an axis: all, or every k-th if there are more than `most` + 1."""
     first = math.ceil(math.log10(low) - _TOLERANCE)
     last = math.floor(math.log10(high) + _TOLERANCE)
     every = max(1, math.ceil((last - first) / most))

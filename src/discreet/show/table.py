@@ -29,9 +29,11 @@ def text_table(rows: Sequence[Sequence[str]], indent: str = "") -> str:
 
 
 def fitted_table(rows: Sequence[Sequence[str]], width: int, keys: int = 1) -> str:
-    """Align cells in columns within a width.
+    """Align cells in columns within a width of so many characters.
 
-    Columns that do not fit beside the first `keys` columns continue below, under the same keys.
+    Columns that do not fit beside the first `keys` columns continue in a table below, which repeats
+    the keys. Keys are cut so that they take at most about half of the width; another column that is
+    wider than the rest is not cut.
 
     >>> from discreet.show.table import fitted_table
     >>> print(fitted_table([("region", "n", "income"), ("north", "512 ± 6", "40,100 ± 900")], 22))
@@ -101,7 +103,9 @@ def html_rows(
     side: Literal["top", "bottom"] = "top",
     foot: str = "",
 ) -> Html:
-    """Write a table whose rows have a style each, perhaps an empty one.
+    """Write a table whose rows are pairs: the CSS style of the row, perhaps empty, and its cells.
+
+    `side` is the side of the table at which the caption stands.
 
     >>> from discreet.show.table import html_rows
     >>> html_rows(["n"], [("opacity:.45", ["3"])]).partition("<tbody>")[2]
