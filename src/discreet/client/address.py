@@ -1,4 +1,4 @@
-"""Connection to a service: authentication, choice of the data set, its public facts."""
+"""Connection to a service: `connect` signs in, chooses a data set and reads its public facts."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ def connect(
     Guarantee: no retry is charged twice.
 
     Refuses: other texts than a URL and a token, and data sets of others, by `InvalidArgument`; an
-    unknown token by `NotAllowed`. Raises `Unreachable` when a time runs out; the error says which
-    amount may have been spent.
+    unknown token by `NotAllowed`. This and every later request raises `Unreachable` if the service
+    stays silent; the error says which amount may have been spent. If it stays busy, its last
+    refusal is raised; then nothing was spent.
 
     Law: tests/client/test_client.py::TestConnecting
     """

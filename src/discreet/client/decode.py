@@ -1,6 +1,7 @@
 """Decoders of replies: JSON of the service to objects of the library.
 
-Each decoder compares the receipt with the request, so an answer to another question is refused.
+Answers, models and synthetic tables come with a receipt. Their decoders compare it with the
+request, so an answer to another question is refused. Suggested bounds and caps have no receipt.
 """
 
 from __future__ import annotations
@@ -52,9 +53,13 @@ def make_answer(
 ) -> Answer:
     """Decode an answer.
 
-    A stored answer may have been planned by another release, or for another confidence level. It
-    then says how it was charged; values and intervals are those of the noise that was drawn. `values`
-    lists the values of public tables, by which cells of a finer answer may have been summed.
+    `plan` is the plan of this answer, `plans` those of all questions of the request by name; a
+    single question has the name "". `values` returns the values of a column of a public table.
+
+    The service may answer from what it stored before: the same totals, a wider or finer table, or
+    the two parts of a difference. The receipt then names that question. A stored answer may also
+    have been planned by another version or for another confidence level. Then its plan says only
+    how it was charged; values and intervals are those of the noise that was drawn.
 
     Refuses: an answer to other questions than `plans`, by `SchemaMismatch`.
 
@@ -135,7 +140,11 @@ def _fingerprints(facts: BodyFacts) -> dict[str, str]:
 
 
 def _contrast(questions: Mapping[str, Question]) -> list[dict[str, str]]:
-    """List the prints of what a count under a condition may have been made of."""
+    """List the fingerprints of both questions that a count under conditions may be computed from.
+
+    One is a signed count, +1 for a row where the conditions hold and −1 otherwise; the other groups
+    by whether they hold. Empty for every other question and for requests of several questions.
+    """
     if list(questions) != [""]:
         return []
     contrast = contrast_of(measured_part(questions[""]).question)
@@ -147,7 +156,10 @@ def _contrast(questions: Mapping[str, Question]) -> list[dict[str, str]]:
 def _finer(
     questions: Mapping[str, Question], values: PublicValues | None
 ) -> Callable[[], Iterator[dict[str, str]]]:
-    """Return a list of finer questions whose cells add up to the one that was asked, by their prints."""
+    """Return a function that iterates over finer questions, as fingerprints.
+
+    The cells of each add up to the answer of the question that was asked.
+    """
 
     def listed() -> Iterator[dict[str, str]]:
         if list(questions) == [""]:
@@ -168,7 +180,8 @@ def _checked_receipt(
 ) -> Receipt:
     """Read the receipt of a reply; refuse a receipt of other questions than those of `asked`.
 
-    `finer` lists further ones; they are many, and are made only if none of `asked` is the one.
+    A question is compared by the fingerprint of the totals that noise is added to. `finer` lists
+    further questions; they are many, so they are made only if none of `asked` fits.
     """
     receipt = read_receipt(reply["receipt"])
     answered = {question.name: question.fingerprint for question in receipt.asked}

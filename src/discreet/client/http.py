@@ -33,14 +33,15 @@ _RETRY_SECONDS = 0.25
 # Longest pause between two questions about a job, whatever the service names.
 _MAX_PAUSE = 60.0
 LONGEST_WAIT = 90.0
-"""Timeout of one attempt in seconds."""
+"""Longest timeout of one attempt in seconds; it is shorter near the deadline."""
 
 
 @frozen
 class Stake:
     """Possible cost of a request without a reply: a price, or nothing for a free request.
 
-    `sent` says that an earlier request under the same key may have reached the service.
+    `key` is the idempotency key. `sent` says that an earlier request under the same key may have
+    reached the service.
     """
 
     charged: bool = False
@@ -102,10 +103,12 @@ class Connection:
     ) -> Json:
         """Send a charged request under one idempotency key and return its reply.
 
-        A job is followed until it ends, or until the deadline, at the ticks that the service names.
-        `price` is its price, for the error if no reply comes.
+        If the service replies with a job, the job is asked for again after the seconds that the
+        service names, until it ends or the deadline is over. `key` is a random one if it is empty;
+        `price` is only for the error if no reply comes.
 
-        Guarantee: a request is charged once, however often it is sent.
+        Guarantee: a request is charged once, however often it is sent: the service knows its key.
+        Refuses: what the service refuses, by its own error; `Unreachable` after the deadline.
 
         Law: tests/client/test_away.py::test_a_restart_under_a_question_is_not_noticed
         """
@@ -144,9 +147,10 @@ class Connection:
         stake: Stake = FREE,
         end: float | None = None,
     ) -> httpx.Response:
-        """Send a request, again while the service is away or busy; never beyond `end`.
+        """Send a request, again while the service is away or busy, for `patience` seconds.
 
-        The last refusal of the service is returned as it is; a page of a gateway is not.
+        The last attempt starts at most just after `end`. The service's last refusal is returned as
+        it is; without one, also after a page of a gateway, `stake.lost` says what to raise.
         """
         if end is None:
             end = time.monotonic() + self.deadline
@@ -224,7 +228,10 @@ def _is_ours(response: httpx.Response) -> bool:
 
 
 def _retry_after(response: httpx.Response) -> float:
-    """Parse Retry-After: seconds, or an HTTP date, from the date of the response itself."""
+    """Return the seconds to wait that Retry-After asks for; 1 if it is missing or cannot be read.
+
+    An HTTP date is counted from the date of the response itself.
+    """
     header = response.headers.get("Retry-After", "")
     if not header:
         return 1.0

@@ -1,7 +1,7 @@
 """Remote curator: asks a service over HTTP and returns real `Answer` objects.
 
-Plans are made here, as they need public facts only. A plan also gives the price of a request, for
-the error if no reply comes.
+Plans are made in the client, as they need public facts only. A plan also gives the price of a
+request, for the error if no reply comes.
 """
 
 from __future__ import annotations
@@ -72,6 +72,9 @@ from .stream import RemoteStream
 @frozen
 class Remote:
     """Data set of a service for one person, with the verbs of `Curator`; made by `connect`.
+
+    `schemas` and `filter` are the public facts of the data set, `known` keeps the values of public
+    tables that were fetched.
 
     Law: tests/client/test_client.py::TestAsking
     """
@@ -173,7 +176,7 @@ class Remote:
         queries: int | None = None,
         **terms: Unpack[TermOptions],
     ) -> Plan | Workload | Tradeoff:
-        """Plan as `Curator.plan` does, here: a plan needs public facts only."""
+        """Plan as `Curator.plan` does, without the service: a plan needs public facts only."""
         checked_terms = self._planner.terms(spend, **terms)
         return self._planner.find(question, checked_terms, queries)
 
@@ -185,7 +188,7 @@ class Remote:
         rows: int = 1_000,
         **terms: Unpack[TermOptions],
     ) -> Answer:
-        """Answer from made-up rows; free, and marked as a rehearsal."""
+        """Answer from made-up rows, which the service draws; free, and marked as a rehearsal."""
         checked_terms = self._planner.terms(spend, **terms)
         text = self._text(question)
         plan = self._planner.plan(text, checked_terms)
@@ -335,12 +338,18 @@ class Remote:
         return parse_budget(reply["left"])
 
     def left_by_block(self) -> list[tuple[str, Measure]]:
-        """Return what is left of this person's budget on each interval of blocks; empty without blocks."""
+        """Return this person's remaining budget on each interval of time blocks; [] without blocks.
+
+        A block is a span of days whose rows have a budget of their own.
+        """
         blocks = self.line.get(self._at("left")).get("blocks", [])
         return [(found["part"], parse_budget(found["left"])) for found in blocks]
 
     def room(self) -> RemainingBudget:
-        """Return the largest pure ε, the largest μ and the δ for keys that fit an (ε, δ) budget now."""
+        """Return the largest single charges that still fit: pure ε, μ, and δ for keys.
+
+        Refuses: a budget in another measure than (ε, δ).
+        """
         remaining = self.line.get(self._at("left"))["room"]
         if remaining is None:
             # The filter's own refusal says that this budget is no (ε, δ) budget.
@@ -353,9 +362,10 @@ class Remote:
         return parse_budget(reply["spent"])
 
     def history(self, last: int = 100) -> History:
-        """List the last entries of the ledger with their questions.
+        """List the last entries of the ledger with their questions: one's own, for stewards all.
 
-        The hash of every complete entry is checked here.
+        The hash of every complete entry is checked here. An entry that hides its links to others
+        cannot be checked.
         """
         found = self.line.get(self._at(f"history?last={int(last)}"))
         entries = tuple(map(entry_from_json, found["entries"]))

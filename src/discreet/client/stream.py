@@ -47,7 +47,7 @@ class RemoteStream(PublishedDays):
         return int(self._state()["closed"])
 
     def close(self) -> StreamTable:
-        """Close what is due and return it; for stewards. The service closes days by itself."""
+        """Close the days that are due and return them; for stewards. The service does so too."""
         found = self._line.post(f"{self._path}/close", {})
         days = len(found["table"]["rows"]) // len(self.plan.question.cells)
         end = int(found["state"]["closed"])
@@ -58,13 +58,17 @@ class RemoteStream(PublishedDays):
         self._line.post(f"{self._path}/stop", {"why": why})
 
     def totals(self, days: Sequence[int]) -> Mapping[int, Sequence[int]]:
-        """Return the stored running totals after so many days, each of them closed."""
+        """Return the stored running totals after each number of days in `days`.
+
+        `days` is in ascending order, and all of them are closed.
+        """
         while days and len(self._totals) < days[-1]:
             first = len(self._totals) + 1
             self._totals += self._fetch(f"totals?first={first}")["totals"]
         return {day: self._totals[day - 1] for day in days}
 
     def _state(self) -> dict[str, Any]:
+        # Totals from the longest possible stream's last day on: hardly any come with the state.
         state: dict[str, Any] = self._fetch("totals?first=36525")["state"]
         return state
 
