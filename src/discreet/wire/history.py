@@ -1,4 +1,4 @@
-"""Ledger history as a reply: all entries for stewards, the own ones for analysts."""
+"""Ledger history as a reply: all entries for stewards, only their own entries for analysts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ An answer's entry is not among them: its time says when the store was done (timi
 
 
 def history_reply(curator: Curator, whose: str | None, last: int) -> dict[str, object]:
-    """List the last ledger entries of all, or the entries of one analyst that they may see."""
+    """List the `last` newest ledger entries: all if `whose` is None, else those of one analyst.
+
+    An analyst sees entries of the kinds ANALYST_ENTRY_KINDS only.
+    """
     if whose is None:
         entries = curator.ledger.history(None, last)
     else:

@@ -1,8 +1,8 @@
-"""Strict JSON parser: one meaning, bounded depth, exact numbers.
+"""Strict JSON: a parser with one meaning, bounded depth and exact numbers, and a compact writer.
 
 Python's own parser accepts NaN, lets the last of two equal keys win and turns 0.1 into a binary
-number. This one refuses the first two and keeps decimals exact: a request that two programs could
-read differently is refused.
+number. This one refuses NaN and equal keys, since two programs could read them differently, and
+keeps decimals exact.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from decimal import Decimal
 from ..errors import InvalidArgument
 
 MAX_DEPTH = 16
-"""Deepest nesting of a request; the deepest valid request has three levels."""
+"""Deepest nesting of a request; valid ones have at most four levels (bin edges of a model)."""
 # Long enough for any exact decimal in use; int() of longer digit strings takes quadratic time.
 MAX_NUMBER_LENGTH = 60
 

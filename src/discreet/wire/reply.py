@@ -107,10 +107,10 @@ def status_of(refusal: DiscreetError) -> int:
 
 
 def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
-    """Return a refusal as JSON: kind, message, for a budget the asked and the remaining amount.
+    """Return a refusal as JSON: kind and message; of BudgetExceeded also `asked` and `left`.
 
-    None stands for an unexpected error. Messages of stores and of unexpected errors are replaced
-    by constants, since they may contain data.
+    None stands for an unexpected error. Messages of failed stores and of unexpected errors are
+    replaced by constants, since they may contain data; TooSlow keeps its message.
 
     Law: tests/wire/test_reply.py::test_a_failure_of_the_store_is_one_constant_word
 
@@ -140,7 +140,7 @@ def _kind_of(refusal: DiscreetError) -> str:
 
 
 def refusal_from_json(data: object) -> DiscreetError:
-    """Read a refusal back as the library's own error.
+    """Read a refusal back as the library's own error; of an unknown kind as EngineFailure.
 
     Law: tests/wire/test_reply.py::test_the_same_error_comes_out
     """
@@ -208,7 +208,8 @@ ANSWER = ReplyFormat(
 def answer_reply(answer: Answer, level: float = DEFAULT_LEVEL) -> dict[str, object]:
     """Return an answer as JSON: its table, confidence intervals at a level and its receipt.
 
-    `exact` has the exact parts from which a client makes the `Answer` again.
+    `exact` has the exact parts from which a client makes the `Answer` again. `faint` lists the
+    positions of rows whose noise is as large as their values.
 
     Law: tests/wire/test_reply.py::TestAnswers
     """
@@ -281,7 +282,8 @@ def entry_to_json(entry: Entry) -> dict[str, object]:
 def entry_from_json(data: object) -> Entry:
     """Read a ledger entry and check its hash.
 
-    The hash of an entry without its place in the chain cannot be checked, only its form.
+    An entry that shows no link to the entry before it (`previous` and `books` are empty) has a hash
+    that cannot be checked; only its form is.
 
     >>> import discreet as dp
     >>> from discreet.wire.reply import entry_from_json, entry_to_json
@@ -305,7 +307,7 @@ def _is_outside_chain(fields: Mapping[str, object]) -> bool:
 
 
 def remaining_to_json(room: RemainingBudget) -> dict[str, object]:
-    """Return the remaining (ε, δ) budget as JSON; amounts are exact.
+    """Return the largest single charges that fit an (ε, δ) budget as JSON; amounts are exact.
 
     >>> import discreet as dp
     >>> from discreet.wire.reply import remaining_from_json, remaining_to_json

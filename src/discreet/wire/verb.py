@@ -97,15 +97,17 @@ class ReplyFormat:
 
 @frozen
 class Verb(Generic[R]):
-    """Verb of a curator as a service offers it, under `POST /datasets/{dataset}/{name}`.
+    """Verb of a curator as a service offers it, under `POST /api/v1/datasets/{dataset}/{path}`.
 
     | field | holds |
     |---|---|
     | `name` | the verb of its jobs, and the method of `Curator` and `Remote` |
-    | `path` | the last part of its path; the name if it is empty |
     | `operation_id` | the name of the operation in OpenAPI, on which generated clients build |
+    | `summary` | one sentence for OpenAPI |
+    | `request`, `reply` | formats of the bodies |
     | `free_run` | work on public facts alone, in a worker process: `(curator, request, max_cells)` |
     | `charged_run` | work of a job, which charges the ledger: `(curator, request)`; None if free |
+    | `path` | the last part of the path; the name if it is empty |
 
     `free_run` returns the reply of a free verb. Of a charged verb it is the check: what it refuses
     is refused before anything is written or charged. `max_cells` limits the noisy numbers of a

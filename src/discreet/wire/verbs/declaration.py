@@ -1,8 +1,8 @@
 """Verbs that help to declare a table, all charged: suggest_bounds, suggest_caps, estimate_truncation.
 
 They suggest clipping bounds of a column and the contribution bound of a person (`max_rows`), and
-estimate the truncation by it. Each gives a fixed, small number of values, so no limit of cells
-applies.
+estimate the truncation by it. Each returns a small, fixed number of values. So the service's limit
+on the noisy numbers of one reply does not apply.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _OF = JsonField("of", _NAME, required=False, null=True)
 
 @frozen
 class BoundsRequest(Request):
-    """Request to suggest the bounds of a column."""
+    """Request to suggest bounds of a column; `tail` is the fraction of rows cut at either end."""
 
     table: str
     column: str
@@ -49,7 +49,11 @@ class BoundsRequest(Request):
 
 @frozen
 class CapsRequest(Request):
-    """Request to suggest a cap on one person's rows (contribution bounding), or on those in a group."""
+    """Request to suggest a cap on one person's rows (contribution bounding).
+
+    With columns `by`, a cap on one person's rows in one group of these columns is suggested
+    instead.
+    """
 
     table: str
     spend: Measure
@@ -59,7 +63,9 @@ class CapsRequest(Request):
 
 @frozen
 class TruncationRequest(Request):
-    """Request to estimate the truncation by the cap on one person's rows.
+    """Request to estimate the truncation by the declared cap on one person's rows.
+
+    For the estimate up to `up_to` rows of a person count.
 
     `of` names a column of which the truncated sum is estimated too.
     """

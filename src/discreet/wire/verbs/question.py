@@ -83,7 +83,10 @@ def _target_argument(of: str) -> JsonObject:
 
 @frozen
 class PlanRequest(Request):
-    """Request to plan a question, or several, with one or two of spend, error and queries."""
+    """Request to plan a question, or several by name, with spend or error.
+
+    Two of spend, error and `queries` (a number of such questions) let the planner find the third.
+    """
 
     questions: str | Mapping[str, str]
     terms: Terms = field(default_factory=Terms)

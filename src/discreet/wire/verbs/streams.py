@@ -1,5 +1,6 @@
 """Verb of standing reports: stream, which opens one; charged once for all of its days.
 
+A standing report answers one question for every day as the days close.
 Listing, showing, closing and stopping have endpoints of their own (`service/api/streams.py`).
 """
 
@@ -128,7 +129,7 @@ def _stream(curator: Curator, asked: StreamRequest) -> JsonObject:
 
 
 def state_reply(report: PublishedDays) -> JsonObject:
-    """Return how far a stream is."""
+    """Return how far a stream is: its terms, the days that are closed, and those that are due."""
     return {
         "stream": report.name,
         "entry": report.number,

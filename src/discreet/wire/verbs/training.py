@@ -1,6 +1,6 @@
 """Verbs about private models: learn, which is charged, and explain_model, which is free.
 
-A model in a reply was released privately: post-processing of noisy sums is free.
+A model in a reply was released privately: it is computed from noisy sums alone (post-processing).
 """
 
 from __future__ import annotations
@@ -90,6 +90,7 @@ def read_learn(body: object) -> LearnRequest:
 
 
 def _check_learn(curator: Curator, asked: LearnRequest | TrainingRequest, max_cells: int) -> None:
+    """Refuse a training without a plan, or with a release of more than `max_cells` numbers."""
     course = plan_training(curator.context.planner, asked.sql, asked.model, asked.spend)
     # Every step releases one vector: the longest vector is the largest size at once.
     dimensions = [release.noise.dimension or 1 for release in course.training.releases]
