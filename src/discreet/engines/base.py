@@ -1,6 +1,7 @@
 """Contract of an engine: answer a tally exactly, explain it, check a schema, list public values.
 
-An engine adds up; it knows nothing of noise or budgets. Nothing but the totals may depend on a
+A tally asks for exact integer totals by key, with each person's contribution bounded. An engine
+only adds up; it knows nothing of noise or budgets. Nothing but the totals may depend on a
 private row: an error of the store becomes `EngineFailure` with one constant message, and the
 message of the driver is dropped.
 

@@ -1,9 +1,10 @@
 """Column pruning: the columns that a relation reads of the relations below it.
 
-A store need not read the others. Where a join truncates the rows of a person, all columns are read:
-the kept ones follow from the order of the columns.
+A store need not read the other columns. Where a join truncates the rows of a person, all columns
+below it are read: the rows are sorted by all of them, and that order decides which rows stay.
 
-Guarantee: which rows are kept is a function of the relation, not of what is asked about it.
+Guarantee: which rows a truncation keeps depends on the relation and its rows, never on which
+columns a question reads.
 
 Law: tests/engines/test_fanout.py::TestWhatIsAskedChangesNoRow
 """

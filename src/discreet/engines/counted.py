@@ -1,12 +1,14 @@
-"""Engine that counts each person in so many blocks of time, and rows in the time that is kept.
+"""Engine that leaves out rows by time: a person's rows in late blocks, and rows no longer retained.
 
-It stands between a curator and the store. It replaces every scan of a table in a tally, after
-planning: the plan sees the table, the store sees its counted rows. Fewer rows of a person count
-than the plan allows for, so its sensitivity holds.
+A block is a day, week, month, quarter or year. A ledger may let a person count only in the first
+blocks that hold rows of that person. A schema may let rows count only for so long (`keeps`).
+This engine wraps the engine of the store. After planning it replaces every scan of a table in a
+tally by a scan of the rows that count. A plan is made for the whole table; since no person has more
+rows here than there, its sensitivity holds.
 
-Guarantee: no tally reads a row of a person outside the blocks in which that person counts, nor a
-row of a table before its first kept day; which rows these are follows from the rows of that person
-and from the calendar.
+Guarantee: no total includes a row of a person outside the blocks in which that person counts, nor a
+row before the first day that its table keeps. Which rows of a person these are depends on the rows
+of that person and on the date alone.
 
 Law: tests/engines/test_blocks.py::TestEveryEngineCountsTheSameBlocks,
 tests/curator/test_blocks.py::TestNoWayAroundTheBlocks
@@ -30,7 +32,10 @@ from .base import Engine, PeopleTotals, PublicKeys, one_snapshot, people_apart
 
 
 def count_rows_of(engine: Engine, schemas: Iterable[Schema], blocks: Blocks | None) -> Engine:
-    """Return an engine that counts within blocks and kept times; the engine itself without both."""
+    """Return an engine that counts within blocks and retention times.
+
+    It is `engine` itself if there are no blocks and no schema has a retention time (`keeps`).
+    """
     keeps = any(schema.keeps is not None for schema in schemas)
     if blocks is None and not keeps:
         return engine
@@ -39,7 +44,7 @@ def count_rows_of(engine: Engine, schemas: Iterable[Schema], blocks: Blocks | No
 
 @frozen
 class CountedEngine:
-    """An engine whose tallies count the rows within blocks and kept times alone."""
+    """An engine whose tallies count only the rows within the blocks and the retention time."""
 
     engine: Engine
     blocks: Blocks | None

@@ -53,7 +53,10 @@ class TermFacts:
 
 @frozen
 class TallyFacts:
-    """A tally with the domains of its columns and keys, the facts of its terms, and its person."""
+    """A tally with the domains of its columns and keys, and the facts of its terms.
+
+    `person` is the unit if that is a person, None if it is a row.
+    """
 
     tally: Tally
     columns: dict[str, Domain]
@@ -71,10 +74,10 @@ def understand(tally: Tally) -> TallyFacts:
 
     Guarantee: a tally that is accepted needs no integer beyond 64 bits for one contribution.
 
-    Refuses: shares of people where a row is the unit; terms that are neither numbers nor
-    conditions; contributions beyond 64-bit integers; joins that make too many rows of one unit;
-    text constants that not every store can hold; patterns with hundreds of wildcards; public keys
-    of the wrong length; a tally without terms.
+    Refuses: bounds on people's contributions where the unit is a row; terms that are neither
+    numbers nor conditions; contributions beyond 64-bit integers; joins that make too many rows of
+    one unit; text constants that not every store can hold; patterns with hundreds of wildcards;
+    public keys of the wrong length; a tally without terms.
 
     Law: tests/engines/test_refusals.py::TestRefusals
     """

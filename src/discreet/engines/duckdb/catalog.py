@@ -39,7 +39,14 @@ _BINARY_COLLATIONS = ([("",)], [("binary",)])
 
 
 class TableCatalog(Protocol):
-    """A connection and the tables that can be asked through it."""
+    """A connection and the tables that can be asked through it.
+
+    | field | meaning |
+    |---|---|
+    | `files` | paths that DuckDB itself reads |
+    | `dropped` | tables from which records that break the grammar were dropped |
+    | `whole` | every table holds all records that were given, whatever they contain |
+    """
 
     connection: duckdb.DuckDBPyConnection
     files: tuple[str, ...]
@@ -64,8 +71,11 @@ def open_catalog(
 ) -> TableCatalog:
     """Open the tables that were given to an engine.
 
-    Refuses: objects other than a mapping, a path or a connection, a file that is none of DuckDB's,
-    and a collation.
+    `tables` is a mapping of names to sources, the path of a DuckDB file or prepared store, or an
+    open connection. Views of a database whose names are in `trusted` are not checked.
+
+    Refuses: other objects; a file that is not DuckDB's; a connection that compares text by a
+    collation; a file or connection with functions named like DuckDB's own.
     """
     if isinstance(tables, duckdb.DuckDBPyConnection):
         return _connection_catalog(tables, trusted)
@@ -150,9 +160,10 @@ def _paths(source: OpenSource) -> Sequence[Path]:
 
 
 def _holds_all_records(opened: Mapping[str, OpenSource], given: Mapping[str, Any]) -> bool:
-    """Return whether no record can be left out.
+    """Return whether all tables hold all of their records.
 
-    Only the steward's options decide, never the content of a file: the answer is public.
+    Only the kinds of sources and the steward's options decide, never the content of a file. So the
+    result is public.
     """
     # A table of a database may be a view, which leaves out rows by their content.
     if any(isinstance(source, DatabaseTable) for source in opened.values()):
@@ -177,10 +188,11 @@ def _text_paths(opened: Mapping[str, OpenSource]) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class SourceCatalog:
-    """Catalog of files, frames and tables of DuckDB files.
+    """Catalog of files, frames and tables of DuckDB files, by the names that the caller gave.
 
-    Files and frames are copied into tables, which all connections see; tables of DuckDB files stay
-    where they are.
+    Files and frames are copied into tables, which all connections see. Tables of DuckDB files stay
+    where they are; their views are copied unless they are trusted. `kept` says that all sources
+    are text files, and `made` counts the tables that were made so far.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -262,9 +274,12 @@ def take_in(
     settled: Callable[[], object] = lambda: None,
     forgotten: Forgotten | None = None,
 ) -> IngestedTable:
-    """Ingest a source into a table.
+    """Copy the parts of a source into the new table `target`, a name in quotes.
 
-    Refuses: a text file in which DuckDB finds other records than the grammar does.
+    The options are those of `keep_table`.
+
+    Refuses: a text file in which DuckDB does not find the number of records that this package's
+    own parser counted.
     """
     try:
         taken = keep_table(
@@ -294,8 +309,8 @@ def take_in(
 class DatabaseCatalog:
     """Catalog of a DuckDB file or connection.
 
-    A view is read once, so that it fails now if it fails on some row. A `trusted` view is read in
-    place: the steward declares that no row can make it fail.
+    A view is copied when its schema is first given, so that it fails then if it fails on some row.
+    A `trusted` view is read in place: the steward declares that no row can make it fail.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -356,7 +371,10 @@ def require_sure(
 
 @dataclass(slots=True)
 class PreparedCatalog:
-    """Catalog of a prepared store: its tables are asked by the same schemas or narrower ones."""
+    """Catalog of a prepared store, which `prepare` wrote into the file at `path`.
+
+    A table is asked by the schema that it was prepared with, or by a narrower one.
+    """
 
     connection: duckdb.DuckDBPyConnection
     mark: Manifest

@@ -1,10 +1,15 @@
-"""Cells of a table as a store keeps them, in SQL: each is read once, with its outcome beside it.
+"""SQL that converts the cells of a source into the form in which DuckDB keeps them.
 
-| declared | kept as |
+Each cell is read once, as its column is declared. Beside it may stand the outcome of reading it
+(`sql.reading.outcome`), for the steward's report.
+
+| declared column | how its values are kept |
 |---|---|
-| whole numbers, reals, days, seconds | whole steps, in as few bytes as the declared range needs |
-| listed text | an enumeration of the list |
-| truths, free text | as they are |
+| Integer, Real, Date, Timestamp | whole steps, in the narrowest integer type for the range |
+| Category of text | enumeration of its keys; text if there are more than 60,000 |
+| Category of whole numbers | the narrowest integer type for its keys |
+| Boolean, Category of booleans | boolean |
+| Text | text |
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ from .dialect import DUCKDB
 PERSON = "\\person"
 """Column of the owner. No declared column can have this name: a backslash is in no name."""
 SEEN = "\\seen"
-"""Columns of outcomes begin so."""
+"""Prefix of the names of columns with outcomes."""
 MAX_LISTED = 60_000
 """Longest list that becomes an enumeration; text of a longer list is kept as it is."""
 _INTEGERS = (("TINYINT", 7), ("SMALLINT", 15), ("INTEGER", 31), ("BIGINT", 63))
@@ -66,9 +71,10 @@ def _keys(column: Category) -> list[KeyValue]:
 
 
 def id_class(schema: Schema, part: StoredTable) -> str:
-    """Return the class in which the ids of a part are compared, "" where there are no people.
+    """Return the class of the type in which one part of a table stores people's ids.
 
-    Integers of any size are in one class.
+    Ids can be compared only within one class. Integers of any size are in one class. It is "" if
+    the unit is rows.
     """
     if not isinstance(schema.unit, People):
         return ""
@@ -95,7 +101,7 @@ def _kept_id(x: StoredColumn) -> str:
 
 
 def cells_sql(schema: Schema, part: StoredTable, *, seen: bool = True) -> str:
-    """Write the columns of a part as they are kept, with the id of each row's person.
+    """Write the SELECT of a part's columns as they are kept, with the id of each row's person.
 
     If `seen`, the outcome of each cell is there as well.
     """
@@ -137,7 +143,7 @@ def seen_sql(schema: Schema, source: str) -> str:
 
 
 def over_rows_sql(unit: People, source: str) -> str:
-    """Write the number of people in a table with more rows than may count."""
+    """Write the query for the number of people with more rows than the declared `max_rows`."""
     person = DUCKDB.quote(PERSON)
     more = f"GROUP BY {person} HAVING {person} IS NOT NULL AND count(*) > {unit.max_rows}"
     return select_sql(["count(*)"], nested(select_sql([person], source, more)))

@@ -1,6 +1,7 @@
 """Outcomes of the cells of a table, counted in SQL for the steward's report.
 
-A cell is missing, unreadable, clipped or unlisted. Unreadable cells are shown by their forms.
+A cell was read as it is written, or it is missing, unreadable, clipped or unlisted. Unreadable and
+unlisted cells are shown by their forms, in which 9 stands for a digit and a for a letter.
 """
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ def count_cells(
 
 
 def count_over_rows(connection: duckdb.DuckDBPyConnection, schema: Schema, source: str) -> int:
-    """Count the people with more rows than may count, 0 where there are no people."""
+    """Count the people with more rows than the declared `max_rows`.
+
+    The count is 0 if the unit is rows, or a person within a window of time.
+    """
     if not isinstance(schema.unit, People) or schema.unit.window is not None:
         return 0
     ((people,),) = connection.execute(over_rows_sql(schema.unit, source)).fetchall()
@@ -62,9 +66,11 @@ def make_report(
     seen: Sequence[int],
     bad_records: BadRecords = NONE_BAD,
 ) -> TableReport:
-    """Make a report of the counts of `seen_sql` and `count_over_rows`.
+    """Make the steward's report of one table.
 
-    It has the forms of cells that were not read, and proposals that would read them.
+    `seen` is the row of counts of `seen_sql`, followed by the number of `count_over_rows`. For
+    columns with cells that were not read, the report also has the forms of these cells, and
+    proposals of declarations that would read them.
     """
     rows, nobody = seen[:2]
     reports = []

@@ -36,9 +36,9 @@ class PreparedTable:
     stamps: tuple[SourceDigest, ...]
     report: TableReport
     whole: bool = False
-    """No record can have been left out, whatever it holds.
+    """Whether the table holds all records of its source, whatever they contain.
 
-    Stores that do not say so may have dropped some."""
+    It is False for stores of older versions, which do not tell."""
 
     def seen(self) -> TableReport:
         """Return the steward's report, with the sources that have changed since."""
@@ -114,7 +114,8 @@ def _manifest(texts: Sequence[object], name: str) -> Manifest:
 def is_store(path: Path) -> bool:
     """Return whether a file is a prepared store, of this version or another.
 
-    A file that cannot be looked into may be one, so it counts as a store.
+    A DuckDB file that cannot be opened, or whose manifest is damaged, may be one and counts as a
+    store. A file that this user may not read does not.
     """
     try:
         # A device or a pipe would wait for somebody to write.

@@ -1,7 +1,8 @@
-"""Materialized table of a store: each cell is read once, so that nothing is left that could fail.
+"""Materialized tables: each cell of a source is read once, so that no cell can fail a question.
 
-People are numbered from 1. Beside each person's number are the number of their rows, and the share
-of each row that counts under the declared bound.
+The table may hold numbers from 1 in place of people's ids. Then, unless a person counts within a
+window of time, each row has two more columns. One holds the number n of rows of its person. The
+other holds the share ⌊2^20·k/max(n, k)⌋ with which each of them counts, for `max_rows` = k.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ FIRST = 1
 class PreparedLayout:
     """Layout of a kept table.
 
-    `ids` is the class in which people's ids were compared ("" without people). `counted` says that
-    the number of the person's rows stands beside each row. `type` is that of the ids where they
-    were left as they are. People are numbered from `first`.
+    `ids` is the class of the type of people's ids (`id_class`), "" if the unit is rows. `counted`
+    says that the number of the person's rows stands beside each row. `type` is the type of the ids
+    if they were kept, "" if people are numbered. People are numbered from `first`.
     """
 
     ids: str
@@ -63,14 +64,14 @@ def keep_table(
     settled: Callable[[], object] = lambda: None,
     forgotten: Forgotten | None = None,
 ) -> IngestedTable:
-    """Read the parts of a table into `target`, a name in quotes.
+    """Read the parts of a table into the new table `target`, a name in quotes.
 
     | option | meaning |
     |---|---|
-    | `number` | people get numbers, the same in all tables; else ids stay, for joins with other tables |
-    | `count` | outcomes of cells are counted; else a report has to read the parts again |
-    | `settled` | called when all cells have been read |
-    | `forgotten` | people whose rows are left out |
+    | `number` | if true, a person gets the same number in all tables; else the ids are kept |
+    | `count` | if true, outcomes of cells are counted; else a report must read the parts again |
+    | `settled` | called when all cells have been read, before rows are deleted and counted |
+    | `forgotten` | people whose rows are deleted before anything is counted |
 
     Refuses: parts whose ids are stored as different types.
     """
@@ -137,7 +138,10 @@ def ids_table(layout: PreparedLayout) -> str:
 
 
 def layout_of(schema: Schema, ids: str) -> PreparedLayout:
-    """Lay out a table: the rows of each person are counted, unless the unit is within a window."""
+    """Return the layout of a table with numbered people.
+
+    The rows of each person are counted unless the unit is rows or has a window of time.
+    """
     counted = isinstance(schema.unit, People) and schema.unit.window is None
     return PreparedLayout(ids, counted, first=FIRST)
 
@@ -178,9 +182,11 @@ def _number_people(
     staged: str,
     target: str,
 ) -> None:
-    """Give each person a number, and each row the count of its person's rows.
+    """Write `target` from the table `staged`, with numbers in place of people's ids.
 
-    A person has the same number in all tables with ids of one class.
+    If the layout counts rows, each row gets the number of its person's rows and their share. A
+    person has the same number in all tables with ids of one class. Rows without a person are left
+    out.
     """
     ids = ids_table(layout)
     person = DUCKDB.quote(cell_sql.PERSON)

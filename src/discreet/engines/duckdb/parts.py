@@ -1,7 +1,8 @@
 """Parts of a source as DuckDB reads them: the SQL after FROM, and the columns of a schema.
 
-Frames and Parquet files are Arrow columns that are registered while a table is made of them
-(`open_parts` ends that). What is registered belongs to one connection; tables belong to all.
+A part is one file of several, a data frame, or a table of a database. Frames and Parquet files are
+registered with one connection as Arrow columns while a table is made from them (`open_parts` ends
+that). Other connections see only the tables that are made.
 """
 
 from __future__ import annotations
@@ -104,10 +105,11 @@ def _csv(file: CsvFile, schema: Schema) -> StoredTable:
 
 
 def csv_sql(file: CsvFile, types: Mapping[str, str] | None = None) -> str:
-    """Write the reading of a file that keeps the grammar.
+    """Write the call of `read_csv` for a file that `intake.csv_file` has checked.
 
-    Every setting is given, so that nothing is detected from values. With `types` a server wrote the
-    file: there empty text has quotes and a missing cell has none.
+    Every setting is given, so that DuckDB detects nothing from values. Without `types` all columns
+    are text. `types` gives the column types of a file that PostgreSQL exported: there empty text is
+    written in quotes, and a missing cell without.
     """
     records = file.records
     column_types = types or dict.fromkeys(file.header, "VARCHAR")
@@ -182,7 +184,7 @@ def _saved_type(column: Column) -> str:
 
 
 def _parquet(path: Path, schema: Schema, connection: duckdb.DuckDBPyConnection) -> StoredTable:
-    """Register the declared columns of a file, to be read in batches of total cells."""
+    """Register the declared columns of a file, read in batches of cells that cannot fail."""
     file = ParquetFile(path)
     # DuckDB would rename one of two columns whose names differ only in case.
     if differ_only_in_case(file.names):
@@ -198,7 +200,7 @@ def _parquet(path: Path, schema: Schema, connection: duckdb.DuckDBPyConnection) 
 def _frame(
     frame: sources.Frame, schema: Schema, connection: duckdb.DuckDBPyConnection
 ) -> StoredTable:
-    """Register the declared columns of a frame: Arrow columns total, objects read one by one."""
+    """Register the declared columns of a frame, with Python objects read one by one."""
     require_columns(schema, frame.columns)
     pa = load("pyarrow", "tables")
     types = {}
@@ -215,10 +217,10 @@ def _frame(
 class _ArrowColumns:
     """Declared columns among those of an Arrow table, and people's ids.
 
-    `types` are Arrow's, None for Python objects. `totals` gives for each column to be registered
-    its stored name and the function that makes it total. Columns of types that nothing reads are
-    NULL, and refused (`require_readable`) unless another part of the table has them in a type that
-    can be read.
+    `types` are Arrow's, None for Python objects. A column is total if none of its cells can make a
+    query fail. `totals` gives, for each column to be registered, its stored name and the function
+    that makes it total. A column of a type that cannot be read is NULL in every row. It is refused
+    (`require_readable`) unless another part of the table has it in a type that can be read.
 
     Refuses: people's ids of a type that cannot be compared.
     """

@@ -1,6 +1,6 @@
 """Ingest of data into a prepared store: sources are read once, strictly, into one DuckDB file.
 
-Either the whole store is written, or nothing is left behind.
+Either the whole store is written and put at its path, or nothing changes there.
 """
 
 from __future__ import annotations
@@ -89,8 +89,9 @@ def prepare(
       region: every cell read
 
     Refuses: a source without a schema and a schema without a source, two schemas of one name,
-    columns that are not there, records that break the grammar, a path that cannot be written, a
-    disk that is full.
+    columns that are not there, records that break the grammar (unless `on_bad_record` says
+    otherwise), a path that cannot be written or holds anything but a prepared store, a disk that is
+    full.
 
     Law: tests/intake/test_prepare.py::TestNothingHalfWritten
     """

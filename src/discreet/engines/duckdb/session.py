@@ -1,7 +1,8 @@
-"""Sandbox for DuckDB connections: they answer, and can do no more.
+"""Sandbox for DuckDB connections: they answer queries, and can do no more.
 
-A locked session reads no other files, uses no network, loads no extensions, changes no settings,
-and writes to a private scratch folder only.
+A locked session reads its own tables and the files that were listed, and no others. It uses no
+network, loads no extensions, changes no settings, and writes temporary files to a private folder
+only. A connection that the caller opened is not locked.
 """
 
 from __future__ import annotations
@@ -118,9 +119,9 @@ def open_session(
 
 
 def why_unopened(file_name: str, problem: duckdb.Error) -> str:
-    """Say why DuckDB could not open a file: it is not there, open elsewhere, or no such file.
+    """Say why DuckDB could not open a file: it is missing, open elsewhere, or not a DuckDB file.
 
-    Nothing of a row is in these errors: they come before one is read.
+    DuckDB raises these errors before it reads a row, so they cannot show one.
     """
     said = str(problem)
     if "does not exist" in said:
@@ -164,8 +165,8 @@ def lock_session(
 ) -> None:
     """Let a connection read these files and no others, and change no setting from now on.
 
-    Without `files` it reads a database file alone, which may be open in this process already, by a
-    session that is locked.
+    `files` is None for a database file that was opened for reading only. Another session of this
+    process may have opened and locked it before; then there is nothing left to do.
 
     Law: tests/intake/test_prepare.py::TestDoors
     """

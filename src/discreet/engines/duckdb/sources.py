@@ -30,7 +30,11 @@ from ..base import differ_only_in_case
 from ..postgres.engine import Postgres
 
 TableSource: TypeAlias = Any
-"""The path of a file, a pattern or a list of them, `Csv(…)`, or a pandas, Polars or Arrow table."""
+"""One source of a table, in one of these forms:
+
+the path of a file, a pattern such as "visits-*.csv", or a list of them; `Csv(…)`; a pandas, Polars
+or Arrow table; a table of a DuckDB file, "company.duckdb#sales.people". `prepare` also takes a
+`Postgres` and a PostgreSQL address with "#" and a table's name."""
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 _PARQUET_SUFFIXES = (".parquet", ".pq")

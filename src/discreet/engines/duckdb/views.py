@@ -1,9 +1,10 @@
 """Views of a DuckDB file or connection: refused where they guess, copied where they may fail.
 
 A view over `read_csv` or over a data frame of Python objects takes the types of its columns from
-sampled rows: one record decides how all others are read. So a view must be made of stored tables,
-other such views, and functions of DuckDB's own. The steward may declare by `trusted` that no row
-can change how a view reads others, or make it fail.
+sampled rows: one record decides how all others are read. So a view may name only stored tables,
+other views that pass, `range`, `generate_series` and `unnest`, and may call only functions of
+DuckDB's own. The steward may declare by `trusted` that no row can change how a view reads others,
+or make it fail.
 """
 
 from __future__ import annotations
@@ -44,9 +45,10 @@ def view_text(connection: duckdb.DuckDBPyConnection, name: str, database: str = 
 
 
 def require_sure_view(connection: duckdb.DuckDBPyConnection, name: str, text: str) -> None:
-    """Refuse a view whose columns may have types by what the rows hold.
+    """Refuse the view `name` with the definition `text` if its rows may decide its column types.
 
-    Guarantee: a view that passes is made of stored tables alone, directly or by other views.
+    Guarantee: a view that passes reads stored tables, directly or by other views, and table
+    functions that read nothing from outside; nothing else.
 
     Law: tests/intake/test_views.py::TestViewsThatGuess
     """
@@ -130,7 +132,10 @@ def _guesses(name: str) -> SchemaMismatch:
 def copy_view(
     connection: duckdb.DuckDBPyConnection, schema: Schema, view: StoredTable
 ) -> StoredTable:
-    """Copy the declared columns of a view: if it fails on some row, it must not fail in a question."""
+    """Copy the declared columns of a view into a table in memory, and describe that table.
+
+    A view that fails on some row fails here, with InvalidArgument, and not in a question.
+    """
     copy = f"{_COPIES}.main.{DUCKDB.quote(f'{schema.name} {next(_NUMBERS)}')}"
     cells = []
     columns = {}

@@ -36,9 +36,11 @@ PersonSums: TypeAlias = dict[tuple[Hashable, GroupKey], tuple[int, ...]]
 
 @frozen
 class Contribution:
-    """Contribution of one row, or of one person in one key: None where a term is NULL.
+    """Contribution of one row, or of one person in one key, to each term.
 
-    `listed` says whether the key is wanted; other rows add nothing, but may be counted as rows.
+    A value is None where the term is NULL or its condition does not hold. `listed` says whether the
+    key was asked for. A row with another key adds nothing, but is one of its person's rows where a
+    bound on rows counts them.
     """
 
     owner: Hashable

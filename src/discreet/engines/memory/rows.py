@@ -85,9 +85,10 @@ def _select(relation: tree.Select, tables: StoredRows, needed: ColumnNames) -> l
 def _truncated_rows(
     rows: Relation, max_rows: int | None, tables: StoredRows, needed: ColumnNames
 ) -> list[Owned]:
-    """Return rows of which each person keeps at most so many.
+    """Return the rows of a relation, at most `max_rows` of each person (None: all).
 
-    The kept ones are evenly spread in the order of the columns: `needed` are all of them here.
+    The rows that stay are evenly spread in the order of their columns. If rows are dropped,
+    `needed` has all columns.
     """
     owned = owned_rows(rows, tables, needed)
     if max_rows is None:
@@ -330,9 +331,10 @@ def _per_person(relation: tree.PerPerson, tables: StoredRows, needed: ColumnName
 
 
 def _total(total: tree.Total, rows: Iterable[ReadRow], columns: Mapping[str, Domain]) -> Scalar:
-    """Compute one person's total, clipped.
+    """Compute one person's count, sum, least or greatest value, clipped to the declared range.
 
-    Its steps are whole, since the step divides that of the expression.
+    It is a whole number of the total's steps, since these divide the steps of the expression. It is
+    None if there is no value, except for a count.
     """
     expression: Expression = Constant(1)
     if total.expression is not None:

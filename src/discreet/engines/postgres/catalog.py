@@ -3,8 +3,8 @@
 A cast of text or a division inside a view raises on some rows. A question about one person would
 then tell that person's value by failing. A view passes if its stored tree is made of columns,
 constants and conditions, and every function in it is marked LEAKPROOF. By that mark PostgreSQL
-states that nothing but the result tells about the arguments, errors included. Rows of a foreign
-table and a policy of row-level security can fail too.
+states that nothing but the result tells about the arguments, errors included. Foreign tables,
+policies of row-level security and virtual generated columns can fail too, so they do not pass.
 """
 
 from __future__ import annotations

@@ -42,7 +42,10 @@ def stored_class(type_name: str, category: str) -> Stored:
 
 
 def _decimal_double(x: str, _: str) -> str:
-    """Write a numeric as a double; one beyond a double is an error, so it is clipped first."""
+    """Write a numeric as a double, where a plain cast would fail beyond the range of doubles.
+
+    NaN is NULL. Values beyond ±1e300 become ±1e300, and values too small for a double become 0.
+    """
     tests = [
         f"WHEN {x} = 'NaN' THEN NULL",
         f"WHEN {x} > 1e300 THEN {POSTGRES.double(1e300)}",

@@ -76,8 +76,8 @@ class Postgres(SqlEngine):
     `trusted` names tables for which the steward declares that no row can make them fail. Without
     it, `check` refuses foreign tables, views with casts or arithmetic, and tables with policies.
 
-    Refuses: tables that are no identifiers, and a database without an encoding. Every message of
-    the server becomes one constant failure.
+    Refuses: tables that are no identifiers, and a database without an encoding. Once a session was
+    opened, every message of the server becomes one constant failure.
 
     Law: tests/engines/test_suite.py::test_every_engine_keeps_the_contract
     """
@@ -297,7 +297,8 @@ class Postgres(SqlEngine):
     def _connect(self) -> psycopg.Connection:
         """Open a session.
 
-        Only before the first one does it tell why it cannot: later a row may have ended the last.
+        A failure tells its reason only until the first session was opened. After that, a private
+        row may have ended the previous session, so the failure is the constant one.
         """
         try:
             connection = open_session(self._dsn)

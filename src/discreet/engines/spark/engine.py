@@ -245,7 +245,10 @@ class Spark(SqlEngine):
                 remove(self._tag)
 
     def _percent(self) -> float:
-        """Return the share of known tasks that have ended; below 0 over Spark Connect."""
+        """Return the percentage of tasks of the active stages that have ended.
+
+        It is −1 if no stage is active, and always over Spark Connect, which does not tell.
+        """
         if self._context is None:
             return -1.0
         tracker = self._context.statusTracker()

@@ -101,7 +101,11 @@ def _is_safe(expression: Any) -> bool:  # noqa: ANN401
 
 
 def _is_safe_cast(cast: Any) -> bool:  # noqa: ANN401
-    """Return whether a cast widens, or gives NULL for a value that does not fit."""
+    """Return whether a cast can fail on no value.
+
+    It widens a number, or its mode is TRY or LEGACY, which raise no error for a value that does not
+    fit.
+    """
     target = cast.dataType().simpleString()
     source = cast.child().dataType().simpleString()
     if target in (source, "string", "double") and source in (*_INTEGERS, "float", target):

@@ -22,7 +22,9 @@ def is_address(source: str) -> bool:
 
 
 def open_session(address: str) -> Any:  # noqa: ANN401
-    """Open a session, or join the one that runs in this process, with Java's log off.
+    """Open a session, or join the one that runs in this process.
+
+    Java's log is switched off, except over Spark Connect, where the server keeps it.
 
     Refuses: an address that Spark cannot open.
     """

@@ -38,7 +38,10 @@ def is_path(source: object) -> bool:
 
 
 def table_sql(name: str, source: Any) -> str:  # noqa: ANN401
-    """Return the SQL after FROM for a name or a data frame."""
+    """Return the SQL after FROM for the name of a table, or for a data frame, made a view.
+
+    Refuses: other objects, and names with "${", which Spark would replace.
+    """
     if isinstance(source, str) and "${" not in source:
         return ".".join(map(SPARK.quote, read_table_name(source, 3)))
     if not callable(getattr(source, "createOrReplaceTempView", None)):

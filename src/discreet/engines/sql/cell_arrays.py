@@ -1,4 +1,9 @@
-"""Answers of a store whose totals by the last key come in arrays: which tallies ask so, and how they are read."""
+"""Counts by a last key with thousands of values, returned by the store as arrays.
+
+An example is the count of rows in each cell of a column's range, from which quantiles are drawn.
+One row of the answer then holds all values of the last key that occur, with their counts.
+`open_key` decides which tallies are asked so; `read_open_totals` reads the answer.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +30,12 @@ _MAX_OF_ONE = 1 << 24
 def read_open_totals(
     facts: TallyFacts, answer: Iterable[Sequence[Any]], last: OpenKey
 ) -> OpenTotals:
-    """Read the answer of a store that has totals by the last key in arrays.
+    """Read the answer of a store whose rows hold the totals by the last key as arrays.
 
-    Refuses: two listed keys that are equal in Python, as `read_totals`.
+    A row of `answer` has the other keys, an array of groups, and for each of the `BESIDE` values of
+    a group an array of totals. Rows with keys that were not asked for are left out.
+
+    Refuses: two rows whose other keys are equal in Python, with the constant failure.
 
     Law: tests/engines/test_open_totals.py::test_arrays_are_the_totals_of_the_reference
     """
@@ -65,9 +73,11 @@ def _by_cell(groups: Array, totals: Sequence[Array]) -> Arrays:
 
 
 def open_key(facts: TallyFacts) -> OpenKey | None:
-    """Return the last key of a count of rows, if the tally says between which cells it lies.
+    """Return the last key of a tally if its totals are to come in arrays, else None.
 
-    Its totals fit into 64 bits whatever the rows, and a cell without a total has no rows.
+    The tally has to count rows and nothing else, and to state the range of its last key (`cells`),
+    of at least 4,096 values. A row must count so little that totals fit into 64 bits. Then 0 means
+    that no row has the value.
     """
     tally = facts.tally
     if tally.cells is None or len(facts.terms) != 1:

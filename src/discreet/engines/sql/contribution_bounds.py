@@ -1,10 +1,11 @@
 """Contribution bounding as SQL: contributions are scaled by exact integer arithmetic, not sampled.
 
-Each person's rows (or keys) are counted once. The person's share in parts of 2^20 is
-s = ⌊2^20·k/max(n, k)⌋, which covers both cases of `query.algebra.tally`. A row then costs one
-product and one division by a constant; a count is s itself. The counts come by a join, whose tests
-no query optimizer can run on one side alone, or by a window where that is faster. The influence of
-one person is proved in `query.bounds.sensitivity`.
+A person with n rows (or keys), of which at most k may count, has the share
+s = ⌊2^20·k/max(n, k)⌋ in parts of 2^20. Each contribution c of that person becomes c·s/2^20,
+rounded towards 0, as `query.algebra.tally` defines it. The number n comes by a join, whose tests no
+query optimizer can run on one side alone, or by a window where that is faster. Under `KeptKeys`
+nothing is scaled: of each person's keys the k with the smallest hashes stay. The influence of one
+person on the totals is proved in `query.bounds.sensitivity`.
 """
 
 from __future__ import annotations
@@ -160,11 +161,12 @@ def _by_rows(rows: Entries, max_rows: int, dialect: Dialect) -> str:
 
 
 def _by_group_rows(rows: Entries, share: GroupRowShare, dialect: Dialect) -> str:
-    """Write totals of rows that weigh by the rows of their person in their group and in all groups.
+    """Write totals of rows that are scaled by the bound per group and by the bound of all groups.
 
-    Windows count in place: no row is joined, so no side of a join can be left unread, and keys that
-    are NULL are one group. T = Σ_j min(n_j, r) is the number of rows whose number within their
-    group is at most r, whichever rows these are.
+    A person has n_j rows in group j; at most r rows of a group and K of all groups count. Windows
+    count in place: no row is joined, so no side of a join can be left unread, and keys that are
+    NULL are one group. T = Σ_j min(n_j, r) is counted as the number of rows whose number within
+    their group is at most r; their order does not matter.
     """
     numbers = [(_row_share(value, dialect), _max_size(value.facts)) for value in rows.values]
     owner = ", ".join(rows.owner)
@@ -227,9 +229,10 @@ def _share_sql(count: str, max_count: int, dialect: Dialect) -> str:
 def _with_share(
     rows: Entries, max_count: int, dialect: Dialect, count: str = "count(*)", first: str = ""
 ) -> str:
-    """Write a source of the listed rows with s, by a count of all rows of each person.
+    """Write a source of the listed rows, each with the share s of its person.
 
-    `first` names the rows if the text has them in a WITH clause, so that they are read twice.
+    `count` is the SQL of what is compared with `max_count`, grouped by person. `first` is the name
+    of a WITH clause that holds the rows, "" if there is none.
     """
     if rows.count:
         return _with_stored_share(rows, max_count, dialect)
@@ -267,11 +270,11 @@ def _with_stored_share(rows: Entries, max_count: int, dialect: Dialect) -> str:
 
 
 def _never_empty(rows: Entries, counted: str, pair: tuple[str, str], share: str) -> str:
-    """Write the join of rows and counts with a row of nobody's on each side, which match.
+    """Write the join of rows and counts, with one added row on each side; the added rows match.
 
-    So no side is ever empty, and the other side is read whatever it holds. Nobody is also the first
-    for whom rows are grouped. On one side alone, the row could be seen to match nothing and be left
-    out.
+    The added rows belong to `rows.nobody`, a number that no person has. So neither side is ever
+    empty, and DuckDB always reads the other side. An added row on one side only would match
+    nothing, and an optimizer could leave it out.
     """
     other, name = pair
     guard = f"UNION ALL BY NAME SELECT {rows.nobody} AS {name}"
@@ -307,7 +310,7 @@ def _with_heavy_share(rows: Entries, max_rows: int, dialect: Dialect) -> str:
 
 
 def _listed_groups(rows: Entries) -> str:
-    """Write the count of those keys of a person that are wanted."""
+    """Write the count of a person's keys, without those that have a NULL where none is listed."""
     if not rows.tested:
         return "count(*)"
     if len(rows.tested) == 1:
@@ -344,9 +347,9 @@ def _once(value: EntryNumber) -> str:
 
 
 def _by_kept_keys(rows: Entries, share: KeptKeys, dialect: Dialect) -> str:
-    """Write totals of the first keys of each person.
+    """Write totals in which each person counts in the first `share.groups` keys only.
 
-    Keys are in the order of the hash of salt, person and key, then of the key itself.
+    A person's keys are in the order of the hash of salt, person and key, then of the key itself.
     """
     sql, names, sizes = _sums_sql(rows, share.rows, dialect)
     numbers = list(zip(names, sizes, strict=True))

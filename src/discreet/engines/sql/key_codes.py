@@ -39,9 +39,9 @@ from .rows.relation import Writer, stored_column
 MAX_CODES = 1 << 16
 """Most codes of all keys together: an array of so many totals is small."""
 _FEW_KEYS = 1 << 12
-"""So many keys may be added up though nobody asked for them, instead of testing every row."""
+"""Up to so many keys are added up without a test of every row, also those not asked for."""
 _UNASKED = 8
-"""… or this many for each key that was asked for."""
+"""Or this many keys for each key that was asked for."""
 
 
 @frozen
@@ -135,9 +135,10 @@ def _possible_keys(key: Expression, domain: Domain, columns: Mapping[str, Domain
 
 
 def needs_no_test(facts: TallyFacts) -> bool:
-    """Return whether rows with other keys than those asked for may be added up, and left out then.
+    """Return whether rows with keys that were not asked for may be added up too.
 
-    Their totals must be few, and their rows must not count elsewhere.
+    Their totals are left out when the answer is read. There must be few such keys, and a row with
+    one must not change the totals of other keys.
     """
     tally = facts.tally
     if not isinstance(tally.share, Free | RowShare) or tally.people:
@@ -167,7 +168,9 @@ def plain_keys(names: Sequence[str], facts: TallyFacts) -> KeyCodes:
 def coded_keys(
     names: Sequence[str], facts: TallyFacts, writer: Writer, *, plain: bool = False
 ) -> KeyCodes:
-    """Choose what to group by instead of each key; `plain`: the last one stays as it is.
+    """Choose the columns that rows are grouped by instead of each key.
+
+    `names` are the SQL names of the keys. With `plain` the last key is grouped by as it is.
 
     Guarantee: the keys that are read from codes are those of the rows, and depend on no other row.
 

@@ -11,7 +11,9 @@ from ...query.domains.domain import is_number
 
 @frozen
 class Polynomial:
-    """`constant` + `linear`·x + `square`·x², exactly, of an expression x; None for a number alone.
+    """`constant` + `linear`·x + `square`·x², exactly, of an expression x = `of_what`.
+
+    `of_what` is None for a number alone.
 
     >>> from discreet.engines.sql.polynomial import Polynomial
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function

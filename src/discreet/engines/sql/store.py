@@ -7,6 +7,7 @@ The answer of the store becomes exact totals.
     RowShare      … FROM rows JOIN (each person's share, by the count of rows): scaled row by row
     GroupRowShare … FROM rows, with each one's weight by counts within its person and group
     GroupShare    … FROM (sums by person and key, clipped) JOIN (each person's share, by the count of keys)
+    KeptKeys      … FROM (sums by person and key, clipped), of the keys of each person that stay
 
 All sums are wide integers, so no arithmetic of the text can overflow, and no data can make it fail.
 """
@@ -236,7 +237,7 @@ class SqlStore:
 
 
 class SqlEngine:
-    """Base of engines that answer from tables of a server by one SQL store."""
+    """Base of the PostgreSQL and Spark engines, which answer by one `SqlStore`."""
 
     _store: SqlStore
 
@@ -276,9 +277,10 @@ def require_readable(schema: Schema, parts: Sequence[StoredTable]) -> None:
 
 
 def unread_columns(schema: Schema, parts: Sequence[StoredTable]) -> dict[str, StoredColumn]:
-    """Return the columns whose stored type has, in every part, no value that is read.
+    """Return the declared columns that would be NULL in every row, by the types that are stored.
 
-    Each is that of the first part.
+    The stored type of such a column has no readable value in any part. It is described as in the
+    first part.
     """
     unread = {}
     for name, column in schema.declared:

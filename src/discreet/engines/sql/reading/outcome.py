@@ -2,9 +2,9 @@
 
     NULL  it was read as written
     0     nothing was there
-    1     it could not be read
+    1     it could not be read, in a column that lists no values
     2     it was clipped to the bounds, or cut to the greatest length
-    3     it is not in the list
+    3     it is no listed value of a Category, or cannot be read as one
 
 A cell is read a second time, without bounds, only where the first reading leaves a doubt: it is
 NULL, or at an end.
@@ -25,7 +25,10 @@ OUTCOMES = 4
 def outcome_sql(
     column: Column, raw: StoredColumn, x: StoredColumn, kept: str, dialect: Dialect
 ) -> str:
-    """Write the outcome of a cell that is stored as `raw`, prepared as `x`, and read as `kept`."""
+    """Write the outcome of a cell that is stored as `raw`, prepared as `x`, and read as `kept`.
+
+    `kept` is SQL; `raw` and `x` are columns of the two earlier steps of reading.
+    """
     missing = f"{raw.sql} IS NULL"
     declared_missing = missing_sql(column, raw, dialect)
     if declared_missing is not None:

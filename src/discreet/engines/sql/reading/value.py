@@ -1,8 +1,8 @@
 """Stored value read in SQL: each column's rule for the value of a cell, the same as `Column.read`.
 
 Reading has two steps, so that no SQL text is repeated. `prepare` turns the stored value into a
-double or trimmed text, or leaves it. `read` gives whole steps, truth or text, NULL for a cell that
-cannot be read, and then the column's default.
+double or trimmed text, or leaves it. `read` gives whole steps, a truth or text. A cell that cannot
+be read becomes the column's default, or NULL if it has none.
 
 Text in a declared format is first written plainly: 1,688.80 as 1688.80, 31/12/2024 as 2024-12-31.
 A column that a store took in before holds the result of its declaration for each cell, defaults

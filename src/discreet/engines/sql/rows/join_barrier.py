@@ -1,12 +1,15 @@
 """Joins whose sides are always read to the end, as SQL: a barrier against a timing side channel.
 
 A store may skip one side of a join where the other is empty. Whether one side is empty may depend
-on one person's row, and whether a million rows are read can be seen on a clock. So each side gets
-one more row, which matches nothing. A flag in the condition is 0 for rows that may match, and
-differs for the rows that were added. A row that may match has no NULL among its keys; owners are
-never NULL. The condition compares with IS NOT DISTINCT FROM: the added rows are NULL but for their
-flag, and must not be dropped for that. Flags are compared by a function, so that no optimizer finds
-by their range that the added row cannot match.
+on one person's row, and whether a million rows are read can be seen on a clock.
+
+PostgreSQL and Spark get a FULL JOIN, and a test above it that drops the rows without a match.
+
+For DuckDB each side gets one more row, which matches nothing. A flag in the condition is 0 for rows
+that may match, and differs for the rows that were added. A row that may match has no NULL among its
+keys; owners are never NULL. The condition compares with IS NOT DISTINCT FROM: the added rows are
+NULL but for their flag, and must not be dropped for that. Flags are compared by a function, so that
+no optimizer finds by their range that the added row cannot match.
 """
 
 from __future__ import annotations
@@ -23,8 +26,8 @@ from ..select import all_equal, nested, numbered, select_sql
 class JoinSide:
     """One side of a join.
 
-    It has its SELECT, its letter, the owners that have to be equal, and the keys that have to be
-    equal and not NULL.
+    `sql` is its SELECT and `letter` its alias. In a match the `owner` columns of both sides have to
+    be equal, and the `keys` equal and not NULL.
     """
 
     sql: str

@@ -1,9 +1,9 @@
 """Prepared table of a server: every cell is read once, and people's rows are counted beside them.
 
 kept_0, kept_1, … are the cells, in the order of the schema. Where the unit is people, `person` is
-the owner and, without a window, rows_0 the number of the owner's rows. A mark has the schema: a
-comment in PostgreSQL, a table property in Spark. Tables of format 1 have further counts, rows_1, …,
-which nothing reads.
+the owner and, without a window, rows_0 the number of the owner's rows. A mark beside the table
+holds its schema: a comment on it in PostgreSQL, a table property in Spark. Tables of format 1 have
+further counts, rows_1, …, which nothing reads.
 """
 
 from __future__ import annotations

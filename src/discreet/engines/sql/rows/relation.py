@@ -4,10 +4,10 @@ Every row of a frame carries its owner: the person's id, and the number of the w
 has one. Rows without an id, or without a time if there is a window, count nowhere: they are left
 out at the scan.
 
-Truncation of a person's rows happens before a join multiplies them: k of n rows are kept, evenly
-spread in the order of their columns. Row r of n (from 1) is kept if (r·k + ⌊n/2⌋) mod n < k. That
-holds for exactly k of any n > k rows in a row, and for the middle one if k = 1. Rows that are equal
-in all columns that are read may change places: nothing shows that.
+Truncation of a person's rows happens before a join multiplies them. Of n > k rows of a person, k
+are kept, evenly spread in the order of their columns: row r (from 1) is kept if
+(r·k + ⌊n/2⌋) mod n < k. That holds for exactly k of the n rows, and for the middle one if k = 1.
+Rows that are equal in all columns may change places, which changes no answer.
 """
 
 from __future__ import annotations
