@@ -1,7 +1,7 @@
 """Schemas: public facts about private data, the privacy unit, and the neighbour relation.
 
-Start at `columns` and `unit`, then `schema`; `schema_file` reads and writes TOML, `infer` drafts a
-schema.
+Start at `columns` and `unit`, then `schema`; `files.schema_file` reads and writes TOML, and
+`drafting.infer` drafts a schema.
 
 >>> import discreet as dp
 >>> unit = dp.People("user_id", max_rows=10)

@@ -1,12 +1,13 @@
 """Blocks of time: days, weeks, months, quarters or years of one table's column, numbered in order.
 
-A ledger with blocks promises its budget to a person for life. The person counts in at most so many
-blocks: `stays` blocks in a row, from the first one, or the first `most` blocks that hold a row. The
-store drops the person's other rows, whoever asks (`discreet.engines.counted`).
+In a ledger with blocks the budget bounds what one person loses over all time. For that, a person
+counts in a limited number of blocks. With `stays` these are so many blocks in a row, from the first
+one with a row of that person. With `most` they are the first so many blocks with such a row. Rows
+of the person in other blocks are left out of every answer (`discreet.engines.counted`).
 
-Blocks are never listed: new data are new blocks. Block boundaries are the midnights of the column
-as its schema reads it: of a Date its days, of a Timestamp the days of UTC. UTC has no daylight
-saving, so all days have 24 hours.
+No list of blocks is stored: new data fall into new blocks. Block boundaries are the midnights of
+the column as its schema reads it: of a Date its days, of a Timestamp the days of UTC. UTC has no
+daylight saving, so all days have 24 hours.
 
 An interval of blocks is written by its first and last day, `2027-01-04/2027-01-31`. An end that
 is open, because rows to come may lie there, is written `..`.
@@ -100,7 +101,9 @@ class Blocks:
         return block_number(day, self.per)
 
     def last_counted(self, numbers: Iterable[int]) -> int:
-        """Return the last block in which a person counts, from the blocks that hold their rows.
+        """Return the number of the last block in which a person counts.
+
+        `numbers` are those of the blocks with rows of that person, at least one, in any order.
 
         >>> import discreet as dp
         >>> dp.Blocks("visits", "day", "week", stays=4).last_counted([7, 9, 30])
@@ -134,7 +137,10 @@ class Blocks:
         return f"{begin}/{end}"
 
     def around(self, first: str | None = None, last: str | None = None) -> str | None:
-        """Write the interval of the blocks around some days; a day left out is an open end."""
+        """Write the smallest interval of blocks that holds two days; a day left out is an open end.
+
+        Refuses: text that is no ISO day, and a first day after the last.
+        """
         begin = -inf if first is None else self.number(day_number(_read_day(first)))
         end = inf if last is None else self.number(day_number(_read_day(last)))
         if begin > end:
@@ -142,7 +148,7 @@ class Blocks:
         return self.label((begin, end))
 
     def read(self, part: object) -> Interval:
-        """Read an interval of whole blocks, as `label` writes it.
+        """Read an interval of whole blocks, as `label` writes it; `part` is its text.
 
         >>> import discreet as dp
         >>> dp.Blocks("visits", "day", "week", stays=26).read("2027-01-05/2027-01-31")

@@ -1,7 +1,8 @@
 """Retention: how long the rows of a table count, by the calendar.
 
-Rows before the first kept day count nowhere, stored or not. So a file may shrink later, at any
-time, and no answer shows when. The first kept day follows from the date alone:
+A row before the first day that is kept counts nowhere, even if it is still stored. So such rows may
+be deleted from the file at any later time, and no answer shows when. The first day that is kept
+follows from the present date alone:
 
     keeps          first kept day, on 2027-08-19
     90 days        2027-05-21
@@ -34,7 +35,7 @@ def utc_today() -> date:
 
 @frozen
 class Retention:
-    """The column of time by which rows are kept, and for how many calendar periods."""
+    """How long rows count: by a column of time, for so many calendar periods before the present."""
 
     column: str
     count: int

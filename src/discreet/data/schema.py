@@ -30,8 +30,11 @@ class Schema:
 
     | field | meaning |
     |---|---|
-    | `unit` | the protected unit; it has no default |
+    | `unit` | the protected unit: a row, or a person; it has no default |
     | `columns` | the values that each column may have; there is no default |
+    | `neighbours` | which tables are neighbours: "add-remove" or "replace" of one unit |
+    | `public` | whether the table is no secret; then it has no unit |
+    | `key`, `max_rows` | of a public table: how often its values may repeat (`public_table`) |
     | `size` | a *public* number of units, used to show relative errors |
     | `version` | the steward's name for the state of the data: the same question on the same |
     | | version has the same answer |
@@ -350,7 +353,7 @@ def _read_needs_word(marks: Iterable[str], columns: dict[str, Column]) -> tuple[
 
 
 def _read_looked_at(paths: Iterable[str], columns: dict[str, Column]) -> tuple[str, ...]:
-    """Check the facts of reading that were taken from the data; each must be declared."""
+    """Check the options that were taken from the data; each must be declared in its column."""
     known = []
     for name, column in columns.items():
         facts = column.options()

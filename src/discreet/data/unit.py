@@ -1,6 +1,7 @@
 """Privacy unit: one row, all rows of one person, or one person's rows within a window of time.
 
-The bounds of `People` are enforced, not believed: whatever a person's rows, at most so many of them count in an answer.
+The bounds of `People` are enforced, not believed: however many rows a person has, at most
+`max_rows` of them count in an answer.
 """
 
 from __future__ import annotations
@@ -64,15 +65,21 @@ class Rows:
 class People:
     """Protect a person: all rows whose column `id` holds the same value; rows without an id count nowhere.
 
-    `max_rows` is the most rows of one unit that count in an answer, over all its groups. `max_groups` is the most
-    groups in which one unit is counted as a person, or shows unknown keys (None: as many as rows). By itself it bounds
-    no rows. `max_rows_per_group` is the most rows of one unit that count in one group of an answer with known groups;
-    in all of them `max_groups` times as many count, and `max_rows` at most. None bounds the rows of no group.
-    With `window=("visited", "month")` the unit is a person within one
-    calendar month of that column: a person active in k months is then protected as a group of k, no better.
-    The id is compared as it is stored; it need not be declared as a column, and questions only ever count it.
-    `who` names the kind of person (default: the id's own name). Tables with an equal `who` hold the same people,
-    whatever their id columns are called: equal ids are one person, protected and joined over all these tables.
+    | bound | the most … of one unit |
+    |---|---|
+    | `max_rows` | rows that count in an answer, over all its groups |
+    | `max_groups` | groups in which the unit is counted as a person, or whose unknown keys it can |
+    | | show; None means `max_rows`; by itself it bounds no rows |
+    | `max_rows_per_group` | rows that count in one group of an answer with known groups; over |
+    | | all groups `max_groups` times as many count, and at most `max_rows`; None is no bound |
+
+    With `window=("visited", "month")` the unit is a person within one calendar month of that
+    column. A person active in k months is then protected only as a group of k units.
+
+    The id is compared as it is stored. It need not be declared as a column; questions can only
+    count it. `who` names the kind of person (default: the id's own name). Tables with an equal
+    `who` hold the same people, whatever their id columns are called: equal ids are one person,
+    protected and joined over all these tables.
 
     >>> import discreet as dp
     >>> print(dp.People("user_id", max_rows=10, window=("visited", "month")))
@@ -84,8 +91,8 @@ class People:
     >>> print(dp.People("user_id", who="user", max_rows=3))
     one user (user_id), at most 3 rows
 
-    Refuses a bound below 1, more groups than rows, more rows in a group than in all, a window that is no calendar
-    period.
+    Refuses: a bound below 1, more groups than rows, more rows in a group than in all, a window that
+    is no calendar period.
     """
 
     kind: ClassVar[Literal["people"]] = "people"

@@ -143,7 +143,10 @@ class Category(DeclaredColumn):
         return key_by_spelling(spelling, self.values).get(spelling.normal(key))
 
     def keys(self, most: int | None = None) -> tuple[KeyValue | None, ...]:
-        """List every key in the declared order, then the other key, then None if NULL is a key."""
+        """List every key in the declared order, then the other key, then None if NULL is a key.
+
+        Refuses: more than `most` keys, if that is given.
+        """
         keys: list[KeyValue | None] = list(self.values)
         if self.other is not None:
             keys.append(self.other)
@@ -155,7 +158,9 @@ class Category(DeclaredColumn):
 
 @frozen(init=False, repr=False)
 class Boolean(DeclaredColumn):
-    """Boolean column: booleans, 1 and 0, true t yes y, false f no n; everything else is NULL.
+    """Boolean column: booleans, 1 and 0, and the texts true t yes y 1, false f no n 0.
+
+    Case and spaces at both ends of a text do not matter. Everything else is NULL.
 
     `null=["n/a"]` lists texts that count as missing rather than unreadable in a report.
 
@@ -201,7 +206,10 @@ class Boolean(DeclaredColumn):
 
 @frozen(init=False, repr=False)
 class Text(DeclaredColumn):
-    """Free-text column, cut after `max_length` characters; its keys are unknown, so they need δ.
+    """Free-text column, cut after `max_length` characters.
+
+    No list of its values is public, so an answer can show them as keys only by private partition
+    selection, which needs a δ above 0.
 
     `strip`, `fold`, `aliases` and `null` come first, as for a Category; a value is then text as
     these steps write it.

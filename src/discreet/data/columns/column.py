@@ -10,8 +10,9 @@
 
 Each type reads a stored value (`read`), has a rule for NULL (`nulls`), and lists its public keys
 (`keys`) or refuses with the reason. The first four are ordered: a value is a whole number of
-steps from zero (of times: from 1970). `steps` reads it, `at` turns it back, `ends` are the bounds,
-`width` is the number of steps between them.
+steps from zero (of times: from 1970). `steps` reads a stored value as that number, and `at` turns
+the number back into a value. `ends` are the bounds in steps, `width` the number of steps between
+them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Base of column types: rule for NULL, bounds, whole steps from low to high, limit of listed keys.
 
-The rule for NULL is one for each column, declared, the same on every engine.
+Each column declares one rule for NULL, which all engines follow.
 
 A stored value is first read as its column's type (`cell`). NULL, NaN and every value that cannot be
 read are NULL. Then
@@ -30,7 +30,10 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class DeclaredColumn:
-    """Base of every column type: the rule for NULL, and the call that makes the column again."""
+    """Base of every column type: its rule for NULL, its declared options, and its `repr`.
+
+    `repr` writes the constructor call that makes an equal column.
+    """
 
     __slots__: tuple[str, ...] = ()
     default: object
@@ -43,7 +46,7 @@ class DeclaredColumn:
         return call(type(self).__name__, *bounds, **options)
 
     def options(self) -> dict[str, object]:
-        """Return the fields as they are declared; those that say nothing are None."""
+        """Return the fields as they are declared; a field at its default is None."""
         options = {}
         for name in self.__slots__:
             options[name] = declared_option(name, getattr(self, name))
@@ -56,7 +59,7 @@ class DeclaredColumn:
 
 
 def declared_option(name: str, value: object) -> object:
-    """Return the value of a field as it is declared; None if it says nothing.
+    """Return the value of a field as it is declared; None if that is the field's default.
 
     >>> from discreet.data.columns.declared import declared_option
     >>> declared_option("strip", False), declared_option("aliases", (("E.R.", "emergency"),))

@@ -42,12 +42,14 @@ PUBLIC = "state bounds that anyone may know without looking at the data"
 
 @frozen(init=False, repr=False)
 class Integer(DeclaredColumn, SteppedColumn[int]):
-    """Integer column from `low` to `high`: other values are clipped, fractions rounded to even.
+    """Integer column from `low` to `high`: values beyond are clipped.
 
-    `thousands=","` says that text is written 12,345; cells written otherwise are then unreadable.
-    `unit="kg"` says that the unit may be written beside the number, `units={"kg": 1, "g": "0.001"}`
-    that each of these may; a bare number is of the unit with factor 1. `outside="null"` makes other
-    values NULL; `null=["n/a"]` lists texts that are NULL.
+    Fractions are rounded to the nearest integer, halves to even. `thousands=","` says that text is
+    written 12,345, and `decimal=","` that it is written 3,5; cells written otherwise are then
+    unreadable. `unit="kg"` says that the unit may be written beside the number, and
+    `units={"kg": 1, "g": "0.001"}` that each of these may; a bare number is of the unit with factor
+    1. `outside="null"` makes values beyond the bounds NULL instead of clipping them;
+    `null=["n/a"]` lists texts that are NULL.
 
     >>> import discreet as dp
     >>> age = dp.Integer(0, 120)
@@ -133,7 +135,7 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
     A stored number is a double x. Its steps are nearest(x·n) if step = 1/n and nearest(x/n) if
     step = n, clamped to the steps of the bounds. That is one IEEE operation, so every engine
     agrees; it is exact if the step is a power of two. Rounding is monotone, so the result is the
-    same as clipping first and rounding then; no value is more than `ends` from zero.
+    same as clipping first and rounding then.
 
     `thousands` and `decimal` say how numbers are written in text, such as 1.688,80; cells written
     otherwise are then unreadable. `unit`, `units`, `outside` and `null` are as for an Integer. In a
@@ -216,7 +218,10 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
 
     @property
     def rounded(self) -> bool:
-        """Whether the step is the default; a declared step says that values are multiples of it."""
+        """Whether the step is the default one for the bounds, so that values are rounded to it.
+
+        Any other step was declared: the values are taken to be multiples of it.
+        """
         return self.step == default_step(self.low, self.high)
 
     @property
@@ -255,7 +260,7 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
 
 @lru_cache(maxsize=1024)
 def _grid(low: Fraction, high: Fraction, step: Fraction) -> tuple[float | None, tuple[int, int]]:
-    """Return the number of steps in one, if it is whole, and the ends in steps.
+    """Return 1/step if that is a whole number, else None; and the bounds in whole steps.
 
     Cached: it is the same for every cell of a column.
     """
@@ -393,7 +398,7 @@ def _within(x: float, ends: tuple[int, int], outside: Outside) -> int | None:
 
 
 def _stored_number(column: Integer | Real, value: object) -> tuple[int | float | None, Fraction]:
-    """Return the number of a stored value and the factor of its unit; None where it is no number."""
+    """Return the number of a stored value, None if it has none, and the factor of its unit."""
     if is_missing(value, column.null):
         return None, Fraction(1)
     if column.units is not None and isinstance(value, str):

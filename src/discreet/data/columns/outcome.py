@@ -1,4 +1,4 @@
-"""Outcome of reading one cell of text: missing, unreadable, clipped, unlisted, or read.
+"""Outcome of reading one cell of text: missing, unreadable, clipped, unlisted, or as it is written.
 
 The same rule in SQL is `engines.sql.reading.outcome`.
 
@@ -66,7 +66,10 @@ def _is_declared_missing(column: Column, cell: str) -> bool:
 
 
 def widest(column: Column) -> Column:
-    """Return the same rule without a default, another key or bounds: they hide outcomes."""
+    """Return the column without its default, its `other` key and its bounds.
+
+    Those hide whether a cell could be read. Columns with bounds get the widest ones of their type.
+    """
     wide = copy(column)
     changes: dict[str, object] = {"default": None}
     if isinstance(column, Category):

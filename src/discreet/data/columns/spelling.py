@@ -4,13 +4,15 @@ A cell's text goes through these steps, in this order:
 
 | step | declared by | what happens |
 |---|---|---|
-| 1 | `strip=True` | blanks at both ends are left out (`BLANKS`); other columns leave out spaces |
+| 1 | `strip=True` | blanks at both ends are left out (`BLANKS`) |
 | 2 | `fold=True` | case and accents are taken away by `fold_table` |
 | 3 | `null=["n/a"]` | a text of the list is NULL |
 | 4 | `aliases={"E.R.": "emergency"}` | a text of the list counts as another one |
 
-Lists are compared after steps 1 and 2 on both sides. Each step is a function of one cell, and every
-store writes the same steps in SQL (`engines.sql.reading.spelled`).
+Steps 1 and 2 are applied to the texts of the lists as well as to the cell, and then both are
+compared. Each step is a function of one cell, and every store writes the same steps in SQL
+(`engines.sql.reading.spelled`). Columns of other types declare `null` alone; they compare a cell
+without spaces at both ends.
 
 Law: tests/engines/test_spelled.py::TestEveryStoreReadsAsTheOracle
 """
@@ -95,7 +97,7 @@ def check_null(null: object) -> tuple[str, ...] | None:
 
 
 def check_truth_null(null: object) -> tuple[str, ...] | None:
-    """Check the missing marks of truths; refuse those that mean yes or no."""
+    """Check the texts that mean NULL in a Boolean column; refuse those that mean yes or no."""
     checked = check_null(null)
     for text in checked or ():
         if text.strip(" ").lower() in TRUE | FALSE:
@@ -213,7 +215,7 @@ def spellings_of(
 
 @lru_cache(maxsize=256)
 def key_by_spelling(spelling: Spelling, keys: tuple[KeyValue, ...]) -> dict[str, KeyValue]:
-    """Return the key of each text after strip and fold."""
+    """Return the key of each text of `spellings_of`, by the text after strip and fold."""
     return dict(spellings_of(spelling, keys))
 
 

@@ -1,7 +1,8 @@
 """Draft of a schema: stated facts, missing facts, and facts from the data to be confirmed.
 
-Guarantee: a fact that was read from the data is marked `needs_word`, and a schema with such a mark
-does not load until the steward removes it.
+Guarantee: bounds and units that were read from the data are marked `needs_word`. A schema with such
+a mark answers no question until the steward removes the mark. How cells are read, as proposed from
+the data, is listed under `looked_at`; that does not keep a schema from use.
 
 Law: tests/data/test_infer.py::TestDraft
 """
@@ -85,7 +86,7 @@ class Draft:
 
     @property
     def looked_at(self) -> tuple[str, ...]:
-        """Paths of the facts of reading that were taken from the data."""
+        """Paths of the facts about how cells are read that were proposed from the data."""
         paths: dict[str, None] = {}
         for proposal in self.proposals:
             paths |= dict.fromkeys(proposal.facts)
@@ -116,7 +117,7 @@ class Draft:
         return f"{HEAD}format = {FORMAT}\n\n{table}"
 
     def _proposed(self, name: str) -> dict[str, object]:
-        """Return the facts of reading that are proposed for a column whose bounds are open."""
+        """Return how cells are read, as proposed for a column whose bounds are still missing."""
         stated: dict[str, object] = {}
         for proposal in self.proposals:
             if proposal.column == name:

@@ -78,7 +78,9 @@ _CLOCK_FORM = re.compile(r"([ a])99:99(:99)?")
 
 
 def day_formats(form: str) -> tuple[str, ...]:
-    """Return the formats of days and times that cells of a form can have, rivals together.
+    """Return the formats of days and times that cells of this form can have.
+
+    Two formats are returned where both fit the same cells, such as 01/02/2024.
 
     >>> from discreet.data.drafting.forms import day_formats
     >>> day_formats("99/99/9999"), day_formats("9999-99-99a99:99"), day_formats("99 aa")

@@ -1,7 +1,8 @@
 """Guess of a column's type from its cells, and proposals for how they are written.
 
-A column of text is guessed to be numbers, days or truths if, with the proposals for it, at least
-nine of ten cells are read as such.
+A column of text is guessed to be numbers, days, times or booleans if, with the proposals for it, at
+least nine of ten cells that are not missing are read as such. A column in which any cell is a code,
+such as 0152, stays text.
 
 Law: tests/data/test_infer.py::TestSources, tests/data/test_proposals.py::TestGuess
 """
@@ -25,7 +26,7 @@ UNBOUNDED: dict[ColumnType, Column] = {
     "date": Date("0001-01-02", "9999-12-30"),
     "timestamp": Timestamp("0001-01-02T00:00:00", "9999-12-30T00:00:00"),
 }
-"""Columns without real bounds, by which cells are read before the steward has stated any."""
+"""Columns with very wide bounds, by which cells are read before the steward has stated any."""
 
 
 @frozen

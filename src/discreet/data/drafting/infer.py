@@ -1,4 +1,6 @@
-"""Schema inference: a draft from column names and the steward's answers, values only on request.
+"""Schema inference: a draft from column names, the steward's answers, and a look at the first rows.
+
+Bounds are read from the data only on request, and are then marked for the steward to confirm.
 
 Law: tests/data/test_infer.py::TestDraft, tests/data/test_infer.py::TestKinds
 """

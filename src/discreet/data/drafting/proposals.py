@@ -1,19 +1,20 @@
 """Proposals for a column: declarations under which more of its cells are read, each counted first.
 
-A proposal is made from the forms of cells that could not be read, and given only if it mends more
-cells than it breaks or reads otherwise than before. What is mended is counted over all cells by the
-caller: in Python over a sample (`infer`), in SQL over a whole source (`prepare`, `schema fix`).
+A proposal is made from cells that are unreadable, clipped or unlisted. It mends a cell that is then
+read, or known to be missing. It is given only if it mends more cells than it makes unreadable or
+changes to another value. The caller counts them: in Python over a sample (`infer`), in SQL over all
+cells of a source (`prepare`, `schema fix`).
 
 | cells | proposal |
 |---|---|
-| unreadable, clipped or unlisted marks of `known.MISSING_MARKS` | `null=` |
+| texts, numbers and days that usually mean a missing value (`known`) | `null=` |
 | numbers with separators, or with units of `known.UNITS` | `thousands=`, `decimal=`, `unit=`, `units=` |
 | days and times in other formats than declared | `format=`, the declared ones first |
 | unlisted text that strip or fold makes a key | `strip=`, `fold=` |
 | unlisted text in at least 20 rows that resembles one key | `aliases=` |
 
-Guarantee: a proposal mends more cells than it loses or changes. Where two formats mend as many
-cells (31/12 and 12/31), none is proposed.
+Guarantee: a proposal mends more cells than it makes unreadable or changes. Where two formats of a
+day mend equally many cells (31/12 and 12/31), neither is proposed.
 
 Law: tests/data/test_proposals.py::TestAdviceNeverHarms
 """
@@ -50,7 +51,7 @@ _SEPARATORS = (
     (",", None), (None, ","), (".", ","), (" ", ","), (" ", None), ("'", None), ("’", None),
     ("\u00a0", ","), ("\u202f", ","), ("\u00a0", None), ("\u202f", None),
 )  # fmt: skip
-"""Pairs of thousands separator and decimal mark; of those that gain as much the first is taken."""
+"""Pairs of thousands separator and decimal mark; of two that gain equally, the first is taken."""
 _UNIT = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+)?|[%‰°$€£¥]")
 _WHOLE = re.compile(" *[+-]?[0-9]+ *")
 _CLOSE = 0.8
@@ -294,7 +295,10 @@ def _clipped(column: Column, cells: Cells) -> int:
 
 
 def redeclare(column: Column, options: Options) -> Column | None:
-    """Return a column with other facts of reading; None if they contradict the rest of it."""
+    """Return a column with these options about reading in place of its own.
+
+    An option that is None is removed. The result is None if the options contradict each other.
+    """
     # A fact that is taken back is left out.
     facts = _without_none(column_to_dict(column) | options)
     try:
@@ -350,7 +354,10 @@ def _aliases(column: Column, cells: Cells) -> Iterator[tuple[Options, ...]]:
 
 
 def resembled_key(cell: str, keys: Iterable[str]) -> str | None:
-    """Return the only key that a text resembles: its beginning, its initials, or a slip in it.
+    """Return the only key that a text resembles, else None.
+
+    A text resembles a key if it is its beginning or its initials, begins with the key, or differs
+    by a typing error. Numbers in both have to be equal.
 
     >>> from discreet.data.drafting.proposals import resembled_key
     >>> wards = ["emergency", "intensive care", "surgery", "ward 1", "ward 2"]

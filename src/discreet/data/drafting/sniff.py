@@ -58,7 +58,7 @@ _ALL_KINDS: frozenset[ColumnType] = frozenset(
 
 @dataclass(slots=True)
 class Look:
-    """Types, extremes and forms of the values of one column so far."""
+    """Types, extremes and forms of the values of one column that were taken (`take`) so far."""
 
     kinds: frozenset[ColumnType] = _ALL_KINDS
     """Types that all values so far fit."""
@@ -115,7 +115,11 @@ class Look:
 
 @frozen
 class Looks:
-    """The looks of all columns, and the most rows of one person if an id was given."""
+    """The `Look` at every column, by name.
+
+    `most_rows` is the greatest number of rows of one person, if an id column was given and every
+    row was read; else None.
+    """
 
     columns: dict[str, Look]
     most_rows: int | None
