@@ -348,7 +348,7 @@ def _plan_table(
 
 
 def _why_marked(question: Question, marked: Question) -> str:
-    """Say which rows totals count that no cell shows, and how to show them or leave them out."""
+    """Return the sentence on rows that totals count and no cell shows: how to show or omit them."""
     names = [key.name for key in marked.keys if None in (key.values or ())]
     if not names:
         return ""

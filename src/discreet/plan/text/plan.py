@@ -1,18 +1,14 @@
 """Presentation of a plan as text, HTML and JSON: a table of its statistics, and lines below it.
 
-    column      holds
-    statistic   the name of a statistic, or below it a total that it is made from; "(keys)" for the
-                selection of keys
-    mechanism   the mechanism that adds the noise
-    scale       the scale of its noise
-    share       the fraction of the budget
+    statistic   a statistic, below it the totals that it is made from; "(keys)" selects keys
+    mechanism   adds the noise; "scale" of its noise; "share" of the budget
     counts      the contribution bound: how many rows of a unit count
     … % error   the predicted error at the plan's level, rounded up
     relative    the error over the number of rows per key
     price       the price of the release by itself
 
-Below it: the price, the data that the errors suppose and, for a workload strategy, its name, the
-RMSE of every set of keys, the alternatives with their RMSE, and the lower bound.
+Below it: the price, the data that the errors suppose, and for workloads the strategy, the RMSE of
+every set of keys, the alternatives and the lower bound.
 """
 
 from __future__ import annotations
@@ -128,9 +124,8 @@ def _many(number: int, noun: str) -> str:
 class PlanLine:
     """One line of the table: a statistic, or one of the totals it is made from.
 
-    `share` is its fraction of the budget, `counts` the contribution bound as text, `unit` the unit
-    of `error` (" rows" or ""), `relative` the error over the rows per key, `range` the least and
-    the greatest error where it depends on the data.
+    `unit` is the unit of `error` (" rows" or ""), `range` its least and greatest value if the data
+    decide.
     """
 
     statistic: str
@@ -324,10 +319,7 @@ def _range_clauses(plan: Plan) -> list[str]:
 
 
 def _quantile_clauses(plan: Plan) -> list[str]:
-    """Say between which quantiles a released quantile is expected to lie, and its interval.
-
-    Of more than three quantiles only the first and the last are described.
-    """
+    """Say where a released quantile and its interval are expected; of many, the first and last."""
     clauses = []
     errors = plan.statistic_errors()
     for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
