@@ -1,6 +1,8 @@
-"""Questions about private data: a small closed algebra, from SQL or from tables, with one meaning on every store.
+"""Questions about private data: a closed algebra, built from SQL or in Python, for every store.
 
-Start at `tree` (what can be asked), `expression` and `domain` (what rows say), `tally` (what a store is asked).
+A question means the same on every store: the exact totals are equal to the last digit. Start at
+`algebra.tree` (relations and questions), `algebra.expression` and `domains.domain` (values of
+rows), and `algebra.tally` (the request that a store gets).
 
 >>> import discreet as dp
 >>> from discreet.query import count, fingerprint, mean, parse

@@ -11,7 +11,7 @@ from .expression import Call, Expression, Function, call_of
 
 
 def leaves(function: Function, expression: Expression) -> list[Expression]:
-    """List the conditions that a chain joins.
+    """List the conditions that a chain of AND or OR joins; another expression is the only one.
 
     >>> from discreet.query.algebra.chain import leaves
     >>> from discreet.query.algebra.expression import Call, Field, Function
@@ -28,7 +28,7 @@ def leaves(function: Function, expression: Expression) -> list[Expression]:
 
 
 def balance(function: Function, parts: Sequence[Expression]) -> Expression:
-    """Join conditions, half of them on each side."""
+    """Join one condition or more by AND or OR as a balanced tree."""
     if len(parts) == 1:
         return parts[0]
     # The left half has the middle one: fingerprints depend on this shape.
@@ -39,9 +39,9 @@ def balance(function: Function, parts: Sequence[Expression]) -> Expression:
 
 
 def chain(function: Function, parts: Sequence[Expression]) -> Expression:
-    """Join conditions that may be chains themselves.
+    """Join conditions, which may be chains themselves, as one balanced tree.
 
-    However the chain was written, the same list of conditions is the same tree.
+    The same list of conditions gives the same tree, however it was nested.
     """
     conditions: list[Expression] = []
     for part in parts:

@@ -1,7 +1,7 @@
-"""Constant folding: exact numbers in one canonical form, and arithmetic on them at once.
+"""Constant folding: arithmetic on exact constants is computed where an expression is built.
 
-Equal constants are equal nodes, so that equal questions have equal fingerprints. Also the bins of
-one width as expressions, folded likewise.
+Numbers have one canonical form, so that equal questions have equal fingerprints. `bin_of` and
+`lower_edge` write bins of equal width as expressions that are folded in this way.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ def _is_number(expression: Expression) -> bool:
 
 
 def bin_of(x: Expression, start: Fraction, width: Fraction) -> Expression:
-    """Return the number of a value's bin, counted from 0 at `start`: ⌊(x − start)/width⌋."""
+    """Return the expression ⌊(x − start)/width⌋: the number of a value's bin, 0 at `start`."""
     above = x if start == 0 else fold(Function.SUBTRACT, x, exact(start))
     quotient = fold(Function.DIVIDE, above, exact(width))
     return call_of(Function.FLOOR, quotient)
 
 
 def lower_edge(x: Expression, start: Fraction, width: Fraction) -> Expression:
-    """Name a number's bin by its lower edge.
+    """Return the expression start + width·⌊(x − start)/width⌋: the lower edge of a number's bin.
 
     >>> from discreet.query.algebra.constant_folding import lower_edge
     >>> from fractions import Fraction

@@ -1,8 +1,8 @@
-"""Row expressions: a closed algebra of three nodes and an allow-list of functions.
+"""Expressions: columns, constants and calls of functions from an allow-list, over rows or results.
 
-Guarantee: numbers are exact (`domain`), so every engine gives the same integers. A sum,
-difference, product or comparison of grid numbers is computed on whole steps. A quotient is
-rounded half up to a declared step. No value of a row is a float.
+Guarantee: numbers of rows are exact (`domains.domain`), so every engine gives the same integers. A
+sum, difference, product or comparison of grid numbers is computed on whole steps. A quotient is
+rounded half up to the step of its domain. No value of a row is a float.
 
 NULL follows SQL: a function of NULL is NULL, except IS_NULL, COALESCE, CASE and the three-valued
 AND and OR.
@@ -239,7 +239,7 @@ def windows_of(expression: Expression) -> list[Call]:
 
 
 def operands_outside_windows(expression: Expression) -> list[Expression]:
-    """List the operands of an expression: columns, constants, and windows as a whole."""
+    """List the columns, constants and window calls in an expression; nothing inside windows."""
     if not isinstance(expression, Call) or expression.function in WINDOWS:
         return [expression]
     operands: list[Expression] = []

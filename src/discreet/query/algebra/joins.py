@@ -1,4 +1,4 @@
-"""Column names after a join: the right side's columns get names that the left side lacks."""
+"""Columns after a join: names that do not clash, and a flag for rows that an outer join adds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from .tree import Named, Relation, Select, unused_name
 
 
 def public_columns(rows: Relation, table: Schema) -> tuple[tuple[str, str], ...]:
-    """Name the columns of a public table beside those of the rows: (name here, public column).
+    """Name all columns of a public table so that they do not clash with those of the rows.
+
+    Return pairs (name in the join, name in the public table).
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.joins import public_columns
@@ -30,9 +32,9 @@ def public_columns(rows: Relation, table: Schema) -> tuple[tuple[str, str], ...]
 
 
 def with_unique_columns(left: Relation, right: Relation) -> tuple[Relation, dict[str, str]]:
-    """Rename the right side's columns where the left has their names.
+    """Rename those columns of the right side whose names the left side has.
 
-    Return the renamed relation, and the new name of each column.
+    Return the right side, renamed if need be, and the new name of each of its columns.
     """
     taken = list(columns_of(left))
     table = tables_of(right)[0].name
@@ -48,7 +50,9 @@ def with_unique_columns(left: Relation, right: Relation) -> tuple[Relation, dict
 
 
 def add_flag(rows: Relation) -> tuple[Relation, str]:
-    """Add a column that is always 1; after an outer join its NULL says that the rows are missing.
+    """Add a column that is always 1: after an outer join it is NULL where this side has no match.
+
+    Return the relation with the column, and the column's name.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.joins import add_flag

@@ -1,6 +1,7 @@
-"""Totals by a last key that no list names, in arrays: a quantile may count a hundred thousand cells.
+"""Totals of a tally in arrays, where the last key has too many values to be listed.
 
-A dictionary of so many cells takes longer to make than the store takes to count them.
+A quantile may count a hundred thousand cells. A dictionary of so many cells takes longer to make
+than the store takes to count them.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ Arrays: TypeAlias = tuple[Array, Array]
 
 
 class OpenTotals(Mapping[Values, tuple[int, ...]]):
-    """Totals of one term, by listed keys and in each by the whole numbers of the last key.
+    """Totals of one term: for the values of all keys but the last, two arrays by the last key.
 
-    As a mapping it is the dictionary of totals by all keys.
+    The arrays hold the whole numbers of the last key and their totals. Read as a mapping, it has
+    for the values of all keys a tuple of one total.
 
     >>> import numpy as np
     >>> from discreet.query.algebra.open_totals import OpenTotals

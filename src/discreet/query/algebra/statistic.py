@@ -1,14 +1,14 @@
-"""Statistics of a question: the closed set of aggregates, each with all facts about it in one place.
+"""Statistics of a question: the closed set of aggregates, each with all that is known about it.
 
 A class is a node of the query tree; its name and fields are part of fingerprints and never change.
-`declared` holds what the other packages need to know: SQL functions, Python builders, the argument that
-it takes, the kind of its result, and the file in `discreet.statistics` that releases it.
+`declared` holds what the other packages need to know: SQL functions, Python builders, the argument
+that it takes, the kind of its result, and the file in `discreet.statistics` that releases it.
 
     COUNT     Count  CountOf  CountPeople  CountPeopleIf  CountDistinct
     SUM, AVG  Sum  Mean
     moments   Variance  Covariance  Correlation
     choices   Quantile (MIN, MEDIAN, MAX)  Mode
-    shares    Overall: a statistic of all rows of another relation
+    (SELECT)  Overall: a statistic of all rows of another relation (scalar sub-query)
 
 Law: tests/query/test_statistic.py::TestDeclarations
 """
@@ -255,10 +255,10 @@ class Correlation:
 
 @frozen
 class Overall:
-    """(SELECT statistic FROM rows): one number of all rows of a relation, beside every key.
+    """(SELECT statistic FROM rows): a scalar sub-query, one number that is shown beside every key.
 
-    The relation has rows of its own, in which `statistic` means what it means alone. It is a count,
-    sum or mean; it is released once, whatever the number of keys.
+    `rows` may be another relation than that of the question. `statistic` is a count, sum or mean of
+    all its rows; it is released once, whatever the number of keys.
     """
 
     rows: Relation
@@ -289,7 +289,7 @@ STATISTICS: tuple[type[Statistic], ...] = get_args(Statistic)
 
 @frozen
 class AggregateFunction:
-    """SQL function: the statistic it makes, the number of its arguments, the fields that it sets."""
+    """SQL function: the statistic it makes, its number of arguments, the fields that it fixes."""
 
     make: Callable[..., Statistic]
     arity: int

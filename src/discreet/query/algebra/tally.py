@@ -1,7 +1,8 @@
-"""Tally: the one request an engine gets. Exact integer totals with bounded contributions.
+"""Tally: the only request for private rows to an engine: exact totals, contributions bounded.
 
-One row of totals per key, without noise and without floats. The meaning is fixed here, in
-integers, so that all engines agree to the last digit. Contribution bounding is by shares:
+One row of integer totals per key, without noise and without floats. The meaning is fixed here, in
+integers, so that all engines agree to the last digit. A *share* says how much of each unit counts
+(contribution bounding):
 
     Free()             every row counts in full
     RowShare(k)        of a person with n > k rows, each row's contribution c counts as
@@ -160,7 +161,7 @@ class Tally:
 
     @property
     def groups(self) -> tuple[Values, ...] | None:
-        """The listed groups of a `GroupRowShare`; None if every group is one."""
+        """The listed groups of a `GroupRowShare`; None if no list says which groups there are."""
         if self.only is None or not isinstance(self.share, GroupRowShare):
             return None
         width = self.share.keys
@@ -168,7 +169,7 @@ class Tally:
 
     @property
     def matched(self) -> tuple[Values, ...] | None:
-        """The rows of the joined list; None if none is joined."""
+        """The combinations in the list that keys are joined to; None if there is no such join."""
         if self.only is None or not self.joined:
             return None
         return tuple(dict.fromkeys(map(self.joined_values, self.only)))

@@ -1,6 +1,6 @@
 """Query tree: relations of rows, statistics of them, and post-processing of the noisy results.
 
-    Question   rows, keys, statistics, finish
+    Question   rows (a relation), keys, statistics, and finish (post-processing)
     Relation   Scan  Where  Select  JoinPublic  JoinPeople  Union  PerPerson
     Statistic  the closed set in `algebra.statistic`
 
@@ -46,19 +46,20 @@ def names_of(named: Iterable[tuple[str, object]]) -> list[str]:
 
 
 def by_name(names: Mapping[_T, str]) -> tuple[tuple[str, _T], ...]:
-    """Return things with their names, from the names of things."""
+    """Turn a mapping of things to names into pairs (name, thing)."""
     return tuple((name, thing) for thing, name in names.items())
 
 
 def own_fields(names: Iterable[str]) -> tuple[tuple[str, Field], ...]:
-    """Return columns that keep their names."""
+    """Return each name with the field of that name: columns that are shown as they are."""
     return tuple((name, Field(name)) for name in names)
 
 
 def unused_name(name: str, prefix: str, taken: Iterable[str]) -> str:
-    """Return a column name that no other has, in any case.
+    """Return a column name that is none of `taken`, whatever their case.
 
-    It is the name itself, else the name after the prefix, else that with a number.
+    It is `name` itself, else `prefix.name`, else that with a number from 2 on. A `prefix.name` that
+    would be too long for a store is replaced by "column".
 
     >>> from discreet.query.algebra.tree import unused_name
     >>> unused_name("city", "wards", ["ward"]), unused_name("ward", "wards", ["WARD", "wards.ward"])
@@ -99,10 +100,11 @@ class Scan:
 
 @frozen
 class BlockScan(Scan):
-    """The rows of a private table in the blocks of time in which their person counts.
+    """The rows of a private table that lie in blocks of time in which their person counts.
 
-    Only engines meet it: it takes the place of a Scan after planning, and has no fingerprint. Rows
-    without a time count nowhere.
+    A person counts in a limited number of blocks (`data.blocks`). Only engines meet this node: it
+    takes the place of a Scan after planning, and has no fingerprint. Rows without a time count
+    nowhere.
     """
 
     blocks: Blocks
@@ -142,9 +144,9 @@ class JoinPublic:
 
 @frozen
 class JoinPeople:
-    """Pairs of rows of one person from two relations, further matched on `on`.
+    """Pairs of rows of one person from two relations, for which the expressions in `on` are equal.
 
-    Names of columns must not collide. `outer`: rows of the left side ("left"), or of both
+    Names of columns must not clash. `outer`: rows of the left side ("left"), or of both sides
     ("full"), that match nothing stay, with NULLs beside them. The result for one person depends
     on that person's rows alone.
     """
@@ -240,7 +242,7 @@ class Finish:
 
 
 def expressions_of_finish(finish: Finish) -> list[Expression]:
-    """List all expressions of a finish: shown columns, order and conditions."""
+    """List all expressions of post-processing: shown columns, order, HAVING and QUALIFY."""
     expressions = [expression for _, expression in finish.columns]
     expressions += [expression for expression, _ in finish.order]
     for condition in (finish.having, finish.qualify):
@@ -251,11 +253,11 @@ def expressions_of_finish(finish: Finish) -> list[Expression]:
 
 @frozen
 class Nest:
-    """Hierarchy of keys: bins within wider bins, or a list of chosen combinations.
+    """Hierarchy of keys: bins within wider bins, or a list of chosen combinations of keys.
 
-    `places` are positions of the keys, the widest first. `rows` are all public combinations of
-    their values, in the order of their parents. A private row with none of these combinations is
-    in no cell.
+    `places` are the positions of its keys among the question's keys, the widest first. `rows` are
+    all public combinations of their values, those of one wider value together. A private row with
+    none of these combinations is in no cell.
     """
 
     places: tuple[int, ...]

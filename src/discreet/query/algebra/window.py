@@ -37,7 +37,10 @@ class WindowParts:
 
 
 def window_call(function: Function, parts: WindowParts) -> Call:
-    """Return the call of a window function with these parts; of LAG see `algebra.expression`."""
+    """Return the call of a window function with these parts: the inverse of `window_parts`.
+
+    It does not make LAG, whose arguments are in another order.
+    """
     arguments: list[Expression] = []
     if parts.value is not None:
         arguments.append(parts.value)

@@ -72,7 +72,7 @@ _TOTALLED = (Count, CountOf, CountPeople, CountPeopleIf, Sum, Mean)
 
 
 def require_sound(question: Question, public_values: PublicValues | None = None) -> Question:
-    """Return the question, with nested keys found, if every part of it is sound.
+    """Return the question, with its nested keys found, if its parts fit together and have bounds.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.statistic import Sum
@@ -149,9 +149,9 @@ def _check_total(name: str, total: Total) -> None:
 def _check_key(key: Key, domain: Domain) -> None:
     """Refuse public values of another type, and a value that is listed twice.
 
-    A unit counts in one cell of the list. Were a value there k times, so would the unit be, and
-    the mean of k answers would have k times less noise than was paid for. True, 1 and 1/1 are one
-    value.
+    A unit counts in one cell of the list. If a value were listed k times, the unit would count in k
+    cells, and the mean of these k answers would have 1/k of the variance that was paid for. True, 1
+    and 1/1 are one value.
     """
     if key.values is None:
         return
@@ -332,20 +332,21 @@ def _calls(expression: Expression) -> Iterator[Call]:
 
 @frozen
 class CheckedQuestion:
-    """A sound question, with the values of public tables with which it was checked."""
+    """A question that passed the check, and the reader of public tables that the check used."""
 
     question: Question
     public_values: PublicValues | None = None
     rows_public: bool = False
     """Whether the store holds every record it was given.
 
-    Under "replace" its number of rows is then public.
+    Under "replace" neighbours the number of rows of a table is public then.
     """
     _marked: list[Question | None] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def marked(self) -> Question | None:
-        """The question by which all sets of keys are sums of one table (`marked_question`).
+        """The question to the store from which all sets of keys are sums of one table; None if
+        there is none (`missing_keys.marked_question`).
 
         It is worked out once: a hierarchy may list 200,000 places.
         """

@@ -4,16 +4,21 @@
     total t     SELECT COUNT(*) FROM flights
     signed u    SELECT SUM(CASE WHEN delay > 60 THEN 1 ELSE -1 END) FROM flights
 
-The asked count is (t + u)/2: a row that meets the condition adds 1 + 1, any other 1 − 1. One row changes u
-by 1, as it changes a count. So with noise of variances s² and τ² the count has (s² + τ²)/4. Where t is
-known with s² = v, a count of variance v needs τ² = 3v only: a third of its price under Gaussian noise.
+The asked count is (t + u)/2: a row that meets the condition adds 1 + 1, any other 1 − 1. Adding or
+removing one row changes u by 1, as it changes a count. So with noise of variances s² for t and τ²
+for u the asked count has the variance (s² + τ²)/4. Where t is known with s² = v, a count of
+variance v needs τ² = 3v only: a third of its price under Gaussian noise.
 
-A charge without a known total measures both sides of the condition (`split`), for the price of one: a row
-is on one side. Their sum is a total of variance 2v, and the next count costs half.
+A charge without a known total measures both sides of the condition (`split`), the rows that meet
+it and the others, for the price of one count: a row is on one side. The sum of both is a total of
+variance 2v, with which the next count costs half.
 
-Any condition will do, on several columns too. Where it is NULL a row counts as one that does not meet it.
+A count has a contrast if its unit is a row, its keys are public, and WHERE stands directly over the
+table, with conditions that read columns, but none that a key reads. Where a condition is NULL a row
+counts as one that does not meet it.
 
-Guarantee: with the exact totals t and u, (t + u)/2 is the exact asked count; t is the sum of both sides.
+Guarantee: with the exact totals t and u, (t + u)/2 is the exact asked count; t is the sum of both
+sides.
 Law: tests/query/test_contrast.py::test_half_the_sum_is_the_asked_count
 """
 
@@ -40,7 +45,7 @@ class Contrast:
 
 
 def contrast_of(question: Question) -> Contrast | None:
-    """Return the contrast of a count under conditions; None for every other question.
+    """Return the contrast of a count under conditions; None for questions without one.
 
     >>> import discreet as dp
     >>> from discreet.query import describe

@@ -72,9 +72,10 @@ def _max_person_rows(rows: Relation) -> int:
 
 
 def max_groups_of(rows: Relation, *, keyed: bool = True) -> int:
-    """Return the largest number of keys in which one person counts: `max_groups`, or `max_rows`.
+    """Return the largest number of keys in which one unit counts.
 
-    Without keys there is one group.
+    For a person it is `max_groups`, but at most `max_rows`, combined over the tables that are
+    read. It is 1 where the unit is a row, and for a question without keys (`keyed` False).
 
     >>> import discreet as dp
     >>> from discreet.query.bounds.contribution_bounds import max_groups_of
@@ -108,9 +109,10 @@ def people_share(rows: Relation, *, keyed: bool) -> Share:
 
 
 def weight_of(reach: int, share: Share) -> int:
-    """Return the weight of a term whose contributions are at most `reach`.
+    """Return the weight of a term whose contributions are at most `reach` in size.
 
-    It is the least power of two that makes `weight · reach` at least `SHARE_FINENESS`.
+    It is the least power of two that makes `weight · reach` at least `SHARE_FINENESS`; 1 if every
+    row counts in full, since nothing is scaled then.
 
     >>> from discreet.query.algebra.tally import Free, RowShare
     >>> from discreet.query.bounds.contribution_bounds import weight_of

@@ -1,8 +1,9 @@
-"""Fan-out of joins: the multiplicity of one unit's rows, bounded by public facts.
+"""Fan-out of joins: how many rows one unit may have after joins, bounded by public facts.
 
-Rows take time and time is visible, so the bound also keeps a timing side channel closed.
+The run time depends on the number of rows, so the bound also limits a timing side channel.
 
-    Scan            `max_rows` of a person, as declared; 1 where a row is its own unit
+    relation        rows of one unit
+    Scan            `max_rows` of a person, as declared; 1 where the unit is a row
     Where, Select   no more
     JoinPublic      × the public rows that one row can match: 1 on a declared key, else
                     `max_rows` of a column
@@ -10,11 +11,12 @@ Rows take time and time is visible, so the bound also keeps a timing side channe
     Union           the sum
     PerPerson       1, or as many as rows if there are further keys
 
-A declared bound of a person is no fact about the store. The engines enforce it before rows are
-multiplied: of a person with n > k rows they keep k (truncation). These k are evenly spread over
-the person's rows, in the order of all columns of the relation. One person's rows decide which are
-kept, whatever is asked about them, and all engines agree. Where nothing multiplies, nothing is truncated: shares bound
-the total (`algebra.tally`), and time grows no faster than the stored rows.
+A store may hold more rows of a person than the declared bound k. The engines enforce it before a
+join multiplies rows: of a person with n > k rows they keep k (truncation). These k are evenly
+spread over the person's rows, in the order of all columns of the relation. So which rows are kept
+follows from that person's rows alone, and all engines keep the same. Where no join multiplies
+rows, nothing is truncated: shares bound the totals (`algebra.tally`), and the time grows no faster
+than the stored rows.
 
 Guarantee: all joins of a question make at most `MAX_JOINED_ROWS` rows of one unit.
 
@@ -77,11 +79,11 @@ def max_matches(join: JoinPublic) -> int:
 
 
 def person_rows(rows: Relation) -> int:
-    """Return the expected maximum of rows of one person, for shares and clipping.
+    """Return the number of rows to which one person's contribution is bounded, by declared bounds.
 
     A join on the person alone pairs every row with every other. A join on a further column, such
-    as an order's number, is taken to pair each row with one. This number only chooses where totals
-    are clipped and shares begin; no privacy promise depends on it.
+    as an order's number, is supposed to pair each row with one. Rows beyond this number are
+    truncated or scaled down; so no privacy promise depends on whether the supposition holds.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tree import JoinPeople, Scan, Union
@@ -95,15 +97,16 @@ def person_rows(rows: Relation) -> int:
 
 
 def person_groups(rows: Relation) -> int:
-    """Return the expected maximum of keys of one person, combined as `person_rows` combines."""
+    """Return the number of a person's keys that count, combined as `person_rows` combines."""
     return _count(rows, _declared_groups, _expected_pairs)
 
 
 def person_group_rows(rows: Relation) -> int | None:
-    """Return the expected maximum of rows of one person in one key; None if no table declares it.
+    """Return the number of a person's rows in one key that count; None if no table declares it.
 
     It combines as `person_rows` combines: a join on the person pairs the rows of a key on one side
-    with those of a key on the other. A table that declares nothing has `max_rows` in a key.
+    with those of a key on the other. A table without `max_rows_per_group` counts with its
+    `max_rows`.
 
     Guarantee: never more than `person_rows`, since each table declares at most its `max_rows`, and
     sums, products and maxima are monotone.
@@ -140,7 +143,7 @@ def _expected_pairs(join: JoinPeople, left: int, right: int) -> int:
 
 
 def _max_rows(rows: Relation) -> int:
-    """Bound the rows of one unit for any matches, if every side is truncated to its bound."""
+    """Bound the rows of one unit, however rows match, if every side of a join is truncated."""
     return _count(rows, _declared_rows, _max_pairs)
 
 
@@ -212,9 +215,10 @@ def _cut(rows: Relation) -> int | None:
 
 
 def find_cut(join: JoinPublic) -> int | None:
-    """Return the number of rows a person is truncated to before a join with a public table.
+    """Return the number of rows to which a person is truncated before a join with a public table.
 
-    It is None if no row can become several.
+    It is None if nothing has to be truncated: no row can match several public rows, or the rows of
+    a person are bounded already.
     """
     if max_matches(join) > 1:
         return _cut(join.rows)
@@ -222,9 +226,10 @@ def find_cut(join: JoinPublic) -> int | None:
 
 
 def find_cuts(join: JoinPeople) -> tuple[int | None, int | None]:
-    """Return the number of rows a person is truncated to on each side of a join on the person.
+    """Return the number of rows to which a person is truncated on each side of a join of people.
 
-    A side that is truncated to one row cannot multiply the other, which then stays as it is.
+    None for a side that is not truncated: its rows are bounded already, or the other side has one
+    row per person and so cannot multiply them.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tree import JoinPeople, Scan

@@ -4,21 +4,21 @@
 
     asked                                    finer                          summed over
     GROUP BY month                           GROUP BY month, origin         every origin
-    WHERE hour = 9 GROUP BY month            GROUP BY month, hour, origin   every origin, of one hour
-    WHERE month > 6 GROUP BY month           GROUP BY month                 nothing; some months are shown
+    WHERE hour = 9 GROUP BY month            GROUP BY month, hour, origin   all origins, of one hour
+    WHERE month > 6 GROUP BY month           GROUP BY month                 nothing; some cells shown
     GROUP BY month, at another spend         GROUP BY month                 nothing
 
-A filter of several cells (`WHERE hour < 9`) is no roll-up: who has seen the cells could choose it by
-their noise.
+A condition on a further key that holds for several of its values, but not all (`WHERE hour < 9`),
+gives no roll-up: who has seen the cells could have chosen the condition by their noise.
 
 The rows of an asked cell are the rows of the finer cells that are summed, each in one of them:
 
-- a condition is taken over by a key only if it reads that column alone, and is not true of NULL: a row
-  without a listed value is in no cell, and the condition drops it too;
+- a condition is taken over by a key only if it reads that column alone, and is not true of NULL: a
+  row without a listed value is in no cell, and the condition drops it too;
 - a key without a condition is summed over only if no row can be without one of its values.
 
-Only counts and sums of rows add up so, and only where each row is a unit (`Rows`): a person's cap
-counts the rows that pass WHERE.
+Only counts and sums of rows add up so, and only where the unit is a row (`Rows`): a person's cap
+counts the rows that pass WHERE. A finer question has at most 2 further keys and 10,000 cells.
 
 Guarantee: an exact asked total is the sum of the exact totals of the finer cells.
 Law: tests/query/test_finer_questions.py::test_cells_add_up_to_the_asked_ones
@@ -52,8 +52,9 @@ MAX_ADDED = 2
 class FinerQuestion:
     """A finer question, and which of its cells are summed.
 
-    `kept` are the values of each key that is asked for, in the order of the keys. `summed` are the values
-    over which each further key is summed.
+    The finer question has the asked keys first, then further keys. `kept` has the shown values of
+    each asked key, `summed` the values over which each further key is summed, both in the order of
+    the keys.
     """
 
     question: Question
@@ -133,7 +134,9 @@ def _adds_up(question: Question) -> bool:
 
 @frozen
 class _Asked:
-    """A question, the rows below its conditions, the conditions, and keys that a table may have instead."""
+    """A question, the rows below its conditions, the conditions that a finer question must keep,
+    and the keys that it has in place of the asked ones.
+    """
 
     question: Question
     table: Relation
@@ -147,7 +150,10 @@ def _with_all_values(
     conditions: Sequence[Expression],
     public_values: PublicValues | None,
 ) -> Iterator[_Asked]:
-    """List the question as it is, and with keys that have all values where conditions chose some of them."""
+    """List the question as it is, and without the conditions that choose values of its own keys.
+
+    In the second form these keys have all their public values.
+    """
     yield _Asked(question, table, tuple(conditions), question.keys)
     left = list(conditions)
     keys = []
@@ -220,7 +226,10 @@ def _holds(condition: Expression, name: str, value: Scalar) -> bool:
 def _holds_all_rows(
     finer: FinerQuestion, conditions: Sequence[Expression], public_values: PublicValues | None
 ) -> bool:
-    """Return whether no row is lost where a key is summed over: only a condition may have dropped it."""
+    """Return whether the sums over the further keys have every row of the asked cells.
+
+    A further key may lack a value only in rows that a condition on its column drops.
+    """
     absent = set(absent_keys(finer.question, public_values))
     taken_over: set[str] = set()
     for condition in conditions:

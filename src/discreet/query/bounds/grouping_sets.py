@@ -1,14 +1,15 @@
-"""Several sets of keys at once (GROUPING SETS), and running totals.
+"""Several sets of keys at once (GROUPING SETS, CUBE, ROLLUP), and running totals.
 
-They are computed from the exact totals of finest cells, so only statistics that are sums of their
-parts can be asked. `by_sums` rewrites others where that is possible:
+All their cells are sums of the finest cells: the combinations of values of all keys. So only
+statistics that are sums over disjoint rows can be asked. `by_sums` rewrites others where that is
+possible:
 
     AVG(x)                     SUM(x) / COUNT(x)
     COUNT(DISTINCT person)     COUNT(*), where a person has one row at most
 
-**Wide sets** have so many keys that their finest cells are not counted. All pairs of fourteen keys
-have 150,000 cells, their finest table 10^17. So the store is asked for a few tables that together
-hold all sets, joined where they are small (a cover, `workloads.covers`).
+**Wide sets** have more than 100,000 finest cells, which are not counted. For example, all pairs of
+fourteen keys may have 150,000 cells in all, and their finest table 10^17. Instead the store is
+asked for a few tables, each of which holds one set or more (a cover, `workloads.covers`).
 
 Guarantee: a row counts in all tables of wide sets or in none. A key that a row may be without has a
 value for these rows (`missing_keys.marked_question`), so sums of one table are those of another.
@@ -58,7 +59,10 @@ _MAX_JOINED_CELLS = 4096
 
 
 def by_sums(question: Question) -> Question:
-    """Return a question of several sets with means, and people of one row each, as sums.
+    """Return a question of several sets with means as sum over count, computed after the release.
+
+    COUNT(DISTINCT person) becomes COUNT(*) where a person has one row at most. Other questions are
+    returned as they are.
 
     >>> import discreet as dp
     >>> columns = {"sex": dp.Category(["f", "m"]), "age": dp.Integer(0, 9)}
@@ -92,7 +96,7 @@ def by_sums(question: Question) -> Question:
 def _name_sum(
     statistic: Statistic, wanted: str, name_of_sum: dict[Statistic, str], used_names: list[str]
 ) -> str:
-    """Return the name of a sum, a new one if it is not asked yet."""
+    """Return the name of a sum that is asked already, or name it after `wanted`."""
     new_name = unused_name(wanted, "statistic", (*used_names, *name_of_sum.values()))
     return name_of_sum.setdefault(statistic, new_name)
 
@@ -283,7 +287,7 @@ def _cover(sizes: tuple[int, ...], sets: KeySets) -> KeySets:
 
 
 def cover_of(question: Question) -> KeySets:
-    """Return the tables to count, as positions of their keys: together they hold every set."""
+    """Return the tables to count for wide sets, as positions of keys; each set is in one of them."""
     return _cover(key_sizes(question), question.sets or ())
 
 
@@ -293,5 +297,5 @@ def table_cells(question: Question, places: tuple[int, ...]) -> tuple[Values, ..
 
 
 def table_question(question: Question, places: tuple[int, ...]) -> Question:
-    """Return the question by the keys of one table."""
+    """Return the question grouped by the keys at these places, without sets."""
     return replace(question, keys=pick(question.keys, places), sets=None)

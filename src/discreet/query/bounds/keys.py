@@ -10,7 +10,7 @@ Their values come from
 narrowed by those conditions of WHERE that read the same columns alone. NULL is a key only if a
 column in the expression declares `null_key`; otherwise rows with NULL are in no group.
 
-Guarantee: the list holds every value that can occur; it may hold values that cannot.
+Guarantee: the list holds every value but NULL that can occur; it may hold values that cannot.
 
 Law: tests/query/test_keys.py::TestEveryList
 """
@@ -101,7 +101,7 @@ def public_keys(
 
 
 def _in_order(expression: Expression, values: Values) -> Values:
-    """Keep the declared order of a column; put computed numbers in order, NULL last."""
+    """Order public values: as declared for a column, ascending for computed numbers, NULL last."""
     simple = list(map(simplest, values))
     numbers = [value for value in simple if isinstance(value, int | Fraction)]
     if isinstance(expression, Field) or len(numbers) < len(simple) - simple.count(None):
@@ -129,7 +129,10 @@ def _all_known(lists: Sequence[KeyValues]) -> list[Values] | None:
 
 
 def _combine(expression: Expression, relation: Relation, search: _Search) -> KeyValues:
-    """Evaluate on every combination of its columns' values that the conditions allow."""
+    """List the values of an expression for all allowed combinations of its columns' values.
+
+    None if the values of a column are unknown, or the combinations too many.
+    """
     names = sorted(fields_of(expression))
     listed = [_known_values(name, relation, search) for name in names]
     sizes = [len(values) for values in listed if values is not None]
@@ -163,7 +166,7 @@ def _is_year(expression: Expression) -> bool:
 
 
 def _tests(relation: Relation, names: frozenset[str]) -> list[Expression]:
-    """List the conditions that read these columns only."""
+    """List the conditions directly over a relation that read none but these columns."""
     tests: list[Expression] = []
     while isinstance(relation, Where):
         for condition in leaves(Function.AND, relation.condition):
@@ -235,7 +238,7 @@ def _apply(
 
 
 def _range(domain: Domain, most: int) -> KeyValues:
-    """List a short range of steps, days or seconds, and NULL."""
+    """List NULL and a range of steps, days or seconds; None if these are more than `most`."""
     match domain:
         case Whole(step=step, low=low, high=high) if high - low < most:
             by = step.numerator if step.denominator == 1 else step

@@ -1,8 +1,9 @@
-"""Rows without a key: the rows that a set of keys counts, from schema and question alone.
+"""Rows without a key: which rows each set of keys counts, from schema and question alone.
 
 A row counts in a table GROUP BY a, b if it has a public value of a and one of b. A NULL, unlisted
-or unreadable value is none, so that row is in no cell of this table. Summed over b alone (a margin,
-a total) it does count. Which rows a table lacks is decided by causes:
+or unreadable value is none, so such a row is in no cell of this table. In a table that does not
+group by the missing key (a margin, a total) the row does count. Why a row may be in no cell of a
+key is stated as causes:
 
     key                                                      the key is absent where
     COALESCE(…, 'none'), CASE … ELSE 'x' END, a column that  never: no cause
@@ -13,12 +14,12 @@ a total) it does count. Which rows a table lacks is decided by causes:
     levels of a listed hierarchy                             a row is in none of its combinations:
                                                              the hierarchy is one cause
 
-Tables of several sets are made from the same finest cells. Where their causes differ, a key has one
-more value there, "none of the public keys" (`marked_question`). Sets that do not name this key sum
-over it, so no row is lost.
+All sets of keys of a question are sums of the same finest cells. Where their causes differ, a key
+has one more value in the finest cells, "none of the public keys" (`marked_question`). Sets without
+this key sum over it, so they lose no row.
 
-Where rows are capped by group (`People.max_rows_per_group`), each set of keys weighs them by its own
-groups. No table is then a sum of another's cells: the set itself is one more cause.
+Where rows are capped by group (`People.max_rows_per_group`), each set of keys weighs them by its
+own groups. No table is then a sum of another's cells: the set itself is one more cause.
 
 Guarantee: two sets of keys with the same causes count exactly the same rows with the same weights,
 whatever the data are. A row counts in a set if and only if none of the set's causes applies to it.
@@ -124,7 +125,10 @@ def marked_question(question: Question, public_values: PublicValues | None) -> Q
 
 
 def _with_marks(question: Question, places: Sequence[int], known: ColumnValues) -> Question:
-    """Return the question with NULL as the last value of some keys, for rows without the others."""
+    """Return the question with one more value, NULL, of the keys at some places.
+
+    A row that has none of the listed values of such a key has this value.
+    """
     keys = list(question.keys)
     nest = question.nested
     for place in places:
@@ -148,7 +152,7 @@ def _null_if_unlisted(expression: Expression, values: Values, known: ColumnValue
 
 
 def _constants(expression: Expression, values: Iterable[Scalar], known: ColumnValues) -> Constants:
-    """Return values of a key as constants: days and seconds, which are whole numbers, as times."""
+    """Return values of a key as constants; whole numbers of days or seconds are marked as times."""
     domain = domain_of(expression, columns_of(known.rows))
     time = None
     if isinstance(domain, Day):
@@ -326,9 +330,9 @@ def _known_values(question: Question, public_values: PublicValues | None) -> Col
 
 
 def _causes_of_keys(question: Question, known: ColumnValues) -> tuple[list[Causes], bool]:
-    """Return the causes by which a row is absent from the cells of each key.
+    """Return for each key the causes by which a row may be in none of its cells.
 
-    Also return whether the hierarchy is a listed one.
+    Also return whether the question has a hierarchy that was listed, not found from one column.
     """
     nest = question.nested
     causes_of_keys = [_causes_of(key, known) for key in question.keys]

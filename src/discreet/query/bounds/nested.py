@@ -1,9 +1,10 @@
-"""Nested keys (hierarchies): bins of several widths, codes of tracts, counties and states.
+"""Nested keys (hierarchies): bins of several widths; codes of tracts, counties and states.
 
-Keys that read one and the same column follow from it, so their possible combinations are public:
-those that some public value of the column has. If each value of a narrower key lies in exactly one
-of every wider key, the keys are nested (`Nest`). Then only these combinations are counted, instead
-of the product of all values.
+If several keys are computed from one column, their possible combinations are public: those that
+some public value of the column gives. If each value of a narrower key lies in exactly one value of
+every wider key, the keys are nested (`Nest`). Then only these combinations are counted, instead of
+the product of all values. A hierarchy may also be listed in the question; then this module checks
+it.
 
 Law: tests/query/test_sets.py::TestTrees
 """
@@ -64,7 +65,10 @@ class ColumnValues:
 
 
 def with_nest(question: Question, known: ColumnValues) -> Question:
-    """Return a question for several sets of keys with its nested keys found; others unchanged.
+    """Return a question for several sets of keys with the hierarchy of its keys, if it has one.
+
+    Keys of a column whose values were too many to be listed get their values here. Questions
+    without sets, or with a hierarchy, are returned as they are.
 
     Refuses: with `UnsupportedQuery` bins of one column that overlap: no set of them is a sum of
     another's.
@@ -225,7 +229,7 @@ def _width(expression: Expression) -> int | None:
 
 
 def in_order(rows: Iterable[Values]) -> tuple[Values, ...]:
-    """Return rows in the order of their parents.
+    """Sort combinations so that those of one wider value are together.
 
     Each widest value comes where it first occurs, and so do the narrower ones within it.
     """
@@ -243,10 +247,10 @@ def in_order(rows: Iterable[Values]) -> tuple[Values, ...]:
 
 
 def check_nest(question: Question, nest: Nest) -> None:
-    """Refuse a hierarchy that does not fit the keys, and sets that mix its nodes.
+    """Refuse a hierarchy that does not fit the keys, and sets that cannot tell its nodes apart.
 
-    Combinations are listed each once, in the order of their parents, of values of the keys. One
-    that was listed twice would be counted twice, and a unit in it would weigh twice.
+    Each combination must be listed once, consist of values of the keys, and stand beside those of
+    the same wider value. One that was listed twice would be counted twice, and a unit in it too.
     """
     clause = "keys" if question.sets is None else "hierarchy"
     if not _is_list_of_keys(question, nest) or len(set(nest.rows)) < len(nest.rows):
@@ -285,7 +289,7 @@ def _depths_in(nest: Nest, one_set: Sequence[int]) -> list[int]:
 
 
 def _check_set(question: Question, nest: Nest, depths: Sequence[int]) -> None:
-    """Refuse a set whose levels do not tell the nodes of its narrowest level apart."""
+    """Refuse a set in which two nodes of its narrowest level look alike, as towns of one name."""
     if not depths:
         return
     narrowest = depths[-1]
@@ -380,7 +384,7 @@ def _cells_of(question: Question, one_set: Sequence[int]) -> Iterator[Values]:
 
 
 def count_cells(question: Question) -> int:
-    """Return the number of finest cells."""
+    """Return the number of finest cells: the combinations of all keys, nested ones as listed."""
     sizes = key_sizes(question)
     nest = question.nested
     if nest is None:

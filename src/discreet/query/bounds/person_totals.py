@@ -1,7 +1,8 @@
 """Totals of one person's rows, with bounds that follow from public facts.
 
-At most `People.max_rows` rows of a person count, so a sum lies within that many times a value's
-bounds. A total beyond its bounds is clipped.
+A sub-query that groups by the person makes such totals. At most `People.max_rows` rows of a person
+are supposed, so a sum has that many times the bounds of a value. A total beyond its bounds is
+clipped.
 
 Guarantee: the bounds of a total hold for every store, because engines enforce them.
 
@@ -37,7 +38,11 @@ from .relation_facts import columns_of
 
 @dataclass(slots=True)
 class PersonTotals:
-    """Collector of totals of each person's rows; each is computed once and has its own name."""
+    """Collects the totals that a sub-query by person needs; equal totals share one column.
+
+    `rows` and `keys` are those of the sub-query, `found` the names of the totals so far, `types`
+    the types of keys and totals by name.
+    """
 
     rows: Relation
     keys: Named
@@ -50,7 +55,12 @@ class PersonTotals:
             self.types[name] = type_of_domain(domain_of(key, domains))
 
     def expression(self, statistic: Statistic, wanted: str | None) -> Expression:
-        """Return a statistic of one person's rows as an expression of totals."""
+        """Return a statistic of one person's rows as an expression of totals, which are collected.
+
+        `wanted` is the name of its column, if the user gave one.
+
+        Refuses: statistics other than COUNT, SUM, AVG, MIN and MAX.
+        """
         name = wanted or statistic_name(statistic)
         match statistic:
             case Count():
@@ -116,7 +126,7 @@ def _count(rows: Relation) -> Total:
 
 
 def _sum(expression: Expression, rows: Relation) -> Total:
-    """Sum a number over a person's rows that have it: over at least one of them."""
+    """Return the sum over a person's rows that are not NULL, clipped to that of 1 to `max_rows` rows."""
     domain = _number("SUM", expression, rows)
     max_rows = person_rows(rows)
     # Of 1 to max_rows rows: a positive low is reached by one row, a negative one by all.

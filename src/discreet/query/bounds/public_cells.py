@@ -1,4 +1,4 @@
-"""Public cells: an ordered list of disjoint cells; every value of an expression is in one."""
+"""Public cells: an ordered list of disjoint cells, fixed in advance, in which rows are counted."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from ..domains.domain import Scalar, Values
 
 @frozen
 class Cells:
-    """Expressions that tell a row's cell, the cells by their values, and the ends of each cell.
+    """Cells of rows, by the values of some expressions.
 
-    `open`: every value that is not NULL is a cell, and nobody lists them.
+    A row is in the cell whose entry in `places` equals the values of `expressions` for that row; a
+    row with other values is in none. `ends` has the least and the greatest value in each cell. If
+    `open`, every value that is not NULL is a cell, and `places` does not list them.
     """
 
     expressions: tuple[Expression, ...]

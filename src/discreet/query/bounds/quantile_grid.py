@@ -1,14 +1,15 @@
 """Public cells of a quantile, chosen from declared bounds and never from data (discretisation).
 
-A cell is one step of the declared grid, or wider the further it lies from 0. A number u steps from
-the anchor (0, or the bound that is nearer to it) is in cell
+The *anchor* is 0, or the declared bound nearer to 0. Cells are one step of the declared grid near
+the anchor, and wider the further away they lie. A number u steps from the anchor is in cell
 
-    u                    while u < 2^(fine + 1): a cell is one step of the declared grid
-    e·2^fine + ⌊u/2^e⌋   with 2^(fine + e) ≤ u < 2^(fine + e + 1): cells of 2^e steps, at most
-                         2^−fine of u wide
+    cell                 for
+    u                    u < 2^(fine + 1): cells of one step
+    e·2^fine + ⌊u/2^e⌋   2^(fine + e) ≤ u < 2^(fine + e + 1): cells of 2^e steps, ≤ 2^−fine·u
 
-on either side of 0, so cells are in order and touch; a grid of few steps is cut into its steps. A
-day is a cell. So is a second in a short range, else its hour, else its day.
+Below the anchor cells are mirrored and have negative numbers. So cells are in order and touch each
+other. Of dates each day is a cell. Of timestamps each second is one in a short range, else each
+hour, else each day.
 
 Law: tests/query/test_quantile_grid.py::test_numbers
 """
@@ -33,10 +34,13 @@ _MAX_HOURS = 1 << 18
 
 @frozen
 class QuantileGrid:
-    """Expressions that tell a row's cell, and the first and last whole step of every cell.
+    """Cells of a range of values, and the expressions that compute the cell of a row.
 
     | field | meaning |
     |---|---|
+    | low, high | the public range, in steps |
+    | anchor | the step from which cells grow |
+    | fine | cells are at most 2^−fine of their distance from the anchor wide |
     | step | value of one step; None for days and seconds |
     | wide | steps of every cell (3600 for hours); 0 for cells that grow by `fine` |
     | blur | largest error of a value that was rounded to its steps |
@@ -68,15 +72,14 @@ class QuantileGrid:
 
     @property
     def doubling(self) -> int:
-        """Number of cells after which their width doubles, from twice as many on.
-
-        It is 0 for days and seconds.
+        """Number of cells, 2^fine, after each of which their width doubles; the first 2·2^fine
+        have one step. It is 0 for days and seconds.
         """
         return 0 if self.wide else 1 << self.fine
 
     @property
     def grain(self) -> Fraction | None:
-        """Largest width of a cell, as a part of its distance from the anchor.
+        """Largest width of a cell, as a fraction of its distance from the anchor.
 
         It is None if a cell is one step.
         """
@@ -144,9 +147,9 @@ def _cell_steps(cell: int, fine: int) -> tuple[int, int]:
 
 
 def quantile_grid_of(of: Expression, columns: dict[str, Domain], most: int) -> QuantileGrid:
-    """Cut the public range of an expression into about `most` cells.
+    """Cut the public range of an expression into about `most` cells at most, as fine as possible.
 
-    There are more where cells of 2^-10 of a number need them.
+    There are more if cells of 2^-10 of their distance from the anchor need them, and for days.
 
     >>> from discreet.query.bounds.quantile_grid import quantile_grid_of
     >>> from discreet.query.domains.domain import Whole

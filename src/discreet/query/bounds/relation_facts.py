@@ -176,7 +176,7 @@ def _union_columns(parts: tuple[Relation, ...]) -> dict[str, Domain]:
 
 
 def tables_of(relation: Relation) -> tuple[Schema, ...]:
-    """List the private tables a relation reads, once for each time it reads them."""
+    """List the private tables that a relation reads; one that is read twice is listed twice."""
     if isinstance(relation, Scan):
         return (relation.schema,)
     tables: tuple[Schema, ...] = ()
@@ -293,9 +293,9 @@ _PARTIAL = {
     Function.EXPONENTIAL,
     *WINDOWS,
 }
-"""Functions that may be NULL though all arguments are values, unless a constant ≠ 0 divides."""
+"""Functions that may be NULL though all arguments are values; DIVIDE by a constant ≠ 0 may not."""
 _NEVER: frozenset[str] = frozenset()
-"""No column decides: the expression is a value in every row."""
+"""No column decides whether the expression is NULL: it is a value in every row."""
 
 
 def always_present(expression: Expression, rows: Relation) -> bool:

@@ -70,9 +70,9 @@ from .relation_facts import multiplicity, neighbours_of, unit_of
 
 @frozen
 class Corner:
-    """One unit counts in `groups` keys as `rows` rows each and in one more as `rest` rows.
+    """One unit counts in `groups` keys as `rows` rows each, and in one more key as `rest` rows.
 
-    Any unit's totals are a mixture of such corners.
+    The totals of any unit are a mixture of such corners (theorem of the module).
     """
 
     groups: int
@@ -90,14 +90,17 @@ class Corner:
         return self.groups * self.rows**2 + self.rest**2
 
     def within(self, cells: int | None) -> Corner:
-        """Return the corner where there are so many keys; None if that is not known."""
+        """Return the corner for a question with `cells` keys; None if their number is unknown.
+
+        A unit cannot count in more keys than there are.
+        """
         if cells is None or cells > self.groups:
             return self
         return Corner(cells, self.rows)
 
 
 def corner_of(tally: Tally) -> Corner:
-    """Return the corners of one unit's totals: in how many keys it counts as how many rows.
+    """Return in how many keys one unit counts at most, and as how many rows, by the tally's share.
 
     >>> from discreet.query.algebra.tally import Free, Tally
     >>> from discreet.query.bounds.sensitivity import corner_of
@@ -127,9 +130,10 @@ def corner_of(tally: Tally) -> Corner:
 
 
 def influence(tally: Tally, place: int, cells: int | None = None) -> Sensitivity:
-    """State the sensitivity of the totals of one term, a vector over `cells` keys.
+    """Return the sensitivity of the totals of the term at `place`, a vector over `cells` keys.
 
-    `cells` is None if the number of keys is not known.
+    `cells` is None if the number of keys is not known. Totals are in whole steps times the term's
+    weight. The neighbour relation is that of the tables.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tally import GroupShare, Tally, Term
@@ -149,7 +153,7 @@ def influence(tally: Tally, place: int, cells: int | None = None) -> Sensitivity
 
 
 def joint_influence(tally: Tally, most: int) -> Sensitivity:
-    """State the sensitivity of all terms together, if a row adds at most `most` to them in L1.
+    """Return the sensitivity of all terms together, if a row adds at most `most` to them in L1.
 
     Proof. Free: m rows add vectors of L1 norm at most `most` each, in whatever keys. RowShare(k):
     of n > k rows each coordinate is shrunk to at most k/n of itself, so n rows sum to k·most at
@@ -182,7 +186,7 @@ def joint_influence(tally: Tally, most: int) -> Sensitivity:
 
 
 def pair_influence(tally: Tally, most: int) -> Sensitivity:
-    """State the sensitivity of two totals (C, R) of one cell under replace neighbours.
+    """Return the sensitivity of two totals (C, R) of one cell under "replace" neighbours.
 
     A row adds (c, r) with |c| ≤ r ≤ `most`, or nothing.
 
@@ -227,7 +231,7 @@ def _within(count: int, cells: int | None) -> int:
 
 
 def _norms(tally: Tally, corner: Corner, bounds: tuple[int, int], cells: int | None) -> Sensitivity:
-    """Return the norms of the table above; `bounds` are those of one row's contribution."""
+    """Return Δ1, Δ2² and Δ∞ by the module's formulas; `bounds` are those of one row's value."""
     low, high = bounds
     c = max(-low, high)
     if neighbours_of(tally.rows) == ADD_REMOVE:
@@ -244,7 +248,7 @@ def _norms(tally: Tally, corner: Corner, bounds: tuple[int, int], cells: int | N
 def _met_corners(
     corner: Corner, bounds: tuple[int, int], cells: int | None
 ) -> Iterator[tuple[int, int]]:
-    """List Δ1 and Δ2² of pairs of corners: those of the table above, at both ends of t."""
+    """List Δ1 and Δ2² of the lines of the module's table for "replace", at both ends of t."""
     low, high = bounds
     g, r, q = corner.groups, corner.rows, corner.rest
     c = max(-low, high)
@@ -283,7 +287,7 @@ def _changed_keys(tally: Tally, l1: int, cells: int | None, *, units: int) -> in
 
 
 def distinct_influence(tally: Tally, keys: int | None = None) -> Sensitivity:
-    """State the sensitivity of *how many* values occur, a vector over `keys` keys.
+    """Return the sensitivity of *how many* values occur, a vector over `keys` keys.
 
     The tally counts whole people, or rows, per key and value with weight 1 and high 1. A person in
     more than g pairs of key and value has a share s < 2^20 and adds ⌊s/2^20⌋ = 0 to each, so a unit
@@ -320,9 +324,9 @@ def _unit_total(tally: Tally) -> int:
 
 
 def rank_influence(tally: Tally, at: Fraction, keys: int | None = None) -> int:
-    """State the sensitivity of the rank scores of a quantile, all keys together.
+    """Return the sensitivity of the rank scores of the quantile `at` = q, all keys together.
 
-    It counts in 1/denominator of a step. The score of cell o in one key is
+    The result is in steps divided by the denominator of q. The score of cell o in one key is
     −max(0, τ − C(o), C(o−1) − τ) with C the counts up to a cell, τ = q·n + a public shift. A unit
     that adds T to the key, t of it up to a cell, moves q·n − C by qT − t, from −(1−q)T to qT; the
     maximum of three moves no more. A choice in every key is one choice among all combinations, by
@@ -351,11 +355,12 @@ def rank_influence(tally: Tally, at: Fraction, keys: int | None = None) -> int:
 
 
 def vote_influence(tally: Tally) -> int:
-    """State the sensitivity of the score Σ over keys of the count of one value in each.
+    """Return the sensitivity of the scores of a mode.
 
-    It is the unit's total. Add-remove: all scores rise or all fall (a monotone score). Replace: the
-    unit that goes lowers a score by at most the total, the one that comes raises it by at most the
-    total.
+    A score is the sum, over keys, of the count of the one value chosen in each key. One unit
+    changes it by at most its total over all keys, which is returned. Add-remove: all scores rise
+    or all fall (a monotone score). Replace: the unit that goes lowers a score by at most its
+    total, the one that comes raises it by at most its total.
 
     Law: tests/query/test_sensitivity.py::TestScores
     """

@@ -1,21 +1,23 @@
 """Siblings: the cells that a question with a pinned column pays for anyway.
 
-`WHERE origin = 'JFK' GROUP BY month` and `GROUP BY origin, month` change by the same amount if one row is
-added or removed: a row is in one cell of either. So the wide question is measured, the asked part of it
-is shown, and the other airports are kept for later questions.
+`WHERE origin = 'JFK' GROUP BY month` and `GROUP BY origin, month` change by the same amount if one
+row is added or removed: a row is in one cell of either. So the wide question is measured, the
+asked part of it is shown, and the other airports are kept for later questions.
 
-    asked                                   measured
+    asked                                           measured
     WHERE origin = 'JFK' AND late GROUP BY month    WHERE late GROUP BY month, origin
 
-The asked cells have the totals and the noise that they had. That the price is the same is not proved
-here: the wide question is planned like any other, and taken only if its event is the same
-(`curator.wide_measurement`).
+The asked cells keep their exact totals and the scale of their noise. That the price is the same is
+not proved here: the wide question is planned like any other, and taken only if its event is the
+same (`curator.wide_measurement`).
 
-A condition is not widened where the totals of the asked cells could change: people whose rows are capped
-(a cap counts the rows that pass WHERE), rows that joins or unions multiply, and columns that a key, a
-statistic or another condition reads. Nor beyond `MAX_NUMBERS`.
+A pinned column becomes a key only where this cannot change the totals of the asked cells: the unit
+is a row (a cap on a person's rows counts the rows that pass WHERE), WHERE stands directly over the
+table, and no key, statistic or other condition reads the column. All keys must be public, and the
+numbers measured at most `MAX_NUMBERS`.
 
-Guarantee: the rows of an asked cell are the rows of the wide question's cell with the pinned values.
+Guarantee: the rows of an asked cell are the rows of the wide question's cell with the pinned
+values.
 Law: tests/query/test_siblings.py::test_an_asked_cell_is_a_cell_of_the_wide_question
 """
 
@@ -43,7 +45,7 @@ from .keys import public_keys
 from .relation_facts import columns_of
 
 MAX_NUMBERS = 1_000
-"""Most numbers that one charge measures beyond those that are asked for; each takes 80 bytes."""
+"""Most numbers that a widened question may measure; each takes 80 bytes."""
 
 
 @frozen
@@ -58,7 +60,7 @@ class WideQuestion:
 
 
 def wide_question(question: Question) -> WideQuestion | None:
-    """Return the question that measures the siblings too; None if there are none to be measured.
+    """Return the question with keys in place of its pinned columns; None if no column can be a key.
 
     >>> import discreet as dp
     >>> from discreet.query import describe
@@ -105,7 +107,10 @@ def wide_question(question: Question) -> WideQuestion | None:
 
 
 def table_and_conditions(rows: Relation) -> tuple[Scan | None, list[Expression]]:
-    """Return the table and the conditions directly over it; no table if something else lies between."""
+    """Return the table of a relation and the conditions directly over it.
+
+    The table is None if anything but WHERE lies over it, or if its unit is not a row.
+    """
     conditions: list[Expression] = []
     while isinstance(rows, Where):
         conditions += leaves(Function.AND, rows.condition)
@@ -116,7 +121,9 @@ def table_and_conditions(rows: Relation) -> tuple[Scan | None, list[Expression]]
 
 
 def is_plain(question: Question) -> bool:
-    """Return whether a question is one table of public keys, of totals that add up over rows."""
+    """Return whether a question asks for counts, sums and means by public keys, without sets of
+    keys, running totals and hierarchies.
+    """
     if question.sets is not None or question.running or question.nested is not None:
         return False
     if not question.statistics or any(key.values is None for key in question.keys):
@@ -127,7 +134,10 @@ def is_plain(question: Question) -> bool:
 def _pins(
     question: Question, conditions: list[Expression]
 ) -> dict[str, tuple[Expression, Constant]]:
-    """Return the columns that one condition pins to a value and nothing else in the question reads."""
+    """Return the columns that one condition sets equal to a constant and nothing else reads.
+
+    Each has that condition and the constant.
+    """
     read: list[str] = []
     for condition in conditions:
         read += fields_of(condition)

@@ -1,7 +1,8 @@
-"""Public keys of times: the starts of weeks, months or hours in a public range.
+"""Public keys of truncated times: the starts of all weeks, months or hours in a public range.
 
-Times are too many to list one by one. WHERE narrows the range first: the range that a condition
-such as seen >= DATE '2024-06-01' leaves is public too.
+The days or seconds of a range are too many to list one by one, so the starts are listed directly.
+The range is the declared one, narrowed by WHERE: what a condition such as seen >= DATE
+'2024-06-01' leaves is public too.
 
 Law: tests/query/test_narrowed.py::test_starts_are_listed_to_the_last_day_of_the_calendar
 """
@@ -29,7 +30,7 @@ _LONGEST_DAYS = {"year": 366, "quarter": 92, "month": 31, "week": 7, "day": 1}
 
 
 def reads_times(expression: Expression) -> bool:
-    """Return whether an expression counts or truncates times.
+    """Return whether an expression truncates times, adds months or turns times into numbers.
 
     Only then does WHERE narrow the range of its domain.
     """
@@ -106,9 +107,10 @@ def _stride(unit: str, *, seconds: bool) -> int:
 
 
 def list_starts(call: Call, columns: Columns, most: int) -> tuple[int, ...] | None:
-    """List the starts of a unit of time in the range of the truncated expression.
+    """List the starts of all units of time, such as months, in the range of a TRUNCATE call.
 
-    Returns None if they are more than `most`.
+    `columns` are the domains of its columns. Days and seconds count from 1970. Returns None if the
+    starts are more than `most`.
 
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
     >>> from discreet.query.bounds.time_keys import list_starts
