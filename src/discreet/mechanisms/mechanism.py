@@ -17,8 +17,7 @@ class Mechanism(Protocol):
     | `event` | the law that was drawn, to be priced by an accountant |
     | `error` | a bound on the error of one release, with probability 1 − β |
 
-    `discreet.testing.check_mechanism` checks that the three belong together, for the mechanisms
-    here and for your own.
+    `discreet.testing.check_mechanism` tests that the three agree, also for mechanisms of your own.
 
     >>> from discreet.mechanisms import Mechanism
     >>> from discreet.mechanisms.additive.laplace import Laplace

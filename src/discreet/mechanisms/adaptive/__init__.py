@@ -1,1 +1,1 @@
-"""Interactive mechanisms for many adaptive queries: sparse vector, multiplicative weights, MWEM."""
+"""Mechanisms for many queries: sparse vector and multiplicative weights (interactive), and MWEM."""

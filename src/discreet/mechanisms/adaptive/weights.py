@@ -1,4 +1,7 @@
-"""Private multiplicative weights: answer very many counting queries, pay only for surprises."""
+"""Private multiplicative weights: answer many counting queries from a public histogram.
+
+Only a query that the histogram seems to answer wrongly (a surprise) is measured; that is an update.
+"""
 
 from __future__ import annotations
 
@@ -130,7 +133,10 @@ class MultiplicativeWeights:
     def release(
         self, histogram: AnyArray, queries: AnyArray, *, bits: Bits | None = None
     ) -> Floats:
-        """Answer the rows of `queries` in order, until the updates run out."""
+        """Answer the rows of `queries` in order, until the updates run out.
+
+        The result then has fewer answers than there are queries.
+        """
         return self.start(histogram, bits=bits).answer_all(queries)
 
     def error(self, queries: int, beta: Number = 0.05) -> float:
@@ -224,8 +230,10 @@ class WeightsRun:
     def answer_all(self, queries: object) -> Floats:
         """Answer the rows of an array in order, until the updates run out.
 
-        Refuses: queries after that (BudgetExceeded); `belief` can still be asked, without a bound
-        on its error.
+        The result then has fewer answers than rows.
+
+        Refuses: a call after that (BudgetExceeded); `belief` can still be asked, without a bound on
+        its error.
         """
         rows = read_queries(queries, self._mechanism.domain)
         with self._lock:
@@ -244,7 +252,7 @@ class WeightsRun:
             return np.concatenate(blocks)
 
     def _answer_block(self, rows: AnyArray) -> Floats:
-        """Answer the rows before the next surprise, and that one."""
+        """Answer rows up to and including the next surprise; the others are left unanswered."""
         believed = counts_of(rows, self._belief)
         true = counts_of(rows, self._truth)
         gaps = np.abs(true - np.rint(believed))

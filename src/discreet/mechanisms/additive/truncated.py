@@ -54,7 +54,7 @@ class TruncatedGeometric:
     >>> round(share.pmf(0, value=0), 12), share.error(beta=0.05)
     (0.622459331202, 5)
 
-    Guarantee: one release is ε-DP with ε = Δ1/scale, exactly, and lies in low..high.
+    Guarantee: one release is ε-DP with ε = min(Δ1, high − low)/scale, exactly, and is in low..high.
     Refuses: floats, an empty range, a sensitivity that is not whole, a scale above 2^50, and
     vectors that one unit changes by more than the range is wide (InvalidArgument); for these use
     Geometric and clamp its answers.

@@ -1,4 +1,7 @@
-"""Inverse sensitivity mechanism: likelier values need fewer people to change to be true."""
+"""Inverse sensitivity mechanism for quantiles: draw a value by how near it is to being true.
+
+A value is the likelier, the fewer rows would have to change to make it the quantile of the data.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from .ordered import PLACES, Range, read_quantile
 
 @frozen(init=False)
 class InverseQuantile:
-    """Exponential quantile: chooses among 2^32 + 1 public lattice points by the distance in ranks.
+    """Exponential quantile: draws one of 2^32 + 1 public lattice points by its distance in ranks.
 
     The score w(o) = −max(0, qn − #{x ≤ o}, #{x < o} − qn) is how many values must move to make o
     the q-quantile. This is the inverse sensitivity mechanism (Asi, Duchi 2020), or the exponential

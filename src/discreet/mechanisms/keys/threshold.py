@@ -1,7 +1,8 @@
 """Threshold mechanisms for unknown keys (partition selection with noisy counts).
 
 A key that only one person holds reveals that person by its mere presence, whatever its count. So
-the threshold is set where such a key appears with probability at most δ.
+the threshold is the least one at which any of the keys that one person alone holds, at most K, is
+shown with probability at most δ.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ class LaplaceThreshold(KeyThreshold):
 
 @frozen(init=False, repr=False)
 class GaussianThreshold(KeyThreshold):
-    """Gaussian threshold mechanism: discrete Gaussian noise on every count, those above t shown.
+    """Gaussian threshold mechanism: discrete Gaussian noise on each count, keys that reach t shown.
 
     One person's K = `max_groups` keys move the counts by √K in Euclidean length, not by K: better
     than Laplace noise for many keys a person (Wilson et al. 2020).

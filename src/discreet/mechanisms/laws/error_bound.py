@@ -65,7 +65,7 @@ def hoeffding(n: int, beta: Number) -> float:
 
 
 def first_true(holds: Callable[[int], bool], guess: float) -> int:
-    """Find the least whole t ≥ 0 that holds, if every larger one holds too.
+    """Find the least whole t ≥ 0 with holds(t), where all larger numbers satisfy `holds` too.
 
     Doubles a stride upwards from the guess, then searches downwards by bisection. A good guess
     makes both short.
@@ -113,9 +113,9 @@ def least_whole(
 
 
 def max_scale(fits: Callable[[Fraction], bool], guess: float) -> Fraction:
-    """Find the largest float scale that fits, to the last bits.
+    """Find the largest float scale that fits, to the last bits; the result itself fits.
 
-    `fits` must be true below some scale and false above it.
+    `fits` must be true below some scale and false above it; `guess` starts the search.
 
     >>> from discreet.mechanisms.laws.error_bound import max_scale
     >>> float(max_scale(lambda scale: scale * scale <= 2, guess=10.0))

@@ -227,7 +227,7 @@ class GridFrequencies:
         return around.clip(0.0, 1.0)
 
     def reach(self, chance: float) -> Floats:
-        """Bound how far each estimate is off, but for a failure probability `chance`."""
+        """Bound the error of each estimate; each bound alone fails with probability `chance`."""
         least = self.unmix.min(axis=0)
         greatest = self.unmix.max(axis=0)
         ends = [least, greatest]

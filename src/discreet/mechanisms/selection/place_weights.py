@@ -1,6 +1,7 @@
-"""Public weights for private MIN and MAX: candidates further out weigh less.
+"""Public weights for private MIN and MAX: candidates nearer to the declared bound weigh less.
 
-So loose declared bounds cost little accuracy. The weights are data-independent, hence free.
+So loose declared bounds cost little accuracy. The weights do not depend on data, so they change no
+privacy price.
 
 All places beyond the outermost row M have the same score, up to the public bound B. If each number
 weighed the same, one of them would be chosen most of the time, anywhere from M to B: an error of

@@ -1,13 +1,15 @@
 """Confidence interval of a quantile around a released place: one choice among public distances.
 
-Which places lie s rows beside a quantile is a question with as many answers as there are places,
-and costs the logarithm of their number. How far from a *released* place one must go until s rows
-are passed is a question of scale: distances that grow by a quarter reach any of 2^18 places in 57
-steps. So an interval pays the logarithm of some two hundred outcomes, whatever the bounds.
+A place is a candidate value on a public grid; its rank is the number of rows before it (`ranks`).
+The error of a private choice grows with the logarithm of the number of outcomes. To choose the ends
+themselves there are as many outcomes as places. Instead it is chosen how far from the *released*
+place an end lies. Distances that grow by a quarter reach any of 2^18 places in 57 steps, so there
+are some two hundred outcomes, whatever the bounds.
 
-Let low(h) be by how many ranks the place h before the released one lies below the rank that its end
-must not pass, and high(h) likewise above. Both grow with h. With a slack of s ranks the outcomes
-are scored by −depth:
+The lower end must have at most a given rank, the upper end at least one: their aims. Let low(h) be
+by how many ranks the place at distance h below the released one falls short of the lower aim, and
+high(h) by how many the place at distance h above exceeds the upper aim. Both grow with h. With a
+slack of s ranks the outcomes are scored by −depth:
 
     h both ways               max(0, s − F(h), F(h⁻) − s)
     h downwards, all upwards  max(0, s − low(h), low(h⁻) − s, high(all) − s), and mirrored
@@ -67,9 +69,9 @@ def distances(places: int) -> tuple[int, ...]:
 class IntervalSelection:
     """Selection of how far a confidence interval reaches from a released place.
 
-    As many ranks are passed on both sides as the error of the selection may take back.
-    `sensitivity` is how far one unit moves a rank beside its aim, in the steps in which ranks are
-    counted.
+    The interval aims beyond the wanted ranks by the slack of `error`, so that it holds although the
+    selection may be off. `sensitivity` is how far one unit moves the difference between a rank and
+    its aim, in the steps in which ranks are counted.
 
     >>> from discreet.mechanisms.selection.ranks import RankedRows, PlaceRange
     >>> from discreet.mechanisms.selection.quantile_interval import IntervalSelection
@@ -100,7 +102,7 @@ class IntervalSelection:
         return self.epsilon / (2 * self.sensitivity)
 
     def error(self, outcomes: int, beta: float = 0.05) -> int:
-        """Return the slack in ranks that suffices for an error, with probability 1 − β."""
+        """Bound the error of a selection among `outcomes`, in ranks, with probability 1 − β."""
         gap = up(worst_gap(outcomes, beta, 1))
         # Rounded up: more slack only widens the interval.
         return math.ceil(Fraction(gap) / self.rate)
@@ -116,12 +118,12 @@ class IntervalSelection:
         *,
         bits: Bits | None = None,
     ) -> Found:
-        """Draw the first and the last place of an interval around `centre`, a place of a stretch.
+        """Draw the first and the last place of an interval around `centre`, a place of `where`.
 
-        With probability at least 1 − β at most aims[0] steps of rows lie before the first place,
-        and at least aims[1] up to the last one. Ranks count within the stretch, `scale` steps a
-        weight. None promises nothing: no place in the stretch will do. No place is sought where an
-        aim is None.
+        With probability at least 1 − β the rows before the first place count at most aims[0] steps,
+        and those up to and including the last place at least aims[1]. Only rows in `where` count,
+        each unit of weight `scale` steps. An end without an aim (None) is not sought, and is None
+        in the result. An end is also None if no place of `where` seems to reach its aim.
         """
         steps_out = distances(where.places)
         low, high = ranks_beyond(rows, where, centre, aims, scale)
@@ -147,7 +149,7 @@ class IntervalSelection:
 
 
 def _directions_sought(aims: Aims) -> int:
-    """Return in how many ways a distance is an outcome."""
+    """Return how many outcomes each distance has: 3 (both ends, lower, upper); 1 with one aim."""
     return 1 if None in aims else 3
 
 

@@ -1,6 +1,8 @@
-"""Several quantiles of the same rows by recursive splitting: one selection a level of the tree.
+"""Several quantiles of the same rows by recursive splitting.
 
-Each selection is the exponential mechanism by rank distance (Smith 2011).
+The middle quantile is selected first; then, on each side of the released value, the middle one of
+those left, and so on: a binary tree. Each selection is the exponential mechanism by the distance in
+ranks (Smith 2011). Selections of one level of the tree concern disjoint rows and are priced as one.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from .ranks import PlaceRange, RankedRows, RankTarget
 from .score_runs import Piece, choose_piece
 
 _LOG_PLACES = 16
-"""The logarithm of the largest number of places, about."""
+"""Natural logarithm of the largest number of places, about."""
 _PARTS = 64
 """Places in a cell whose rows may lie on both sides of a split."""
 
@@ -39,8 +41,10 @@ _Pending = tuple[int, int, int, _Fractions, _Fractions]
 class SplitQuantiles:
     """Selection of several quantiles: the middle one of all rows, then of the rows on either side.
 
-    Each choice is the exponential mechanism among the places of its stretch, by the distance in
-    ranks from its aim (Smith 2011; splitting: Kaplan, Schnapp, Stemmer 2022). Rows are split **by
+    A place is a candidate for a quantile (a public cell, or a 64th of one); a stretch is a range of
+    neighbouring places. Each choice is the exponential mechanism among the places of its stretch,
+    by the distance in ranks from its aim, the rank of the quantile among the rows of the stretch
+    (Smith 2011; splitting: Kaplan, Schnapp, Stemmer 2022). Rows are split **by
     the place that was chosen**, {before it} and {from it on}: the side of a row follows from
     released answers and from that row alone. So one unit changes the scores of a level as if there
     were one stretch: a choice in every stretch is one choice among all combinations, by the sum of
@@ -119,7 +123,7 @@ class SplitQuantiles:
 
     @property
     def levels(self) -> int:
-        """The largest number of choices that a row takes part in."""
+        """The depth of the tree: the largest number of choices that a row takes part in."""
         return len(self.ats).bit_length()
 
     @property
@@ -141,7 +145,7 @@ class SplitQuantiles:
         return self.epsilon / self.levels
 
     def sensitivity(self, aim: RankTarget, level: int) -> int:
-        """State how far one unit moves the scores of a level, in the steps of an aim.
+        """Return how far one unit moves the scores of a level, in steps of `aim.scale` a weight.
 
         Replacing takes T and adds T' elsewhere: twice as far; in one stretch the two are
         at·T' + (1 − at)T at most.
@@ -173,8 +177,9 @@ class SplitQuantiles:
     ) -> list[int]:
         """Draw a cell for every quantile, in order; `counts` has the weight of rows by cell.
 
-        `doubling` says that cells from cell 0 on are steps of a number, and twice as wide after
-        every so many of them (from twice as many on); 0 that they are no such steps.
+        With `doubling` above 0, cells are intervals of numbers counted from 0. They are one step
+        wide up to twice `doubling`, and then double in width after every `doubling` cells. With 0
+        cells have no such meaning.
         """
         rows = RankedRows(counts, self.parts, self.weight)
         drawn = self.places(rows, first, last, doubling=doubling, bits=bits)
@@ -327,7 +332,7 @@ class SplitQuantiles:
             pending.append((middle + 1, stop, level + 1, own, high))
 
     def rows_per_fold(self, aim: RankTarget, level: int) -> float:
-        """Return how many rows worse a choice must be to be e times less likely."""
+        """Return by how many rows a choice must be worse to be e times less likely."""
         rows_rate = self.rate(aim, level) * aim.scale * self.weight
         return up(float(1 / rows_rate))
 

@@ -1,11 +1,13 @@
 """Rows by public cell, and the rank score of every place between them.
 
-A place is a candidate for a quantile. Its score is the number of ranks by which it lies beside an
-aim. A cell may be cut into `parts` places, so that rows which share a cell can lie on both sides of
-a split. Of the rows of a cell (each of weight `weight`, weights counted from 0) weight i lies in
-the place whose number is ⌊i/weight⌋ mod parts with its binary digits reversed. So rows spread
-evenly, and rows that are added to a cell are added to places of it: the rows by place are a
-histogram like any other. A person who is added changes it by their own weight; nothing else moves.
+A place is a candidate for a quantile: a public cell of values, or a part of one. Its score is minus
+the number of ranks by which it misses an aim, the rank of the quantile. A stretch is a range of
+neighbouring places (`PlaceRange`). A cell may be cut into `parts` places, so that rows which share
+a cell can lie on both sides of a split. Of the rows of a cell (each of weight `weight`, weights
+counted from 0) weight i lies in the place whose number is ⌊i/weight⌋ mod parts with its binary
+digits reversed. So rows spread evenly, and rows that are added to a cell are added to places of it:
+the rows by place are a histogram like any other. A person who is added changes it by their own
+weight; nothing else moves.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ _BEYOND = 1 << 80
 
 @frozen
 class PlaceRange:
-    """Range of places `low` to `high` to choose from; the rows from `low` to below `end` count."""
+    """Stretch of places `low` to `high` to choose from; rows in places `low` to `end` − 1 count."""
 
     low: int
     high: int
@@ -161,7 +163,7 @@ class RankedRows:
         return below
 
     def depth(self, where: PlaceRange, place: int, aim: int, scale: int) -> int:
-        """Return how many steps beside the aim a place of a stretch lies."""
+        """Return by how many steps a place of a stretch misses the aim; 0 if the aim is in it."""
         return _depth(self.rank_in(where, scale), place, aim)
 
     def rank_in(self, where: PlaceRange, scale: int) -> Rank:
@@ -253,7 +255,7 @@ class RankedRows:
 
 
 def _depth(rank: Rank, place: int, aim: int) -> int:
-    """Return how far the ranks from a place's start to its end lie beside the aim."""
+    """Return how far the aim is from the ranks between a place's start and end; 0 within them."""
     before = rank(place)
     after = rank(place + 1)
     return max(0, aim - after, before - aim)
@@ -261,7 +263,7 @@ def _depth(rank: Rank, place: int, aim: int) -> int:
 
 @cache
 def _turns(parts: int) -> tuple[int, ...]:
-    """Return after how many rows each place gets its first one: its number, bits reversed.
+    """Return for each place how many rows come before its first one: its number, bits reversed.
 
     >>> from discreet.mechanisms.selection.ranks import _turns
     >>> _turns(8)

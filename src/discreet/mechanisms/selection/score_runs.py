@@ -45,9 +45,9 @@ class Piece:
 
 
 class _CachedPieces:
-    """Pieces read from an iterator so far, then the following ones.
+    """Iterable over the pieces of an iterator that can be iterated again.
 
-    One draw iterates over them again with every further digit.
+    Pieces are read when first asked for; one draw iterates anew for every higher precision.
     """
 
     __slots__ = ("following", "read")
@@ -151,7 +151,7 @@ def _weights(pieces: Iterable[Piece], rate: Fraction, fine: int) -> Iterator[tup
 
 @lru_cache(maxsize=64)
 def _decays(rate: Fraction, fine: int) -> dict[int, Bounds]:  # noqa: ARG001 what it is known for
-    """Return the bounds that are known so far: all keys of a question draw at one rate."""
+    """Return the table of bounds computed so far at one rate and precision, which callers fill."""
     return {}
 
 
