@@ -1,8 +1,8 @@
 """Statistics, one file each: required releases, error propagation, estimate, interval, stored form.
 
-Plans and answers use all statistics alike. A statistic's declaration (`query.algebra.statistic`) names
-its file, and `catalogue.recipe_of` loads it on first use. Start at `recipe` (the interface of a
-statistic), then read `mean`.
+Plans and answers use all statistics through one interface (`recipe`). The declaration of a
+statistic (`query.algebra.statistic`) names its file, and `catalogue.recipe_of` loads it on first
+use. Start at `recipe`, then read `mean`.
 
     count  sum  mean  variance  covariance  correlation  quantile  mode  distinct
     shared_partition    columns of a statistic in a partition that several statistics share

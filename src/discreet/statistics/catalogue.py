@@ -1,6 +1,8 @@
-"""Catalogue of statistics: from a statistic of a question to the file that makes it, and its estimates.
+"""Catalogue of statistics: finds the file that makes a statistic, its recipe and its estimates.
 
-The name of the file stands in the declaration of the statistic (`query.algebra.statistic`).
+The declaration of a statistic (`query.algebra.statistic`) names its file. Each is made from exact
+totals or counts over rows, to which noise is added:
+
 
 COUNT(*), COUNT(x)       number of rows; of rows where x is not NULL
 COUNT(DISTINCT person)   number of people, or of those with a row for which a condition is true
@@ -52,7 +54,9 @@ def list_estimates() -> tuple[type[NoisyValue], ...]:
 
 
 def estimate_class(name: str, statistic: Statistic) -> type[NoisyValue] | None:
-    """Return the class of estimates with a stored name, in an answer to a statistic, or None.
+    """Return the class of estimates that ledgers store under a name; None for an unknown name.
+
+    `statistic` is that of the stored answer: the estimates of its own file are looked up first.
 
     >>> from discreet.query.algebra.statistic import Count
     >>> from discreet.statistics.catalogue import estimate_class

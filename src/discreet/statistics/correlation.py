@@ -234,6 +234,7 @@ def correlation_error(
 ) -> float:
     """Bound the error of a correlation of values with at least this variance.
 
+    The bound holds with probability at least 1 − β.
     `variance` is that of ranges of width 1: a 12th for values that are spread evenly.
 
     >>> from discreet.statistics.correlation import correlation_error
@@ -262,7 +263,7 @@ def correlation_error(
 
 @frozen
 class JointCorrelation:
-    """Released correlation of values that were rounded by at most `blurs`, in parts of their widths.
+    """Released correlation; values were rounded by at most `blurs`, as fractions of the ranges.
 
     Moving values by e at most rotates them, as vectors around their mean, by asin(e/σ) at most.
     A correlation is a product of two unit vectors, and moves by no more than both of them.

@@ -24,7 +24,7 @@ Counted: TypeAlias = Count | CountOf | CountPeople | CountPeopleIf
 
 @frozen
 class CountRecipe:
-    """Recipe of the number of rows where a condition holds, or of people.
+    """Recipe of the number of rows where a condition holds, or of people with such a row.
 
     A `name` marks the total as one that other statistics of the same rows share.
 

@@ -1,4 +1,4 @@
-"""COUNT(DISTINCT x): number of public values that occur, or of values that nobody listed.
+"""COUNT(DISTINCT x): number of values that occur, of a public list or without one.
 
 The error is the noise on one total, so intervals are exact quantiles, for any data. One unit makes at
 most as many values occur as it has pairs of key and value that count, whether or not the values are
@@ -37,7 +37,7 @@ class DistinctRecipe:
         return NoiseModel()
 
     def needs(self, basis: Basis) -> list[Need]:
-        """List the number of values; people, or rows, are counted per key and value.
+        """List the one need: a number of values. People, or rows, are counted per key and value.
 
         Contribution bounding: a person with more values than `max_groups` counts nowhere.
         """

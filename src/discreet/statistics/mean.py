@@ -7,7 +7,8 @@ The sum is taken of values centred at the middle of the public range. With n row
     the error falls below −t exactly if    X − (m − t)Y < −tn
 
 Estimates are clipped to the public range |m| ≤ w, so the worst mean is w − t. The probability of an
-error above t is half of P(|X − wY| > tn) plus half of P(|X − (w − 2t)Y| > tn); P(n̂ ≤ 0) is added.
+error above t is at most half of P(|X − wY| > tn), plus half of P(|X − (w − 2t)Y| > tn), plus
+P(n̂ ≤ 0).
 """
 
 from __future__ import annotations

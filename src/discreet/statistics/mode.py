@@ -1,9 +1,9 @@
 """MODE(x): most frequent public value, chosen privately by how often each occurs.
 
-Of one key, where a budget of pure ε is counted, by permute-and-flip: never worse than the exponential
-mechanism at the same ε. Under a filter of another kind, which charges 3.7 times as much for it, and for
-several keys, by the exponential mechanism. Errors are in rows, for the worst data: how many fewer rows
-the chosen value has than the most frequent one, by the exact bound of its mechanism.
+The mechanism is permute-and-flip where the question has one key and its budget is counted in pure
+ε: at the same ε it is never worse than the exponential mechanism. Otherwise it is the exponential
+mechanism, which other accountants price far lower. Errors are in rows, for the worst data: how many
+fewer rows the chosen value has than the most frequent one, by the bound of the mechanism.
 """
 
 from __future__ import annotations

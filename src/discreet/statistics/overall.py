@@ -22,7 +22,7 @@ from .releases.total import TotalEstimate
 
 @frozen
 class OverallRecipe:
-    """Recipe of a statistic over rows of its own: that of the same question asked alone.
+    """Recipe of a sub-query's statistic: the recipe of the same question asked alone.
 
     Law: tests/statistics/test_overall.py::TestOneNumber
     """

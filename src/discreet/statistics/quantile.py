@@ -33,7 +33,7 @@ _UNKNOWN_KEYS = 64
 
 
 def cells_for(keys: int | None) -> int:
-    """Return the number of cells of a quantile, before the least fineness; fewer for many keys.
+    """Return into about how many cells the range of a quantile is cut; fewer for many keys.
 
     >>> from discreet.statistics.quantile import cells_for
     >>> cells_for(1), cells_for(64), cells_for(None)

@@ -1,10 +1,14 @@
 """Interface between statistics and the code that plans and answers questions.
 
-Each file of this package gives a `Recipe` of one statistic, and declares its ways in a `StatisticMethod`:
+Each file of this package gives a `Recipe` of one statistic, and declares its ways in a
+`StatisticMethod`. A release is an exact total (or choice) with noise; a need describes one before
+its noise is chosen.
 
-    needs         releases that the statistic requires, with the sensitivity of each
-    noise_model   how noise in the released totals propagates to the error, and for which data
-    estimate      value and confidence interval, by post-processing of the released totals
+    member of Recipe    meaning
+
+    needs               releases that the statistic requires, with the sensitivity of each
+    noise_model         how noise in the released totals propagates to the error, and for which data
+    estimate            value and confidence interval, by post-processing of the released totals
 
 Guarantee: predictions are conservative. An error is within its prediction at least as often as
 stated, on any data that the prediction supposes.
@@ -47,7 +51,7 @@ Law: TypeAlias = Callable[[Sequence[IntegerNoise], int, float], float]
 
 
 def within_range(error: Law, most: float, rounding: float) -> Law:
-    """Return the law of a moment: an error and a rounding, together at most the public range."""
+    """Return the law of a moment's error: `error` plus `rounding`, together at most `most`."""
 
     def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
         # One row has no sample moment: only the public range is known.
@@ -62,7 +66,7 @@ def within_range(error: Law, most: float, rounding: float) -> Law:
 class NoiseModel:
     """Propagation of noise in the released totals to the error of a statistic.
 
-    The order is that of the statistic's needs.
+    Labels, coefficients and parts are in the order of the statistic's needs.
 
     coefficients   worst-case derivative of the statistic by each noise, up to a common factor
     fixed          part of the budget of each need, where no search decides the budget allocation
@@ -97,8 +101,13 @@ class NoiseModel:
 class Draws:
     """Released values of one statistic in one key, in the order of its needs.
 
-    `level` is the confidence level of intervals that are fixed when they are drawn; `nonnegative`
-    clips counts at 0.
+    | field | meaning |
+    |---|---|
+    | `totals` | noisy totals |
+    | `cells` | privately chosen values of a public list (`releases.choice`) |
+    | `places` | privately chosen quantiles (`releases.quantile_release`) |
+    | `level` | confidence level of intervals that are fixed when they are drawn |
+    | `nonnegative` | whether counts are clipped at 0 |
     """
 
     totals: tuple[NoisyTotal, ...]

@@ -1,4 +1,7 @@
-"""Shared noisy totals: statistics from partitions of unity, or with a shared count of rows.
+"""Shared noisy totals: ways to make several statistics of a question from the same totals.
+
+A partition of unity is a set of totals to which every row adds the same amount together
+(`releases.partition`).
 
     way         partitions
     apart       none: every statistic from totals of its own (`catalogue.recipe_of`)
@@ -11,8 +14,8 @@ A column has degree 2 where its squares are needed, else degree 1. Statistics th
 (quantiles, modes, distinct values, people) are made as always. The plan chooses the way, by
 predicted errors.
 
-A partition counts values t in 0..1, x = low + width·t (`releases.partition`). Every moment of its
-columns is a weighted sum of all totals, so no budget is split between the statistics:
+A partition counts values t in 0..1, x = low + width·t. Every moment of its columns is a weighted
+sum of all totals, so no budget is split between the statistics:
 
     COUNT(*), COUNT(x)    the sum of all totals, or of those of rows that have x
     SUM, AVG              degree 1: two totals a column

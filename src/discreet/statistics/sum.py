@@ -76,7 +76,10 @@ _FINE = 1 << 64
 
 @frozen
 class Rounding:
-    """Bound on the rounding of each value, and of a sum as a part of it; None if that is not known."""
+    """Bounds on rounding: `blur` of each value, and `part` of a sum, as a fraction of the sum.
+
+    `part` is None if no such fraction is known.
+    """
 
     blur: Fraction
     part: Fraction | None
@@ -256,7 +259,8 @@ def _sum_weights(
 class RoundedTotal:
     """Released sum of values that were rounded.
 
-    `blur` bounds the rounding of each value if `rows` counts them, else the part of the sum.
+    If `rows` has the weights of the number of rows, `blur` bounds the rounding of each value. If it
+    is empty, `blur` bounds the rounding of the sum, as a fraction of the sum.
 
     Guarantee: the interval contains the sum of the unrounded values with probability at least 1 − β.
     Law: tests/statistics/test_rounded_sums.py::TestTheBlur

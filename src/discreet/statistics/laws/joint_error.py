@@ -1,5 +1,6 @@
 """Predicted errors of statistics of one partition of unity: values t in 0..1, one noise per total.
 
+Values of a second column are s. P, X, Y and n are the sums of ts, t and s and the number of rows.
 The estimate of E(t − p)(s − q) is off by L/N − (X_t − pX_n)(X_s − qX_n)/N², with N the noisy number of
 rows and L the noise of P − qX − pY + (pq − c)n, c the exact value (see `profile_interval`). L is
 bounded over all data: the ranges of the means p, q and of c are cut into cells, in each of which every

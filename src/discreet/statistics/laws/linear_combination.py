@@ -68,7 +68,8 @@ def weighted_noises(noises: Sequence[IntegerNoise], weights: Sequence[float | Fr
 def line_reach(noises: Noises, bounds: Sequence[float], beta: float) -> float:
     """Bound |Σ cᵢXᵢ| with probability at least 1 − β, for all weights |cᵢ| ≤ boundᵢ.
 
-    Bounds are rounded up to a 64th of their power of two, so that few searches serve all keys of an answer.
+    Bounds are rounded up to a 64th of their power of two, so that the keys of an answer share
+    cached searches.
 
     >>> from discreet.statistics.laws.linear_combination import line_reach
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
@@ -144,7 +145,7 @@ def _guess(noises: Noises) -> float:
 
 @lru_cache(maxsize=4096)
 def total_reach(noises: Noises, beta: float) -> float:
-    """Bound |Σ Xᵢ| with probability at least 1 − β for noises of known worth, to five digits.
+    """Bound |Σ Xᵢ| with probability at least 1 − β, rounded up to five digits.
 
     >>> from discreet.statistics.laws.linear_combination import total_reach
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise

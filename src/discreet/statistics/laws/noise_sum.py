@@ -81,7 +81,10 @@ _CONVOLVED = 1e-11
 
 @frozen
 class IntegerNoise:
-    """Law of integer noise in floats: its family, its scale in steps, and the worth of one step."""
+    """Law of integer noise in floats: its family, its scale in steps, and the worth of one step.
+
+    `laplace` is True for geometric (discrete Laplace) noise, False for discrete Gaussian noise.
+    """
 
     laplace: bool
     scale: float
@@ -95,7 +98,7 @@ class IntegerNoise:
         return self.worth * math.sqrt(self.scale**2 + 0.25)
 
     def times(self, factor: float) -> IntegerNoise:
-        """Return the same noise with another worth."""
+        """Return the noise times a factor: its worth is multiplied by the factor's size."""
         return IntegerNoise(self.laplace, self.scale, self.worth * abs(factor))
 
 

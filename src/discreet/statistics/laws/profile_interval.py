@@ -97,7 +97,7 @@ def _bounds(lines: Sequence[WeightedSum], corners: Iterable[Sequence[float]]) ->
 def quotient_ends(
     top: WeightedSum, bottom: WeightedSum, noises: Noises, within: Ends, beta: float
 ) -> Ends:
-    """Bound a quotient of totals that lies between public ends.
+    """Return a confidence interval of level 1 − β of a quotient, inside the public ends `within`.
 
     >>> from discreet.statistics.laws.linear_combination import WeightedSum
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
@@ -128,7 +128,7 @@ def quotient_ends(
 def variance_ends(
     of: SpreadLines, noises: Noises, most: float, beta: float, *, sample: bool
 ) -> Ends:
-    """Bound a variance of at most `most`."""
+    """Return a confidence interval of level 1 − β of a variance, inside 0..`most`."""
     denominator = of.rows.value - sample
     if denominator <= 0:
         return 0.0, most
@@ -171,7 +171,7 @@ def _centred_products(of: CrossLines, means: tuple[Ends, Ends]) -> list[float]:
 def covariance_ends(
     of: CrossLines, noises: Noises, most: float, beta: float, *, sample: bool
 ) -> Ends:
-    """Bound a covariance of at most `most` either way."""
+    """Return a confidence interval of level 1 − β of a covariance, inside ±`most`."""
     denominator = of.rows.value - sample
     if denominator <= 0:
         return -most, most
@@ -199,10 +199,11 @@ def _means(of: CrossLines, noises: Noises, beta: float) -> tuple[Ends, Ends]:
 def correlation_ends(
     of: CrossLines, x: SpreadLines, y: SpreadLines, noises: Noises, beta: float
 ) -> tuple[Ends, tuple[float, float]]:
-    """Bound a correlation, and both variances from below.
+    """Return a confidence interval of a correlation, and lower bounds of both variances.
 
+    All hold together with probability at least 1 − β.
     There are four nuisance parameters: two means and two variances. If a variance may be 0, the
-    correlation is not bounded.
+    interval is −1..1.
     """
     public = (-1.0, 1.0)
     quarter = beta * _ASIDE / 4

@@ -9,9 +9,10 @@ greatest is taken:
     skewed      exponential from either end, with a deviation of a twelfth or a sixth of the range
     heaped      at 64 values, evenly, with the quantile in the middle of its heap or near its end
 
-A place is chosen with a probability of e^(−depth/fold), depth being its distance from the quantile in
-rows (`mechanisms.selection.quantiles`). Places are taken in runs that grow by a tenth with their
-distance from the quantile; a run has the depth of its nearest end.
+A place (a candidate value) is chosen with a probability proportional to e^(−depth/fold), depth
+being its distance from the quantile in rows (`mechanisms.selection.quantiles`). Places are taken in
+runs that grow by a tenth with their distance from the quantile; a run has the depth of its nearest
+end.
 
 Law: tests/statistics/test_quantile_shapes.py::TestMeasured
 """
@@ -91,9 +92,10 @@ _SHAPES = (
 def shaped_error(
     grid: QuantileGrid, at: Fraction, fold: float, size: int, beta: float
 ) -> QuantileError:
-    """Predict the error of the quantile `at` of so many rows, with probability at least 1 − β.
+    """Predict the error of the quantile `at` of `size` rows, with probability at least 1 − β.
 
-    `fold` is the number of rows by which a place is worse that is e times less likely.
+    It holds for the shapes of this module. A place that lies `fold` rows further from the quantile
+    is e times less likely to be chosen.
 
     >>> from fractions import Fraction
     >>> from discreet.query.algebra.expression import Field

@@ -1,7 +1,8 @@
 """Basis of a question, and the addends of its totals.
 
-The basis holds rows and keys, the contribution bounds of one unit, and public lists. An addend is the
-contribution of one row to an exact total, in whole steps, and the worth of a step.
+The basis holds rows and keys, the contribution bounds of one unit, and public lists. An addend is
+the contribution of one row to an exact total: a whole number of steps, each of which is worth a
+rational number (its worth).
 
 Numbers are centred at the middle m of their public range where a count of rows is released as well:
 Σ(x − m) has half the sensitivity of Σx.
@@ -32,7 +33,7 @@ from ...query.domains.domain_of import domain_of
 
 @frozen
 class Basis:
-    """Rows with their columns, expressions of the keys, and the share of one unit that counts.
+    """Rows with their columns, the keys, and the contribution bound (`share`) of one unit.
 
     `key_count` is the number of public keys, None if they are not public. `quantiles` lists those of
     the question, since all of one expression are one release; `intervals` says whether each gets one.
@@ -58,7 +59,7 @@ def basis_of(
     *,
     intervals: bool = True,
 ) -> Basis:
-    """Return the basis of a question under a share."""
+    """Return the basis of a question under a contribution bound `share`."""
     keys = tuple(key.expression for key in question.keys)
     quantiles = []
     for _, statistic in question.statistics:

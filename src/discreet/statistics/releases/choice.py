@@ -32,7 +32,7 @@ _LEAST_SCORE = -(1 << 62)
 
 @frozen
 class ChoiceNeed:
-    """Need for one cell per key: the quantile `at`, or the most frequent one if `at` is None.
+    """Need for one cell (public value) per key: the quantile `at`, or if None the most frequent.
 
     `sensitivity` is that of the sum of the scores over all keys, in whole steps of the scores;
     `alone` says that there is one key only.
@@ -113,7 +113,10 @@ class ChosenRelease:
 
 @frozen
 class ChosenCell:
-    """Chosen cell, and a bound on its error in ranks or rows, with probability at least 0.95."""
+    """Chosen cell, number `place` of `cells`, and a bound on its error.
+
+    The bound is in rows, of ranks or of votes, and holds with probability at least 0.95.
+    """
 
     cells: Cells
     place: int

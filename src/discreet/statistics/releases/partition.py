@@ -198,7 +198,7 @@ def _basis_weight(degree: int, i: int, power: int | None) -> Fraction:
 
 @frozen
 class PartitionNeed:
-    """Need for the totals of all terms of `tally`: one noise each, one event together.
+    """Need for the totals of all terms of `tally`: noise on each, one privacy event for all.
 
     A step is worth `unit` rows. Totals are counted in steps of which 2^`shift` make one step of
     noise.

@@ -1,8 +1,9 @@
 """Confidence intervals of several quantiles, by noisy counts between the chosen values.
 
-Each of the k values that were chosen stands for the rows nearer to it than to the next value: k parts,
-cut in the middle between two of them. A unit is in one part with each of its rows, so parallel
-composition holds: all parts cost as much as one.
+Places (candidate values on a public grid) and ranks are those of `mechanisms.selection.ranks`. The
+k values that were chosen cut the rows into k parts, at the middle between two neighbouring values.
+Each row of a unit is in one part, so parallel composition holds: the counts of all parts together
+cost as much as the count of all rows.
 
 The exact counts N₁ … N_k of the parts get noise. Of the quantile q in part i and a place p of it, with
 b(p) the rows of the part before p and w the weight of a row,

@@ -47,8 +47,8 @@ _PARTS_OF_SEVERAL = Fraction(1, 2), Fraction(1, 6), Fraction(1, 3)
 class PlaceNeed:
     """Need for the quantiles `ats` of one expression, in order, with or without intervals.
 
-    `unit` is the count of one unit in all keys and cells together; `alone` says that there is one key
-    only.
+    `ladder` is the public grid of cells. `unit` is the count of one unit in all keys and cells
+    together; `alone` says that there is one key only.
 
     Law: tests/statistics/test_quantile_release.py::TestParts
     """

@@ -1,8 +1,9 @@
 """Totals of several sets of keys (grouping sets) at once, measured by one strategy.
 
-The store is asked the finest cells once. The strategy's whole numbers get noise, one least-squares
-estimate is made of them, and every set is a sum of it: so the sets are consistent. One charge: the
-batch of the strategy's events.
+The store is asked once for the totals of the finest cells, of which the cells of every set are
+sums. A strategy (`workloads`) turns them into whole numbers that get noise. One least-squares
+estimate is made of these, and every set is a sum of it: so the sets are consistent. The charge is
+the batch of the strategy's events.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ class SetEstimate:
     """Released sum of estimated cells.
 
     `shown` differs from `total` where post-processing made all cells nonnegative. The interval is that
-    of the estimate before post-processing, which alone is known to hold, from `low` on.
+    of `total`, because it is not known to hold for `shown`; it is cut off below `low`.
     """
 
     total: Fraction

@@ -1,7 +1,9 @@
-"""Noisy totals: what the store is asked, how far one unit moves it, and the released numbers.
+"""Noisy totals: the query for exact totals, their sensitivity, and the released numbers.
 
-    TotalNeed      one number per key          geometric noise under pure ε, else discrete Gaussian
-    DistinctNeed   number of distinct values   likewise
+    need           exact number per key        noise
+
+    TotalNeed      sum of one term             geometric under pure ε, else discrete Gaussian
+    DistinctNeed   number of distinct values   geometric under pure ε, else discrete Gaussian
 
 The planner chooses the noise, and `answer.ask` draws it. Each release is one event, for any number of
 keys: its sensitivity is that of the whole vector.
