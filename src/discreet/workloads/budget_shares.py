@@ -1,8 +1,9 @@
 """Budget allocation among measured tables, for the least error of the tables that are asked.
 
-The sums over keys decompose the cells into orthogonal components that every table, asked or
-measured, respects (residuals: Xiao, Wang, Zhang, Wang, Kifer 2023; for nested levels the contrasts
-within each parent). In component c
+The cells decompose into orthogonal components, one for each set of keys: its contrasts, the part of
+the table by these keys that no smaller set determines (residuals: Xiao, Wang, Zhang, Wang, Kifer
+2023; for nested levels the contrasts within each parent). Every table, asked or measured, is a sum
+over the components of its subsets of keys. In component c
 
     λ_c = Σ_m gain_mc·q_m       precision, where measured table m has noise of variance 1/q_m
     error = Σ_c energy_c/λ_c    the mean squared error of the tables asked
@@ -37,7 +38,10 @@ _SECOND_SHARES = 0.15, 0.3, 0.45
 
 
 def cell_factor(sizes: Sequence[int], asked: KeySet, part: KeySet) -> float:
-    """Return the variance in a cell of `asked` by noise of variance 1 in component `part`."""
+    """Return the variance in a cell of table `asked` that noise of variance 1 in `part` causes.
+
+    `part` is a component; `sizes` has the number of values of each key.
+    """
     return component_price(sizes, part) / cells_beyond(sizes, asked, part) ** 2
 
 
@@ -88,7 +92,7 @@ def level_ratios(sizes: Sequence[float]) -> Floats:
 
 
 def fresh_parts(sizes: Sequence[float]) -> Floats:
-    """Return by level the part of its nodes' contrasts that no level above tells: 1 − n_(l−1)/n_l."""
+    """Return by level the part of its contrasts that no level above determines: 1 − n_(l−1)/n_l."""
     counts = np.asarray(sizes, dtype=np.float64)
     return np.asarray(np.diff(counts, prepend=0.0) / counts)
 

@@ -1,4 +1,6 @@
-"""Choice of strategy: that of least RMSE, computed for each from public facts alone.
+"""Choice of strategy for a workload: the one of least RMSE, computed from public facts alone.
+
+    strategies that are compared, by kind of workload and budget
 
     workload        pure ε                                       ρ, μ
     Tables          histogram, direct answers, weighted tables   histogram, and residuals: optimal
@@ -86,7 +88,7 @@ def _cached(workload: Tables | RunningTotals | Counts, laplace: bool) -> tuple[A
 
 
 def bound_of(workload: AnyWorkload, budget: NoiseBudget, change: StrategyNorms) -> Bound:
-    """Return the least RMSE of any unbiased linear mechanism with the noise of this budget.
+    """Return a lower bound on the RMSE of any unbiased linear mechanism with this budget's noise.
 
     >>> import discreet as dp
     >>> from discreet.workloads import StrategyNorms, RunningTotals
@@ -219,9 +221,9 @@ def _times(budget: NoiseBudget, factor: Fraction) -> NoiseBudget:
 
 
 def _meeting(plan: StrategyPlan, error: Fraction, beta: float) -> StrategyPlan:
-    """Return the same strategy at the least budget whose worst cell is within the error.
+    """Return the same strategy at about the least budget whose worst cell is within the error.
 
-    Errors fall as the budget grows, so that bisection finds it.
+    Errors fall as the budget grows, so that bisection finds it; the returned plan meets the error.
 
     Refuses: an error that no noise meets (InvalidArgument).
     """

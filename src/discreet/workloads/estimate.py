@@ -1,8 +1,8 @@
-"""Least-squares estimate from which all tables follow; they add up to the last digit.
+"""Least-squares estimate from which all tables are computed; their sums agree to the last digit.
 
-The estimate holds a noisy version r_A of every component A (a set of keys), in whole multiples of
-2^-20. The table of a set S is Σ_{A ⊆ S} P_A r_A spread evenly over the other keys,
-P_A = ⊗(I − 11ᵀ/n). In whole numbers
+The estimate holds a noisy version r_A of every component A (the contrasts over a set of keys, see
+`budget_shares`), in whole multiples of 2^-20. The table of a set S is Σ_{A ⊆ S} P_A r_A spread
+evenly over the other keys, P_A = ⊗(I − 11ᵀ/n). In whole numbers
 
     ∏_S n · table_S = Σ_{A ⊆ S} ⊗_A (n·I − 11ᵀ) r_A
 

@@ -1,6 +1,7 @@
 """Plan of a workload: one strategy with its noise, its price, and the predicted error of each set.
 
-Only `StrategyPlan.release` reads data.
+`StrategyPlan.release` alone reads data and draws noise; `estimate` computes the answers from what
+it returns.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ AnyStrategy: TypeAlias = (
 
 @frozen
 class Bound:
-    """Least RMSE of any unbiased linear mechanism with this noise and price; `why` names it."""
+    """Lower bound on the RMSE of any unbiased linear mechanism of some noise and price.
+
+    `why` says in words of which mechanisms and budget.
+    """
 
     rmse: float
     why: str
@@ -58,10 +62,12 @@ def weights_of(workload: AnyWorkload) -> tuple[float, ...]:
 
 @frozen
 class StrategyPlan:
-    """A strategy with its noise; `tried` are all that were compared, by name, noise and RMSE.
+    """A strategy for a workload, with its noise.
 
-    Equal workloads at equal budgets have equal strategies, so plans are compared by their workload
-    and noise only.
+    `change` is how far one unit moves the cells, `measured` the strategy's blocks with their noise.
+    `tried` lists all strategies that were compared, by name, noise and RMSE. Equal workloads at
+    equal budgets have equal strategies, so plans are compared by workload, budget, change and noise
+    only.
 
     Guarantee: `event` is all that `release` does, and fits `budget`; `reach` bounds the error of
     every cell.
@@ -110,7 +116,7 @@ class StrategyPlan:
 
     @property
     def gap(self) -> float:
-        """Relative distance of the RMSE above the bound."""
+        """Relative distance of the RMSE above the lower bound: rmse/bound − 1."""
         if not self.bound.rmse:
             return math.inf
         return self.rmse / self.bound.rmse - 1

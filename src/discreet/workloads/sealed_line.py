@@ -1,13 +1,15 @@
-"""Pure ε for a line of days: all noise is drawn at the opening and kept sealed.
+"""Running totals of a stream under pure ε: all noise is drawn, and stored sealed, at the start.
 
-M = [own; B] is the p-Identity strategy of running totals: every day times a whole number, and a few
-whole weighted sums. Its noise z is drawn once, and day t publishes S_t = Σ_{s≤t} x_s + round(W_t·z)
-with W·M = A, the running sums. As A·x is whole, S = round(W·(M·x + z)): a function of the one
-release M·x + z, which is ε-DP with ε = Δ1/scale against streams that were fixed beforehand.
+x_s is the exact total of day s. M = [own; B] is the p-Identity strategy of running totals: every
+day times a whole number, and a few whole weighted sums. Its noise z is drawn once, and day t
+publishes S_t = Σ_{s≤t} x_s + round(W_t·z) with W·M = A, the running sums. As A·x is whole, S =
+round(W·(M·x + z)): a function of the one release M·x + z, which is ε-DP with ε = Δ1/scale against
+streams that were fixed beforehand.
 
-**Days may react to what was published** (T2). For one tape z and any sequence of answers o the
-probability of o under a reacting stream is that under the fixed stream x(o) which it becomes along
-o. So each ratio of probabilities is one of fixed streams, at most e^ε. This holds for pure ε alone.
+**Days may react to what was published.** The totals of later days may depend on published answers.
+For one noise z and any sequence of answers o the probability of o under a reacting stream is that
+under the fixed stream x(o) which it becomes along o. So each ratio of probabilities is one of fixed
+streams, at most e^ε. This holds for pure ε alone.
 The error round(W·z) does not depend on the stream at all, so accuracy is the same for reacting ones:
 the separations by accuracy of Bun, Gaboardi and Wagaman (2026) do not contradict this.
 

@@ -39,8 +39,8 @@ MAX_SUM = 2**61
 class StrategyNorms:
     """Largest change of the exact totals of the finest cells by one unit: `size` steps in all.
 
-    `signed`: one unit may raise a total and another lower it, as sums of values on both sides of 0
-    do.
+    `neighbours` is the neighbour relation. `signed`: one unit may raise a total and another lower
+    it, as in sums of positive and negative values.
     """
 
     size: int = 1

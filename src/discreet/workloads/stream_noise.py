@@ -1,7 +1,11 @@
 """Noise of a stream: its strategy, the days of a unit, and the event that pays for all periods.
 
-    triangular C   discrete Gaussian noise, drawn afresh at each closing     event of that noise
-    sealed line    geometric noise, drawn at the opening and kept sealed     Promise(PureDP(ε))
+A stream publishes one number for each period (a day) and key, when the period is closed.
+
+    strategy       noise                                                     event charged
+
+    triangular C   discrete Gaussian, drawn afresh at each closing           event of that noise
+    sealed line    geometric, drawn at the opening and stored sealed         Promise(PureDP(ε))
 
 Data may react to what was published. Under a triangular C, given the past, a period is noise
 shifted by d_t, and on every path Σd_t² ≤ Δ2²: adaptive composition with a bound on every path,

@@ -1,6 +1,7 @@
-"""Toeplitz strategies fitted to aims: which sums of days matter, and how many days a unit has.
+"""Toeplitz strategies of days (`triangular`), fitted to the sums of days that matter (aims).
 
-The error of a strategy c is Δ2²(c)·f(b), with b = 1/((1 − x)·c(x)) and f the weighted mean of the
+They also depend on the number of days on which one unit counts. The error of a strategy with first
+column c is Δ2²(c)·f(b), with b = 1/((1 − x)·c(x)) as power series, and f the weighted mean of the
 variances of sums of days. For a sum of L days that begins at day s
 
     Var = Σ_{j<L} b_j² + Σ_{j<s} (b_{j+L} − b_j)²

@@ -1,7 +1,9 @@
 """Weighted levels of a hierarchy: generalised least squares in two passes over the tree.
 
+Each node has a noisy number y of variance v.
+
     up      z = (V·y + v·s)/(v + V)      s the sum of the children's z and V that of their variances
-    down    child += v_child/Σv·(parent − Σz)
+    down    child += v_child/Σv·(parent − Σz)      v here the variances of the children's z
 
 This is the least-squares estimate of all nodes (Hay, Rastogi, Miklau, Suciu 2010; here for any
 numbers of children). A node's variance follows in the same way:

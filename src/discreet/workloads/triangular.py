@@ -1,4 +1,4 @@
-"""Lower triangular strategies of a line of days: what day t publishes needs days up to t alone.
+"""Lower triangular strategies of a line of days: what day t publishes uses days up to t alone.
 
 Let x_s be the exact total of day s and A the running sums. With a whole lower triangular C ≥ 0, day
 t publishes g·Σ_{s≤t} C_ts·x_s plus fresh noise, and B = A·C⁻¹ turns the published numbers into

@@ -1,9 +1,10 @@
 """Weighted tables: tables measured as they are, each with a share of the budget.
 
-One table alone is the histogram; the sets that are asked, each with a share, are direct answers.
-All are one family: `best_shares` finds the measured tables and their shares. In each component the
-measured tables that know it are averaged by their precisions. That is the least-squares estimate,
-since the components are orthogonal.
+To measure only the finest table is the histogram; to measure the tables that are asked, each with a
+share, is direct answers. Both belong to one family: `budget_shares.best_shares` finds the tables to
+measure and their shares. Each component (the contrasts over a set of keys) is the average of the
+measured tables that determine it, by their precisions. That is the least-squares estimate, since
+the components are orthogonal.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Workloads: the sums of public cells that are asked at once; shapes only, no data and no noise.
 
-Each of four kinds says which sums of cells are asked, and refuses sizes that are too large to plan:
+Each kind says which sums of cells are asked, and refuses sizes that are too large to plan. Four are
+here; `nested.workload` has the fifth, levels of a hierarchy by further keys.
 
 Tables          sums over some of the keys: a set of places of keys for each table (GROUPING SETS,
                 CUBE, ROLLUP)
@@ -35,11 +36,12 @@ _MAX_LENGTH = 4096
 
 @frozen(init=False)
 class Tables:
-    """Sums over all keys but those of a set, for several sets of keys of `sizes` values each.
+    """Tables of counts by sets of keys; `sizes` has the number of values of each key.
 
-    `weigh` says which mean of squared errors is minimised: over all "cells", or over all "sets".
-    `marked` says of each key whether its last value is a mark that no set asks for: the units without
-    that key, which sums over it need.
+    A set lists the indices of its keys; its table sums over all other keys. `weigh` says which mean
+    of squared errors is minimised: over all "cells", or over all "sets". `marked` says of each key
+    whether its last value is a mark: it holds the units without that key, which sums over the key
+    need. No set asks for marks.
 
     >>> from discreet.workloads import Tables
     >>> cube = Tables((2, 3), [(), (0,), (1,), (0, 1)])

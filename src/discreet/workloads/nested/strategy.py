@@ -1,6 +1,11 @@
-"""Strategy for nested tables: levels of a tree by some of the keys beside it, two passes per set.
+"""Strategy for nested tables: levels of a tree, each by some further keys of n values each.
 
-    Laplace     tables: level d by the keys T; a component A ⊆ T is its table summed to A, of
+A table of level d and keys T has one cell for each node of the level and combination of the keys. A
+component is the contrasts over a set A of keys (`budget_shares`).
+
+    noise       measured numbers
+
+    Laplace     tables of level d and keys T; a component A ⊆ T is the table summed to A, with
                 ∏_{T∖A} n times the noise
     Gaussian    contrasts ⊗_A(n·I − 11ᵀ) of level d: Δ2² = ∏_A n(n − 1), as for `residual`
 
@@ -46,7 +51,7 @@ _MIN_SHARE = 1e-6
 _MAX_DENSE = 128
 
 Precisions = dict[KeySet, dict[int, list[tuple[int, float]]]]
-"""By component and depth: the blocks that know it, by place, and their precisions."""
+"""By component and depth: the indices of the blocks that determine it, with their precisions."""
 
 
 @frozen
@@ -108,7 +113,7 @@ class NestedStrategy:
         return tuple(found)
 
     def precisions(self, variances: Sequence[float]) -> Precisions:
-        """Return for every component and depth the blocks that know it, and their precisions."""
+        """Return by component and depth the blocks that determine it, and their precisions."""
         found: Precisions = {part: {} for part in self.workload.closure}
         for place, (depth, keys) in enumerate(self.parts):
             for part in found:
@@ -291,7 +296,7 @@ def _float_table(
 
 
 def _knows(keys: KeySet, part: KeySet, *, contrasts: bool) -> bool:
-    """Return whether a block tells a component: contrasts their own, a table all its subsets."""
+    """Return whether a component follows from a block: its contrasts, or a table with its keys."""
     if contrasts:
         return keys == part
     return set(keys).issuperset(part)

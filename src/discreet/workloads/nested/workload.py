@@ -38,9 +38,10 @@ LevelSet = tuple[int, KeySet]
 class NestedTables:
     """Some levels of a tree, each by some of the keys beside it, of `sizes` values each.
 
-    Every set has the same weight; a set that stands twice has twice that weight. `marked` says of
-    the tree, and of each key beside it, whether its last node or value is a mark that no set asks
-    for: the units that are in no place of the tree, or without that key.
+    A set is a depth of the tree (the root is 0) and the indices of some keys. Every set has the
+    same weight; a set that stands twice has twice that weight. `marked` says of the tree, and then
+    of each key, whether its last node or value is a mark: it holds the units that are in no node of
+    the tree, or have no value of that key. No set asks for marks.
 
     >>> from discreet.workloads import Hierarchy, NestedTables
     >>> sets = [(2, (0,)), (2, ()), (1, ()), (0, ())]
@@ -132,7 +133,7 @@ def level_energies(
 
 
 def nested_bound(workload: NestedTables) -> float:
-    """Return the least mean squared error of any Gaussian strategy of price 1, at least.
+    """Return a lower bound on the mean squared error of any Gaussian strategy of price 1.
 
     Of a node's children as many are kept as every node of its level has: other units only add to
     the workload. On this regular tree the components are orthogonal, so (Σ √(p·energy))² is the
