@@ -1,5 +1,14 @@
-"""The curator as a service: HTTP for programs, pages for people, over the same verbs as the library.
+"""The curator as a service: HTTP API, web pages and PostgreSQL's protocol over the library's verbs.
 
-Start at `app` (how a request comes in), `state` (what a worker holds), `jobs` (how a question is answered once), then
-`api` (the table of all ways in). Nothing here decides about privacy: the curator does, and the ledger before it.
+| package or module | subject |
+|---|---|
+| `app`, `state`, `config` | application, components of a worker process, `curator.toml` |
+| `api` | table of all HTTP endpoints |
+| `pages` | web pages for analysts and stewards |
+| `postgres` | listener for PostgreSQL's clients |
+| `http` | authentication, limits, middleware, audit log |
+| `jobs` | charged requests as jobs, timing grid, worker processes for free requests |
+| `stores` | users, jobs, receipts; opened data sets |
+
+No noise is drawn here and no budget is counted: the curator and its ledger do both.
 """

@@ -1,5 +1,7 @@
 """ASGI application of the service: builds it from a configuration, so that uvicorn can serve it.
 
+It also starts and stops the threads of jobs and streams and the PostgreSQL listener of the worker.
+
 middleware ─► session or token ─► route ─► handler in a thread, or job and timing grid ─► response
   └── host, size, headers           └── refusals become JSON; other errors one constant message
 """
@@ -57,7 +59,10 @@ Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 
 def from_environment() -> ASGIApp:
-    """Build the application of the configuration named by the environment; for uvicorn's workers."""
+    """Build the application of the configuration that DISCREET_CONFIG names; for uvicorn's workers.
+
+    It also tunes thread switching and garbage collection of the process.
+    """
     sys.setswitchinterval(SWITCH_SECONDS)
     config = read_config(os.environ[CONFIG_VARIABLE])
     app = build_app(config, postgres=os.environ.get(POSTGRES_VARIABLE, ""))

@@ -29,7 +29,20 @@ POSTGRES_VARIABLE = "DISCREET_POSTGRES"
 
 @frozen
 class RequestBounds:
-    """Rate limits and size limits of requests; every number is public."""
+    """Limits of requests, the table `[limits]`; every number is public.
+
+    | field | limits |
+    |---|---|
+    | `requests_per_minute` | requests of one user to one worker; also visits without a session |
+    | `failures_per_minute` | failed sign-ins from one address, at one worker |
+    | `body_bytes` | body of a request |
+    | `query_seconds` | run of a charged request |
+    | `cells` | noisy numbers in one reply |
+    | `jobs_per_person` | open jobs of a user; also free requests, and pages, at one worker |
+    | `threads` | jobs side by side in one worker |
+    | `free_seconds`, `free_megabytes` | time and memory of one free request |
+    | `free_processes` | free requests side by side in one worker |
+    """
 
     requests_per_minute: int = 120
     failures_per_minute: int = 20
@@ -45,7 +58,10 @@ class RequestBounds:
 
 @frozen
 class DataSource:
-    """Source of the rows: engine, its tables or connection, and the tables that the steward trusts."""
+    """Source of the rows: engine, its tables or connection, and the tables that the steward trusts.
+
+    `places` has the server's names of the declared tables, for PostgreSQL.
+    """
 
     engine: str
     tables: Mapping[str, str] | str = field(repr=False)
@@ -67,7 +83,7 @@ class DataSet:
     share_questions: bool = False
     """True if analysts may see the questions of others."""
     siblings: bool = True
-    """Whether a charge measures all that its price allows, for later questions."""
+    """Whether a charge also measures related counts that cost nothing more, for later questions."""
     keep: str = ""
     """Path of the store that keeps the rows last read successfully; "" if none is kept."""
     seal: str = ""
@@ -95,7 +111,19 @@ class WireOptions:
 
 @frozen
 class Config:
-    """Configuration of a worker process."""
+    """Configuration of a worker process.
+
+    | field | meaning |
+    |---|---|
+    | `url` | address by which users reach the service |
+    | `grid` | base length of the timing grid of answers, in seconds |
+    | `lease` | seconds after which another worker may take over a job |
+    | `session_hours` | longest time for which somebody stays signed in to the pages |
+    | `drain_seconds` | time for running jobs when the process ends |
+    | `log` | path of the audit log; "" for standard error |
+    | `signing_key` | path of the key that signs receipts; "" for none |
+    | `proxies` | addresses whose forwarding headers are trusted |
+    """
 
     url: str
     store: str = field(repr=False)

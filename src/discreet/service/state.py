@@ -43,7 +43,10 @@ class State:
     metrics: Metrics
 
     def close(self) -> None:
-        """Finish or release the running jobs, then close pool, data sets and store."""
+        """Wait for running jobs for `drain_seconds`, release the others, and end the workers.
+
+        Data sets and store are closed only if all jobs have ended.
+        """
         self.streams.stop()
         finished = self.jobs.stop(self.config.drain_seconds)
         self.planning_pool.close()

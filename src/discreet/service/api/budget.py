@@ -22,7 +22,7 @@ _DEFAULT_ENTRIES = 100
 
 
 def get_left(state: State, call: ApiCall) -> Reply:
-    """Return this person's remaining budget and the remaining budget of all; nobody else's."""
+    """Return what is left for this person and for all persons together; for nobody else."""
     state.datasets.check(call.person, call.dataset)
     ledger = state.datasets.ledger(call.dataset)
     own = ledger.left(call.person.name)
@@ -62,8 +62,9 @@ def get_spent(state: State, call: ApiCall) -> Reply:
 def list_history(state: State, call: ApiCall) -> Reply:
     """List the last ledger entries: one's own charges and allowances; for stewards all entries.
 
-    An answer's entry has the time at which the store was done, to the microsecond. No analyst
-    sees it (timing side channel). `asked` maps entry numbers to the texts of the questions.
+    The entry of a stored answer has the time at which the query of the data was done, to the
+    microsecond. No analyst sees it (timing side channel). `asked` of the reply maps entry numbers
+    to the texts of the questions.
     """
     state.datasets.check(call.person, call.dataset)
     person = call.person.name
@@ -78,7 +79,10 @@ def list_history(state: State, call: ApiCall) -> Reply:
 
 
 def get_receipt(state: State, call: ApiCall) -> Reply:
-    """Return the receipt of a charge by its entry number: to the person charged and to stewards."""
+    """Return the receipt of a charge by its entry number: to the person charged and to stewards.
+
+    Refuses: a missing receipt and another person's receipt in the same words.
+    """
     state.datasets.check(call.person, call.dataset)
     digits = call.path["number"]
     number = -1
@@ -93,7 +97,7 @@ def get_receipt(state: State, call: ApiCall) -> Reply:
 
 
 def set_allowance(state: State, call: ApiCall) -> Reply:
-    """Set a person's allowance under the budget, or withdraw it with null."""
+    """Set a person's allowance, a limit under the budget of all, or withdraw it with null."""
     state.datasets.check(call.person, call.dataset)
     fields = ALLOWANCE.read(call.json())
     who = WHO.of(fields)

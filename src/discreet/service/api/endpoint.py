@@ -23,7 +23,7 @@ _PADDING_BYTES = 1024
 
 @frozen
 class ApiCall:
-    """Authenticated request to an endpoint."""
+    """Authenticated request to an endpoint: person, parameters of path and query, and body."""
 
     person: Member
     path: Mapping[str, str]
@@ -55,7 +55,10 @@ class ApiCall:
 
 @frozen
 class Reply:
-    """Reply of an endpoint: a JSON object, or text of another media type `kind`."""
+    """Reply of an endpoint: a JSON object, or text of another media type `kind`.
+
+    With `pad` its length is a multiple of 1 KiB, so that it tells less about the numbers inside.
+    """
 
     body: Mapping[str, object] | str
     status: int = 200
@@ -87,8 +90,9 @@ Who = Literal["anybody", "person", "steward"]
 class Endpoint:
     """Method and path with its function: a blocking `handler` or an asynchronous `waiter`.
 
-    A handler runs in a thread, a waiter in the event loop. `takes` and `gives` name the schemas of
-    the request body and of the reply. The operation id in OpenAPI is `operation`, or the name of the
+    A handler runs in a thread, a waiter in the event loop. `takes` and `gives` name the OpenAPI
+    schemas of the request body and of the reply, `query` the parameters of the query string, and
+    `status` the statuses of success. The operation id in OpenAPI is `operation`, or the name of the
     function where none is given: renaming the function breaks generated clients.
     """
 
@@ -106,7 +110,10 @@ class Endpoint:
 
     @property
     def tag(self) -> str:
-        """Subject of the endpoint: questions, jobs, books, datasets or people."""
+        """Subject of the endpoint in OpenAPI: questions, jobs, books, datasets or people.
+
+        "books" are the endpoints of ledgers and standing reports.
+        """
         first, _, remainder = self.path.removeprefix("/").partition("/")
         if first == "me":
             return "people"

@@ -101,7 +101,10 @@ def revoke_person(state: State, call: ApiCall) -> Reply:
 
 
 def _check_over(state: State, call: ApiCall) -> None:
-    """Refuse a steward who decides about a person with other data sets than their own."""
+    """Refuse a steward who does not have all data sets of the person that the path names.
+
+    An unknown person is refused in the same words.
+    """
     try:
         other = state.people.find(call.path["person"])
     except NotAllowed:

@@ -1,7 +1,7 @@
-"""JSON Schemas of the OpenAPI document: bodies of stewards, replies of endpoints, and of all verbs.
+"""JSON Schemas of all request and reply bodies in the OpenAPI document.
 
-Each body of a request has one definition, which both the reader and the OpenAPI schema use. The
-formats of verbs come from their own table.
+Each request body has one definition, which both its reader and its schema use. Bodies of stewards'
+requests and replies of endpoints are defined here, those of verbs in `wire/verbs`.
 
 Law: tests/service/test_openapi.py::test_no_reply_is_left_undescribed
 """

@@ -1,7 +1,8 @@
 """Endpoints of standing reports: list, show, stored totals for clients; stewards close and stop.
 
-`POST /datasets/{name}/streams` opens one: a verb like all others (`wire/verbs/streams.py`). Who may ask
-about a data set sees all of its streams: they are published reports. No private row is read here.
+`POST /datasets/{name}/streams` opens one: a verb like all others (`wire/verbs/streams.py`). Who may
+ask about a data set sees all of its streams: they are published reports. Only closing reads private
+rows, in the thread of `jobs/stream_closer.py`.
 """
 
 from __future__ import annotations
@@ -52,7 +53,10 @@ def get_terms(state: State, call: ApiCall) -> Reply:
 
 
 def get_totals(state: State, call: ApiCall) -> Reply:
-    """Return stored running totals after `first` days and later, as many as are given at once."""
+    """Return stored running totals after `first` days (by default 1), and after each later day.
+
+    They end at the last closed day, or where the service's limit on numbers in a reply is reached.
+    """
     report = find_report(state, call)
     first = call.number("first", _MOST) or 1
     most = max(1, state.config.bounds.cells // len(report.plan.question.cells))
@@ -61,7 +65,10 @@ def get_totals(state: State, call: ApiCall) -> Reply:
 
 
 def close_stream(state: State, call: ApiCall) -> Reply:
-    """Close the days of a stream that are due; for stewards, the service does so by itself."""
+    """Close the days of a stream that are due, and return their sums; for stewards.
+
+    The service also closes them by itself, each minute.
+    """
     if find_report(state, call).stopped:
         raise InvalidArgument("this stream was stopped for good; open one of another name")
     seconds = state.config.bounds.query_seconds

@@ -1,7 +1,8 @@
 """Endpoints of verbs and of their jobs.
 
-Free requests are answered at once by worker processes. A charged request becomes a job; its answer
-is sent only at ticks of a timing grid, so that its time tells nothing (timing side channel).
+Free requests are answered at once by worker processes. A charged request becomes a job. Its answer
+is sent only at a tick of a timing grid: its time tells between which two ticks the job ended, and
+nothing else (timing side channel).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def verb_endpoint(verb: Verb[Any], path: str) -> Endpoint:
 
 
 def _answer_free(state: State, call: ApiCall, verb: Verb[Any]) -> Reply:
-    """Answer a free request; no private row is read."""
+    """Answer a free request by the `free_run` of its verb; no private row is read."""
     state.datasets.check(call.person, call.dataset)
     asked = verb.request.read(call.json())
     return Reply(_run_free(state, call, verb, asked) or {})
@@ -57,7 +58,10 @@ def _run_free(state: State, call: ApiCall, verb: Verb[Any], asked: Request) -> J
 
 
 def _submit(state: State, call: ApiCall, verb: Verb[Any]) -> Job:
-    """Check a charged request from public facts alone, then queue it as a job; blocks."""
+    """Check a charged request from public facts alone, then queue it as a job.
+
+    Waits for a worker process and the store, so it must not run in the event loop.
+    """
     state.datasets.check(call.person, call.dataset)
     key = _check_key(call.idempotency_key)
     person = call.person.name
@@ -71,6 +75,8 @@ def _submit(state: State, call: ApiCall, verb: Verb[Any]) -> Job:
 
 async def charge(state: State, call: ApiCall, verb: Verb[Any]) -> Reply:
     """Queue a job, wait for its first tick and reply with what may be seen at that tick.
+
+    That is the outcome (200, or the status of a refusal), or 202 while the job runs or waits.
 
     Guarantee: the time of the reply depends on the start of the job, never on its duration. One
     idempotency key is one job and one charge.
@@ -129,7 +135,7 @@ def cancel_job(state: State, call: ApiCall) -> Reply:
 
 
 def list_jobs(state: State, call: ApiCall) -> Reply:
-    """List the open jobs of all people with their requests; for stewards."""
+    """List the open jobs of all people on this steward's data sets, with their requests."""
     visible = []
     for job in state.jobs.job_store.pending():
         if call.person.may(job.dataset):

@@ -1,8 +1,8 @@
 """Authentication: from a request to a user, by bearer token or by session cookie.
 
 A program sends its token in `Authorization: Bearer`. A page sends its session cookie, and for a change
-also the CSRF token of the session. Whatever is wrong with a token or a session, the message is the same.
-Failures are rate limited by address; a valid token never is.
+also the CSRF token of the session. Whatever is wrong with a token or a session, the message is the
+same. Failures are rate limited by address, requests with a valid token or session by user only.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Admission:
 
 
 def enter(state: State, request: HTTPConnection) -> Admission:
-    """Authenticate a request; blocks.
+    """Authenticate a request and count it against its user's rate limit; waits for the store.
 
     Refuses: no token, a wrong, expired or revoked one, a forged session, a change without the CSRF token,
     and more requests than the rate limits allow.
@@ -54,7 +54,11 @@ def enter(state: State, request: HTTPConnection) -> Admission:
 
 
 def _count(state: State, request: HTTPConnection, person: str) -> None:
-    """Count a request against the rate limit; a repeated one is admitted where others must wait."""
+    """Count a request against its user's rate limit.
+
+    Above the limit, one whose idempotency key is known is counted against a second limit, for
+    retries.
+    """
     try:
         state.limits.request(person)
     except TooMany:
@@ -68,7 +72,7 @@ def _count(state: State, request: HTTPConnection, person: str) -> None:
 
 
 def session_of(state: State, request: HTTPConnection) -> Session | None:
-    """Return the session of a request's cookie, if there is one; blocks."""
+    """Return the session of a request's cookie, if there is one; waits for the store."""
     secret = read_cookie(state.config, request)
     if not secret or len(secret) > LONGEST_TOKEN:
         return None

@@ -1,5 +1,6 @@
-"""Concurrency limit (backpressure) for each user: a semaphore around pages and lists, which the worker makes itself.
+"""Concurrency limit (backpressure) for each user, around requests that this process answers itself.
 
+These are pages and lists; free requests of the API have the queue of the planning pool instead.
 A user who opens a hundred pages at once waits for their own pages; others do not wait for them.
 """
 
@@ -19,7 +20,7 @@ QUEUE_SECONDS = 30.0
 
 
 class ConcurrencyLimit:
-    """Count of each user's requests in progress; at most `most` may run or wait.
+    """Count of each user's requests in progress; two may run, and at most `most` may run or wait.
 
     >>> from discreet.service.http.concurrency_limit import ConcurrencyLimit
     >>> turns = ConcurrencyLimit(most=1)
@@ -39,9 +40,10 @@ class ConcurrencyLimit:
 
     @contextmanager
     def turn(self, person: str) -> Iterator[None]:
-        """Wait for a free place and hold it.
+        """Wait until fewer than two requests of the user run, then count this one as running.
 
-        Refuses: a user who has too many requests waiting already (TooMany).
+        Refuses: a user with `most` requests already, and one that has waited QUEUE_SECONDS
+        (TooMany).
         """
         with self._changed:
             if self._inside[person] >= self._most:

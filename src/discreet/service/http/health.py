@@ -1,6 +1,6 @@
-"""Health check of a worker: its threads run, its store can be read and written, its disks have space.
+"""Health check of a worker: threads, store, ledgers, planning pool, audit log and free disk space.
 
-Needs no token and waits for nothing: threads and store were probed by the maintenance thread a moment ago.
+Needs no token and waits for no server: other threads have probed store and ledgers a moment ago.
 The reply tells nothing about data or users, and does not name a disk.
 """
 
@@ -36,7 +36,7 @@ def _status_text(works: bool) -> str:
 
 
 def _disks_have_space(config: Config) -> bool:
-    """Return whether every folder that the service writes to is writable and has LEAST bytes free."""
+    """Return whether every folder that the service writes to is writable and has MIN_FREE_BYTES."""
     files = [config.store, config.log]
     files += [dataset.ledger for dataset in config.datasets.values()]
     folders = set()

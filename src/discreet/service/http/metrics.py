@@ -1,7 +1,8 @@
 """Metrics in the text format of Prometheus, added up over the workers; nothing about data or users.
 
 Each worker writes its own counts into the service's store, as they are now: writing them twice is
-harmless. What `/metrics` shows is a second old at most and waits for nothing.
+harmless. It does so about once a second, and then reads the sums. `/metrics` shows the sums that
+were last read, so it waits for nothing.
 
 Guarantee: a charged request is counted at the tick that shows it, so no count tells how long it took.
 Law: tests/service/test_metrics.py::test_what_ended_is_counted_at_its_tick

@@ -2,11 +2,12 @@
 
 end of the run                                  outcome
 answer                                          done
-refusal, or the ledger is busy                  refused: nothing was spent, the request may be sent again
+refusal, or the ledger is busy                  refused: nothing was spent, it may be sent again
 the source failed before a charge               refused: nothing was spent; TooSlow after a timeout
 the source failed after a charge                failed: the charge stays
-timeout after a charge                          failed, with TooSlow
-cancelled by its user                           cancelled
+timeout after a charge                          failed, with TooSlow: the charge stays
+cancelled by its user                           cancelled: a charge that was made stays
+unexpected error                                refused before a charge, failed after it; HTTP 500
 
 Other threads stop the running job of a thread on cancellation or timeout.
 """
@@ -81,13 +82,16 @@ class RunningJob:
 
 @frozen
 class Outcome:
-    """Outcome of a job: its final state, and the HTTP status and body of its reply."""
+    """Outcome of a job: its final state, and the HTTP status and body of its reply.
+
+    `charged` is set in outcomes of state `done` only.
+    """
 
     state: str
     status: int
     reply: Mapping[str, object]
     charged: bool = False
-    """Whether the store was asked, which happens only after the charge."""
+    """Whether the source was queried, after the charge; False if the answer was stored before."""
 
 
 CANCELLED = Outcome("cancelled", status_of(Cancelled()), refusal_to_json(Cancelled()))
@@ -192,7 +196,7 @@ def _failure_outcome(run: RunningJob, failed: EngineFailure) -> Outcome:
 def retry_while_busy(
     run: Callable[[], Mapping[str, object]], stopping: threading.Event
 ) -> Mapping[str, object]:
-    """Run and retry while the ledger is busy or away, for RETRY_SECONDS seconds.
+    """Return the result of `run`, called again for RETRY_SECONDS while the ledger is busy or away.
 
     The ledger's refusal says that nothing was spent, so a retry is safe.
     """

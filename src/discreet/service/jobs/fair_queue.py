@@ -5,8 +5,9 @@
     none                  at most `most`, so that a newcomer finds a free worker thread
     some                  one, since threads share one interpreter; none while the user is throttled
 
-After a task longer than LONG seconds its user is throttled for (duration − LONG) × (other active users)
-seconds, at most LATE. That is as long as the others would have had. Tasks of one user keep their order.
+After a task longer than LONG seconds its user is throttled for (duration − LONG) × (other active
+users) seconds, at most LATE: the time that each of the others would need to take as much. A user is
+active for LATE seconds after a submission. Tasks of one user keep their order.
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
-"""Heartbeat of a worker's maintenance thread: liveness of its loop, and reachability of the store."""
+"""Heartbeat of a thread that works in rounds: whether it is alive, and whether its server answers.
+
+One belongs to the maintenance thread and the service's store, one to the thread that reads ledgers.
+"""
 
 from __future__ import annotations
 
 import time
 
 MISSED = 8.0
-"""Seconds without a sign of the store after which health is bad. A round takes less than one second."""
+"""Seconds without an answer of the server after which health is bad; a round takes below one."""
 STUCK = 60.0
 """Seconds for which one round may wait for a store that is away. A longer round means a dead thread."""
 
@@ -29,12 +32,12 @@ class Heartbeat:
 
     @property
     def turning(self) -> bool:
-        """Whether the maintenance thread is alive."""
+        """Whether the thread is alive: it began a round less than STUCK seconds and a pause ago."""
         silent = time.monotonic() - self._turned
         return silent < STUCK + self.pause
 
     @property
     def reaching(self) -> bool:
-        """Whether the store answered within the last seconds."""
+        """Whether the server answered less than MISSED seconds and a pause ago."""
         silent = time.monotonic() - self._reached
         return silent < MISSED + self.pause

@@ -1,4 +1,7 @@
-"""Job: one charged request of one user, with its idempotency key, kept until its answer is fetched."""
+"""Job: one charged request of one user, with its idempotency key, state and reply.
+
+Ended jobs are kept for seven days, answers longer (`job_store`), so a reply can be fetched again.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from ...frozen import frozen
 from .steady_clock import steady
 
 State = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
-"""`refused` spent nothing and may be tried again; `failed` was charged before the store failed."""
+"""`refused` spent nothing and may be tried again; `failed` was charged before the source failed;
+`cancelled` may have been charged."""
 
 OPEN = ("waiting", "running")
 COLUMNS = (
@@ -50,7 +54,11 @@ class Job:
         return self.state in OPEN
 
     def to_json(self, *, shown: bool, next_tick: float, now: float) -> dict[str, object]:
-        """Return the user's view; before its tick a finished job still looks as if it ran."""
+        """Return the user's view of the job.
+
+        `shown` says that its outcome may be seen: a tick of the timing grid has passed. Before that
+        tick a finished job looks like a running one, with the seconds until `next_tick`.
+        """
         state = "running"
         if shown or self.state == "waiting":
             state = self.state

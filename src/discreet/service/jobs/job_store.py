@@ -18,7 +18,7 @@ from .steady_clock import steady
 
 KEPT_SECONDS = 7 * 86_400.0
 KEPT_ANSWERS = 1_000
-"""Answers of a user that are kept however old they are, so that links to them go on working."""
+"""Newest answers of a user that are kept however old they are, so that links to them work."""
 UNKNOWN = "you have no such job; jobs are kept for seven days, answers as long as they are among the last thousand"
 _SELECT = "SELECT " + COLUMNS + " FROM discreet_jobs "  # noqa: S608 all texts here are constants
 _INSERT = (
@@ -123,7 +123,7 @@ class JobStore:
         return read_job(rows[0])
 
     def get(self, job_id: str) -> Job | None:
-        """Find a job by its id alone."""
+        """Find a job by its id alone, of whichever user; None if there is none."""
         rows = self._store.ask(_SELECT + "WHERE id = ?", job_id)
         return read_job(rows[0]) if rows else None
 
@@ -177,7 +177,7 @@ class JobStore:
         )
 
     def pending(self) -> tuple[Job, ...]:
-        """List all open jobs, oldest first."""
+        """List the open jobs of all users, oldest first, at most 200."""
         sql = _SELECT + "WHERE state IN ('waiting', 'running') ORDER BY created LIMIT 200"
         return tuple(read_job(row) for row in self._store.ask(sql))
 
@@ -187,7 +187,7 @@ class JobStore:
         return int(str(self._store.ask(sql, person)[0][0]))
 
     def forget(self) -> None:
-        """Delete old jobs, except the last answers of each user and saved ones."""
+        """Delete jobs that ended over seven days ago, except saved ones and the newest answers."""
         self._store.ask(_FORGET, steady() - KEPT_SECONDS, KEPT_ANSWERS)
 
     def _end(self) -> float:

@@ -14,7 +14,11 @@ Its worker process has lowered its own priority then, which cannot be undone, so
 
 @frozen
 class Setup:
-    """Facts about one data set for a planning worker; no ledger if it is in the server's own memory."""
+    """Facts about one data set for a planning worker.
+
+    `ledger` is its path or connection string, "" if the ledger is in the server process's memory;
+    `wait` is the time in seconds to wait for a busy ledger.
+    """
 
     name: str
     schemas: tuple[Schema, ...]

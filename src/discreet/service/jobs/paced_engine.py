@@ -1,9 +1,10 @@
 """Engine wrapper against the timing side channel: totals are held back to ticks of a timing grid.
 
-The ledger notes when an answer was stored, and `explain` says that it is stored. Both would tell how long
-the store took if only replies waited. So the totals of the store, and its failures, are held back to
-ticks fixed before it is asked. Their length is three quarters of a reply's tick, which leaves the last
-quarter for noise and for storing the answer.
+The ledger notes when an answer was stored, and `explain` says that it is stored. Both would tell
+how long the store took if only replies waited. So the exact totals, and failures of the store, are
+held back inside the service to the ticks of a grid that starts with the query. Its base length is
+three quarters of that of the grid for replies, which leaves a quarter for noise and for storing the
+answer.
 
 Law: tests/service/test_parts.py::TestPaced
 """

@@ -1,8 +1,8 @@
 """Process pool for free requests (explain, plan, rehearse), with limits of time and memory.
 
-Free requests cost no budget, so only time and memory limit them. A task runs in a planning worker's
-process, which is killed when its seconds are over. The tasks of one user fill at most half of the pool;
-the rest waits in the fair queue.
+Free requests cost no budget, so only time and memory limit them. A task runs in a planning worker,
+a process that is killed after `limits.free_seconds`. The tasks of one user fill at most half of the
+pool (at least one process); the rest waits in the fair queue.
 """
 
 from __future__ import annotations
@@ -89,9 +89,11 @@ class PlanningPool:
     ) -> T:
         """Run `work(curator, *words)` for a user in a planning worker and wait for the result.
 
-        `gone` is set when the client disconnects; then the task is dropped.
+        The work runs in this process if the data set's ledger is in this process's memory. `gone`
+        is set when the client disconnects; then the task is dropped.
 
-        Refuses: tasks that need too much time or memory (TooSlow), and users with too many waiting tasks.
+        Refuses: tasks that need too much time or memory (TooSlow), users with too many tasks
+        (TooMany), and all tasks while a worker cannot be started or dies (ServiceUnavailable).
         """
         if not self._datasets.setups[dataset].ledger:
             # A ledger in this process's memory cannot be read by another process.

@@ -1,10 +1,16 @@
-"""Job scheduler: worker threads answer charged requests; a maintenance thread renews and takes over leases.
+"""Job scheduler: threads of a worker process that run charged requests as jobs.
+
+| thread | work |
+|---|---|
+| `limits.threads` worker threads | take a job, run it, wait for the tick that shows it |
+| maintenance | renews leases, stops late and cancelled jobs, takes over lost ones, shares metrics |
+| ledger watch | reads from every ledger, for the health check |
 
 put ─► waiting ─► running ─► done | refused | failed | cancelled
                      └── worker gone: lease runs out ─► another worker runs it again, under the same charge
 
-No thread ends before its process does, whatever store, disk or log do: an outcome that cannot be stored
-now is kept in memory and stored later.
+No thread ends before it is told to, whatever store, disk or log do: an outcome that cannot be
+stored now is kept in memory and stored later.
 """
 
 from __future__ import annotations

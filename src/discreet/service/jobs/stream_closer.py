@@ -1,9 +1,10 @@
 """Stream closer: a thread that closes the days of standing reports by the calendar.
 
-It looks at each full minute, whether data came or not, and closes what is due. What a day needs of
-the store is held back to a tick of the timing grid. A store, ledger or key file that fails leaves
-the day due: the next minute tries again. The audit log has the name of the stream and nothing of
-what failed. Several worker processes may close the same day: the first seal and the first period win.
+It looks at each full minute, whether data came or not, and closes the days that are due. The totals
+that a day needs of the store are held back to a tick of the timing grid. A store, ledger or key
+file that fails leaves the day due: the next minute tries again. The audit log has the name of the
+stream and nothing of the failure. Several worker processes may close the same day: the first exact
+totals (sealed) and the first published values in the ledger count, and all of them give these.
 
 Guarantee: when a day closes follows from the clock, never from data.
 Law: tests/service/test_streams.py::TestTheClock
@@ -50,15 +51,19 @@ class StreamCloser:
             self._thread.start()
 
     def stop(self) -> None:
-        """End the thread after the day that it is closing; a death there does no harm either."""
+        """End the thread after the day that it is closing, and wait for it up to a minute.
+
+        A day that is not closed then stays due.
+        """
         if self._thread.is_alive():
             self._asked.put(None)
             self._thread.join(_MINUTE)
 
     def close(self, dataset: str, name: str, seconds: float) -> StreamTable:
-        """Close what is due of one stream and return it.
+        """Close the days of one stream that are due and return them; wait at most `seconds`.
 
-        Refuses: what `StreamReport.close` refuses, and a data set without a key file.
+        Refuses: all that `StreamReport.close` refuses, and a data set without a key file. TooSlow
+        says that closing goes on.
         """
         if dataset not in self._datasets.with_streams:
             raise InvalidArgument(

@@ -45,7 +45,7 @@ class AnswerColumn:
 
 @frozen
 class AnswerRow:
-    """Row of an answer; `faint` if its noise is as large as the value that it hides."""
+    """Row of an answer; `faint` if its noise is as large as its values: it then tells nothing."""
 
     cells: tuple[Cell, ...]
     faint: bool
@@ -62,7 +62,11 @@ class AnswerSet:
 
 @frozen
 class AnswerView:
-    """Values of the fragment of an answer; `more` counts the rows left out, `links` is False without a receipt."""
+    """Values for the HTML fragment of an answer.
+
+    `more` counts the rows left out. `links` is False for a rehearsal, which has no files. `every`
+    says that all groups are drawn.
+    """
 
     title: str
     remark: str
@@ -107,7 +111,7 @@ def answer_view(
 
 
 def set_of(part: AnswerPart) -> AnswerSet:
-    """Lay out one table, its first rows."""
+    """Lay out the first MAX_ROWS rows of one table."""
     reply = part.reply
     columns = []
     for column in reply["columns"]:

@@ -1,4 +1,8 @@
-"""Pages of jobs: running, with a button to cancel; then the answer, at an address that stays."""
+"""Pages of questions that were submitted, and of a user's history.
+
+The page of a question shows its job with a button to cancel, then the answer under the same
+address.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +57,7 @@ def fresh_mark() -> str:
 
 
 def find_job(visit: PageRequest, name: str) -> Job:
-    """Find a job of the user, or an answer of a colleague where the steward shares questions.
+    """Find a question of the user, or a colleague's answer where the steward shares questions.
 
     Refuses: a job of somebody else in the same way as one that never was, with NotAllowed.
     """

@@ -23,7 +23,10 @@ STEPS = tuple(f"{float(digit) * 10.0**power:.6g}" for power in range(-4, 3) for 
 
 @frozen
 class BudgetUnit:
-    """Measure that users spend in, and the steps of its slider; `delta` if a δ may be spent too."""
+    """Measure that users spend in: its symbol, the amounts on its slider, and the first of them.
+
+    `place` is the index in `steps` at which the slider starts; `delta`: a δ may be spent too.
+    """
 
     symbol: str
     steps: tuple[str, ...]
@@ -42,7 +45,9 @@ class BudgetUnit:
 
 
 def unit_of(budget: Measure) -> BudgetUnit:
-    """Choose the unit of a ledger's budget, and steps from small to all of it; the slider starts near a tenth.
+    """Choose the unit of a ledger's budget, and round amounts from 1/500 of it to all of it.
+
+    The slider starts near a tenth. For a Rényi budget the unit is ε, up to the largest ε of it.
 
     >>> import discreet as dp
     >>> from discreet.service.pages.ask_form import unit_of
@@ -116,7 +121,7 @@ def ask_of(fields: AskFields, unit: BudgetUnit) -> Ask:
 
 
 def spend_of(spend: str, delta: str, unit: BudgetUnit) -> Measure:
-    """Read what is to be spent; refuses numbers that are none."""
+    """Read the spend of the form as a measure; refuses text that is no number above 0."""
     exact_delta = Fraction()
     if unit.delta:
         exact_delta = read_number(delta or "0", "δ to spend")

@@ -31,7 +31,7 @@ MAX_COLUMNS = 4
 
 @frozen
 class PlanRow:
-    """One statistic of a plan: its error, its mechanism, and how much of a person it counts."""
+    """One statistic of a plan as text: error, mechanism, and how much of one person is counted."""
 
     name: str
     error: str
@@ -41,10 +41,11 @@ class PlanRow:
 
 @frozen
 class Explained:
-    """Values of the fragment that shows an explanation; `size` is said only where an error depends on it.
+    """Values for the HTML fragment of an explanation.
 
-    `keyed` is the question with a WHERE that leaves out rows without a listed key; empty where that
-    would change nothing.
+    `size` is the supposed number of rows, "" where no error depends on it. `keyed` is the question
+    with a WHERE that leaves out rows whose keys are not among the public ones, "" where that would
+    change nothing.
     """
 
     rows: tuple[PlanRow, ...]
@@ -76,7 +77,11 @@ def explained_of(explanation: Explanation, curve: Html) -> Explained:
 
 
 def _keyed_sql(plan: Plan) -> str:
-    """Write the question for rows with listed keys only, where others take part of a cap or of totals."""
+    """Write the question for rows with public keys only.
+
+    "" unless rows with other keys change the answer: they use up a cap on one person's rows, or
+    count in totals over all keys.
+    """
     question = plan.question
     counts_others = question.sets is not None or truncation_text(plan)
     keyed = keyed_question(question, None)
@@ -144,7 +149,10 @@ def explain_refusal(
 
 
 def check_run(curator: Curator, ask: Ask, cells: int) -> None:
-    """Refuse a question that public facts or the ledger refuse, before anything is written."""
+    """Refuse a question that public facts rule out, or that costs more than is left.
+
+    Runs before a job is written.
+    """
     check_ask(curator, ask, cells)
     found = curator.explain(ask.sql, **ask.terms.words())
     if not found.fits and not found.stored:
@@ -152,7 +160,7 @@ def check_run(curator: Curator, ask: Ask, cells: int) -> None:
 
 
 def _too_much(curator: Curator, ask: Ask, found: Explanation) -> str:
-    """Return the refusal of a price: the cost, what is left, and the errors that all of that would buy."""
+    """Word the refusal of a price: cost, budget left, and the errors if all of it were spent."""
     least = f"it costs {found.shown_price()}, and {found.left} is left"
     affordable = replace(ask.terms, spend=found.left, error=None)
     try:

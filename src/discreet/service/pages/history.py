@@ -1,4 +1,7 @@
-"""History of a user: the jobs of the last days, newest first."""
+"""History of a user: the questions whose jobs the service still keeps, newest first.
+
+Jobs are kept for seven days, a user's newest thousand answers longer.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from .products.past_products import title_of_job
 
 SHORT = 60
 _BEGINNING = 100_000
-"""So many characters of a reply are read here: the receipt stands at its beginning, and the rest may be long."""
+"""Characters of a reply that are read here: its receipt comes first, and the rest may be long."""
 _SELECT = f"SELECT {LISTED}, substr(reply, 1, {_BEGINNING}) FROM discreet_jobs "  # noqa: S608 - constants
 _OF_PERSON = (
     _SELECT
@@ -24,7 +27,10 @@ _OF_PERSON = (
 
 @frozen
 class PastQuestions:
-    """One job in a list; `state` is what its person may see by now."""
+    """One question in a list; `state` is the state of its job as its user may see it by now.
+
+    Before the tick that shows the outcome, it is "running" or "waiting".
+    """
 
     id: str
     dataset: str
@@ -45,7 +51,7 @@ class PastQuestions:
 def past_of(
     state: State, who: str, *, most: int, dataset: str | None = None
 ) -> tuple[PastQuestions, ...]:
-    """List the jobs of a person, all or those of one data set."""
+    """List the newest `most` questions of the user `who`, of all data sets or of one."""
     rows = state.store.ask(
         _OF_PERSON,
         who,
@@ -62,7 +68,14 @@ def sql_of(job: Job) -> str:
 
 
 def asked_of(job: Job) -> str:
-    """Return what a job asks, in words, for stewards: its SQL, that of every question of a release, or what is made."""
+    """Describe the request of a job for stewards.
+
+    | job | text |
+    |---|---|
+    | release | name and SQL of every question |
+    | learn, synthesize | the kind of product and its rows |
+    | others | the SQL, or the names of table and column |
+    """
     body = json.loads(job.body)
     if "questions" in body:
         return "\n".join(f"{name}: {sql}" for name, sql in body["questions"].items())
@@ -76,7 +89,7 @@ def asked_of(job: Job) -> str:
 
 
 def _cost(beginning: str) -> str:
-    """Return what the receipt says it cost, from the beginning of a reply; nothing if it is not whole there."""
+    """Return the price in the receipt at the beginning of a reply; "" if the receipt is cut off."""
     _, found, rest = beginning.partition('"receipt":')
     try:
         return cost_of(

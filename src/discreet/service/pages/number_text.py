@@ -1,4 +1,4 @@
-"""Text of numbers: short, with a thin space between thousands; errors are rounded up, never down."""
+"""Text of numbers on pages: short, thin spaces between thousands; prices and errors round up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from .charts.chart import plain
 
 
 def price_words(price: float, digits: int = 4) -> str:
-    """Write a price, rounded up; a float that is the nearest to a short decimal is written as that.
+    """Write a price, rounded up to so many significant digits.
+
+    A float counts as the shortest decimal that reads back as it, so 0.2 stays 0.2.
 
     >>> from discreet.service.pages.number_text import price_words
     >>> price_words(0.1 + 0.1), price_words(2**0.5, 3)
@@ -20,7 +22,7 @@ def price_words(price: float, digits: int = 4) -> str:
 
 
 def error_words(error: float, unit: str = "") -> str:
-    r"""Write how far off something may be, rounded up to three digits.
+    r"""Write an error as ± and three significant digits, rounded up; "no bound" if it is infinite.
 
     >>> from discreet.service.pages.number_text import error_words
     >>> error_words(6543.21), error_words(0.12341), error_words(31.2, "rows")
@@ -34,7 +36,7 @@ def error_words(error: float, unit: str = "") -> str:
 
 
 def sentence(words: str) -> str:
-    """Make a sentence of words: a capital letter first, but never a Greek one, and a point at the end.
+    """Make a sentence of words: capital first letter unless it is Greek, full stop at the end.
 
     >>> from discreet.service.pages.number_text import sentence
     >>> sentence("it is so"), sentence("ε must be above 0"), sentence("Really?")
@@ -48,7 +50,7 @@ def sentence(words: str) -> str:
 
 
 def value_words(value: object) -> str:
-    r"""Write one value of a table; NULL is said.
+    r"""Write one value of a table: a number with six significant digits, None as NULL, yes or no.
 
     >>> from discreet.service.pages.number_text import value_words
     >>> value_words(1234.5678), value_words(486.0), value_words(None), value_words("N"), value_words(False)
@@ -64,7 +66,7 @@ def value_words(value: object) -> str:
 
 
 def key_words(value: object) -> str:
-    """Write a key as it is: a year has no thousands.
+    """Write the value of a grouping key: numbers have no separators, since a key may be a year.
 
     >>> from discreet.service.pages.number_text import key_words
     >>> key_words(2024), key_words(0.5), key_words(None), key_words(True)
@@ -78,7 +80,7 @@ def key_words(value: object) -> str:
 
 
 def percent(level: float) -> str:
-    """Write a level.
+    """Write a confidence level as a percentage.
 
     >>> from discreet.service.pages.number_text import percent
     >>> percent(0.95), percent(0.999)

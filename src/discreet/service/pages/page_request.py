@@ -30,7 +30,10 @@ MAX_FIELDS = 100
 """Fields of a form; a form with more is refused before it is decoded."""
 
 MAX_QUERY_LENGTH = 1800
-"""Characters of a query kept for the way back from the sign-in page; with its path it must fit below."""
+"""Longest query string that is kept in the address to return to after the sign-in.
+
+Path and query together have at most MAX_PATH_LENGTH characters.
+"""
 
 MAX_PATH_LENGTH = 2000
 MENUS = {
@@ -218,7 +221,10 @@ def _sign_in(request: Request) -> Response:
 
 
 def _page_of(request: Request) -> str:
-    """Return the page whose script sent the request, with its query: the question is still there afterwards."""
+    """Return the page whose script sent the request, with its query string unless it is long.
+
+    The query string has the question, which is then still in the editor after the sign-in.
+    """
     came_from = urlsplit(request.headers.get("Referer", ""))
     query = came_from.query if len(came_from.query) < MAX_QUERY_LENGTH else ""
     return local_path(_with_query(came_from.path, query))
@@ -258,7 +264,7 @@ def read_form(body: bytes) -> dict[str, str]:
     >>> read_form(b"sql=SELECT+1&spend=%CE%B5")
     {'sql': 'SELECT 1', 'spend': 'ε'}
 
-    Refuses: more than a hundred fields, and bytes that are no UTF-8.
+    Refuses: more than a hundred fields, bytes beyond ASCII, and encoded text that is no UTF-8.
     """
     try:
         fields = parse_qsl(

@@ -106,7 +106,7 @@ def crowd_routes(state: State) -> list[Route]:
 
 @frozen
 class PersonRow:
-    """One person in the list."""
+    """One person in the list, as text: data sets (`reach`), first and last day, and state."""
 
     name: str
     role: str
@@ -182,7 +182,7 @@ def _renew(visit: PageRequest) -> Response:
 
 
 def _show_token(visit: PageRequest, made: object) -> Response:
-    """Show the token this once: it stands in this page only, and is kept nowhere."""
+    """Show a new token, in this page only: the store keeps no more than its hash and verifier."""
     fields = made if isinstance(made, dict) else {}
     return _page(visit, token=str(fields["token"]), name=str(fields["name"]))
 

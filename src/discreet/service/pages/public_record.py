@@ -1,4 +1,8 @@
-"""Steward's page of the public record: words in a form, the record's folder as a zip file."""
+"""Steward's page of the public record of a data set, made from its ledger.
+
+The form takes the steward's statements as TOML and the numbers of entries whose questions are
+shown. Its reply is the folder of the record as a zip file.
+"""
 
 from __future__ import annotations
 

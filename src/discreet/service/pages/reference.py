@@ -28,14 +28,14 @@ TITLES = {
     "people": "People",
     "service": "The service itself",
 }
-"""The groups in the order of a day."""
+"""Titles of the groups of operations by their OpenAPI tag, in the order of the page."""
 FORMER_PATHS = ("/estimate_cut",)
 """Ends of paths under a former name: published for ever, described under the present name."""
 
 
 @frozen
 class ReferenceField:
-    """A parameter, or a field of a part; `refers` are the names of the parts that may stand there."""
+    """A parameter, a reply or a field: its type as text, and the schemas that it refers to."""
 
     name: str
     words: str
@@ -46,7 +46,7 @@ class ReferenceField:
 
 @frozen
 class Operation:
-    """One way in: what it does, what it takes, what it gives by status."""
+    """One operation of the API: method, path, parameters, body and replies."""
 
     name: str
     method: str
@@ -63,7 +63,7 @@ class Operation:
 
 @frozen
 class Group:
-    """Operations about one thing."""
+    """Operations with one OpenAPI tag."""
 
     name: str
     title: str
@@ -72,7 +72,7 @@ class Group:
 
 @frozen
 class Part:
-    """A named shape: its fields if it is an object, else what may stand there; and an example."""
+    """A named schema: its fields if it is an object, else its type as text; and an example."""
 
     name: str
     note: str
@@ -84,7 +84,7 @@ class Part:
 
 @frozen
 class Described:
-    """The whole description."""
+    """OpenAPI document laid out for the page."""
 
     title: str
     version: str
@@ -96,7 +96,7 @@ class Described:
 
 
 def lay_out(document: Mapping[str, Any]) -> Described:
-    """Lay out a document for a page."""
+    """Lay out an OpenAPI document for the page: operations by tag, refusals, schemas."""
     found: dict[str, list[Operation]] = {tag: [] for tag in TITLES}
     for path, ways in document["paths"].items():
         for method, way in ways.items():
@@ -121,7 +121,7 @@ def lay_out(document: Mapping[str, Any]) -> Described:
 
 
 def words_of(schema: Mapping[str, Any]) -> str:
-    """Say in a few words what may stand at a place.
+    """Describe the values that a JSON Schema allows, in a few words.
 
     >>> from discreet.service.pages.reference import words_of
     >>> words_of({"type": "array", "items": {"anyOf": [{"$ref": "#/components/schemas/Number"}, {"type": "null"}]}})
@@ -156,7 +156,7 @@ _LIMITS = {
 
 
 def _refers(schema: object) -> Iterator[str]:
-    """List the names of all parts inside a schema."""
+    """List the names of all schemas that a schema refers to, those of its properties left out."""
     if isinstance(schema, Mapping):
         if isinstance(schema.get("$ref"), str):
             yield str(schema["$ref"]).removeprefix(_AT)

@@ -45,7 +45,7 @@ KEYS = re.compile(r"the keys of ([\w, ]+?) are not public")
 
 @frozen
 class TextPlace:
-    """A stretch of the text, and the line around it."""
+    """Part of an SQL text from `start` to `end`, with the rest of its lines and a line number."""
 
     start: int
     end: int
@@ -57,7 +57,7 @@ class TextPlace:
 
 @frozen
 class Refusal:
-    """What was refused, in kind words: a title, why not, what would work, and where in the text."""
+    """Refusal for a page: title, reason, remedy (`instead`), and the place in the SQL text."""
 
     kind: str
     title: str
@@ -72,7 +72,7 @@ def refusal_of(error: DiscreetError, sql: str = "") -> Refusal:
 
 
 def word_refusal(kind: str, message: str, sql: str = "") -> Refusal:
-    """Word a refusal for the page; `kind` is the name of the error.
+    """Return the view of a refusal; `kind` is the class name of the error.
 
     >>> from discreet.service.pages.refusal_view import word_refusal
     >>> found = word_refusal("UnsupportedQuery", "OFFSET: it is not supported; use LIMIT", "SELECT 1 OFFSET 3")
@@ -84,7 +84,7 @@ def word_refusal(kind: str, message: str, sql: str = "") -> Refusal:
 
 
 def words_of(message: str) -> tuple[str, str]:
-    """Split a refusal into why not and what would work.
+    """Split the message of a refusal at its first "; " into reason and remedy.
 
     >>> from discreet.service.pages.refusal_view import words_of
     >>> words_of("it has no bound; use WHERE; or HAVING"), words_of(";: one question is one statement")
@@ -95,7 +95,7 @@ def words_of(message: str) -> tuple[str, str]:
 
 
 def place_of(sql: str, message: str) -> TextPlace | None:
-    """Find the clause a refusal names; None if the text has none such.
+    """Find the part of an SQL text that the message of a refusal names; None if there is none.
 
     >>> from discreet.service.pages.refusal_view import place_of
     >>> place_of("SELECT AVG(agee) FROM people", "there is no column 'agee' here").marked
@@ -114,7 +114,10 @@ def place_of(sql: str, message: str) -> TextPlace | None:
 
 
 def _patterns(message: str) -> Iterator[str]:
-    """List what to look for, the surest first: the clause before the colon, names in quotes, keys, words of SQL."""
+    """List regular expressions for the part of the text that a message names, the surest first.
+
+    They are: the clause before its colon, names in quotes, keys that are not public, words of SQL.
+    """
     clause, colon, _ = message.partition(": ")
     if colon and len(clause) <= 40:
         yield _pattern("(SELECT" if clause.startswith("a sub-query") else clause)

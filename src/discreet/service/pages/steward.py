@@ -40,7 +40,7 @@ _LIFE = {
 
 
 def entry_words(entry: Entry) -> str:
-    """Return what an entry did: the event that was charged, the allowance that was given, the charge that was ended.
+    """Describe a ledger entry in a few words: the event charged or the allowance given.
 
     >>> import discreet as dp
     >>> from discreet.service.pages.steward import entry_words
@@ -110,7 +110,11 @@ def steward_routes(state: State) -> list[Route]:
 
 @frozen
 class Standing:
-    """Budget of one user in a ledger; `purse` is None without an allowance."""
+    """Budget of one user in a ledger.
+
+    `limited` says that the user has a limit below the whole budget. `purse` is None where the
+    ledger admits only users with an allowance and this one has none.
+    """
 
     name: str
     purse: BudgetBar | None

@@ -79,9 +79,9 @@ def is_catalog(name: str, database: str) -> bool:
 def run_catalog(
     tree: exp.Expr, schemas: Mapping[str, Schema], session: CatalogSession
 ) -> tuple[Described, tuple[tuple[object, ...], ...]]:
-    """Run a query of the catalog; return its columns and rows.
+    """Run a query of the catalog; return its columns with their types, and at most MAX_ROWS rows.
 
-    Refuses: functions and forms that are not known here, with the words of no engine.
+    Refuses: functions and forms that are not known here; no message quotes an error of DuckDB.
     """
     # One query at a time: an image is one connection of DuckDB.
     with _LOCK:

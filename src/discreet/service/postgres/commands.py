@@ -1,4 +1,4 @@
-"""Commands of a session: what each statement does, through the same planning, jobs and limits as HTTP."""
+"""Commands of a PostgreSQL session, run by the same planning, jobs and limits as over HTTP."""
 
 from __future__ import annotations
 

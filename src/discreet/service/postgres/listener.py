@@ -1,7 +1,7 @@
 """Listener for PostgreSQL's clients in a worker of the service: TLS, sign-in, cancellation, limits.
 
 connect ─► TLS ─► SCRAM ─► session
-   │                └── 15 s from the first byte to the end of the sign-in
+   │                └── 15 s from the connection to the end of the sign-in
    └── cancel: stops the job of another connection, whichever worker runs it; never answered
 
 Every worker listens on the same port; the kernel hands each connection to one of them.

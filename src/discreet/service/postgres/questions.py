@@ -85,9 +85,10 @@ class Asked:
 
 @frozen
 class ResultColumn:
-    """Column of a result: name, number of its type, and its place in the reply of a job.
+    """Column of a result: name, PostgreSQL's number of its type, and its index in a job's reply.
 
-    `end` is 0 for the low and 1 for the high end of its interval, None for the value.
+    `end` is 0 for the low and 1 for the high end of the interval of column `place`, None for its
+    value.
     """
 
     name: str
@@ -110,8 +111,9 @@ class Studied:
 
 
 def study(curator: Curator, asked: Asked) -> Studied | WireError:
-    """Find the columns of a SELECT; runs in a planning worker.
+    """Find the columns and parameter types of a SELECT, and its rows if it needs no charge.
 
+    Otherwise the question is planned and, where `asked.priced`, priced. Runs in a planning worker.
     A refusal with an SQLSTATE of its own is returned, since planning workers raise only errors of
     the library.
     """

@@ -1,4 +1,4 @@
-"""StatementResult of a statement: columns and rows to be sent, and the tag of the command."""
+"""Result of a statement: columns and rows to be sent to the client, and the tag of the command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ Row = tuple[object, ...]
 
 @frozen
 class StatementResult:
-    """Columns, or None for a command without rows; rows as values of the columns' types."""
+    """Result of a statement; `columns` is None for a command without rows.
+
+    `tag` is PostgreSQL's, such as SELECT 4. The values of a row have the types of their columns.
+    """
 
     tag: str
     columns: tuple[ResultColumn, ...] | None = None

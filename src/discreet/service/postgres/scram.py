@@ -38,7 +38,7 @@ class SignInFailed(Exception):
 
 @frozen
 class Verifier:
-    """What proves that a client knows a token, without the token."""
+    """Salted keys by which a server checks that a client knows a token; they do not tell it."""
 
     salt: bytes
     stored_key: bytes

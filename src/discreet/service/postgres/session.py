@@ -50,7 +50,7 @@ from .types import encode, size_of
 
 T = TypeVar("T")
 MAX_PREPARED = 256
-"""Prepared statements, portals and cursors of a session, each."""
+"""Most prepared statements of a session, and most portals; cursors have a limit in `commands`."""
 _ENDS_TRANSACTION = ("commit", "rollback")
 
 

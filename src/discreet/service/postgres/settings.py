@@ -73,7 +73,11 @@ _FIXED = {"client_encoding": ("utf8", "utf-8", "unicode", "sql_ascii"), "datesty
 
 @frozen
 class Settings:
-    """Values by name in small letters; those of the steward stand where a session sets none."""
+    """Values of one session by name in small letters.
+
+    `default_spend` is the steward's; it is spent on questions where the session sets no amount and
+    no error.
+    """
 
     default_spend: Measure | None = None
     values: Mapping[str, str] = field(default_factory=dict)

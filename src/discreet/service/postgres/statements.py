@@ -41,8 +41,9 @@ class Statement:
     tag: str = ""
     name: str = ""
     value: str = ""
-    """SET: the value. COPY: the options. FETCH: the number of rows. SELECT inside: in `inner`."""
+    """Of SET the value, of COPY and EXPLAIN the options, of FETCH the number of rows."""
     inner: str = ""
+    """The SELECT inside of EXPLAIN, DECLARE or COPY."""
 
 
 def split(sql: str) -> list[str]:

@@ -2,7 +2,8 @@
 
     in a question                          type         in the answer
     -------------------------------------  -----------  ---------------------------------
-    COUNT, keys that are whole numbers     int8         counts are rounded to whole numbers
+    COUNT, ROUND, FLOOR, CEILING, and      int8         rounded to whole numbers, half to even
+    keys that are whole numbers
     other numbers                          float8
     text, categories                       text
     conditions                             bool

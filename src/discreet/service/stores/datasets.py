@@ -4,7 +4,10 @@
 engine               one for all threads                    one for each thread
 pacing               none: no private row is touched        results come on the timing grid
 
-A data set with `keep` has a fallback for unreadable source files: it answers from the rows that were last read well.
+Closing a day of a standing report opens an engine of its own, which reads the source anew.
+
+A data set with `keep` has a fallback for unreadable source files: it answers from the rows that
+were last read without an error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Users of the service, stewards and analysts: their data sets, and the tokens that authenticate them.
 
-A token is 256 random bits, shown once and stored as its SHA-256: reading the store does not help to sign in. A
-name is permanent, since the ledger records it: a revoked name is never given to another user.
+A token is 256 random bits, shown once and stored as its SHA-256 and as a SCRAM verifier for
+PostgreSQL's clients: reading the store does not help to sign in. A name is permanent, since the
+ledger records it: a revoked name is never given to another user.
 """
 
 from __future__ import annotations
@@ -145,9 +146,10 @@ class Members:
         )
 
     def verifier(self, name: str) -> tuple[Verifier, str]:
-        """Return the SCRAM verifier of a user and the hash of the token; of an unknown user one that fails.
+        """Return the SCRAM verifier of a user and the hash of the token.
 
-        Tokens of older releases have no verifier, so their users are unknown here until renewed.
+        An unknown user gets a verifier that no token satisfies, and "". Tokens of older releases
+        have no verifier, so their users are unknown here until the token is renewed.
         """
         rows = self._store.ask(
             "SELECT v.verifier, v.token FROM discreet_verifiers v "

@@ -1,4 +1,7 @@
-"""Receipts of all charges, kept for good by their number in the ledger, so that users can fetch them again."""
+"""Receipts of charges, kept for good by their entry number in the ledger, to be fetched again.
+
+Suggested bounds and caps have no receipt.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Service store of users, sessions and jobs: one statement at a time, each atomic, in SQLite or PostgreSQL.
+"""Service store in SQLite or PostgreSQL: one statement at a time, each atomic.
 
-Every statement is idempotent: a connection may be lost after the server has executed a statement and before its
-reply arrives, and the statement is then sent again. The privacy guarantee rests on the ledger, not on this store.
+It has users, sessions, jobs, receipts, saved questions and metrics. A connection may be lost after
+the server has executed a statement and before its reply arrives. The statement is then sent again,
+so running it twice must leave what running it once does. The privacy guarantee rests on the ledger,
+not on this store.
 """
 
 from __future__ import annotations
@@ -49,8 +51,9 @@ class SqliteServiceStore:
     """SQLite file with one connection for each thread.
 
     Guarantee:
-        A commit survives the death of the process. The last commits before a crash of the machine may be lost;
-        then the service forgets at most the request to which a ledger's answer belonged.
+        A commit survives the death of the process. A crash of the machine may undo the last
+        commits, of jobs and of changes to users alike. No charge is undone: the ledger keeps it
+        with its answer.
     """
 
     def __init__(self, path: str) -> None:
@@ -123,7 +126,7 @@ _RETRY_SECONDS = 0.2
 
 
 class PostgresServiceStore:
-    """PostgreSQL server, reached by a pool of a few connections, opened when needed and after a loss.
+    """PostgreSQL server, reached by a pool of a few connections, opened when needed or lost.
 
     Any error closes the connection: after a fail-over the next one may reach the server that accepts writes.
     """

@@ -11,7 +11,9 @@ from ....show.markup import Html, element
 
 
 def amount(measure: Measure) -> Fraction:
-    """Return the number that adds up in a measure: ε, ρ or μ²; at its first order for Rényi.
+    """Return the number by which charges of a measure add up: ε (without δ), ρ or μ².
+
+    For Rényi it is the ε of the first order.
 
     >>> import discreet as dp
     >>> from discreet.service.pages.charts.amount import amount
@@ -33,9 +35,10 @@ def amount(measure: Measure) -> Fraction:
 
 @frozen
 class BudgetBar:
-    """Budget spent and left, in the ledger's own unit; `asked` is what the next answer takes of it.
+    """Budget spent and left, in the ledger's own measure, as parts of a bar.
 
-    `price` is the price of that answer as its explanation and receipt say it.
+    `asked` is the part that the next answer would take, and `price` the same as text, as
+    explanation and receipt write it.
     """
 
     spent: Measure

@@ -79,7 +79,11 @@ def answer_chart(
     *,
     most: int = MOST,
 ) -> Html:
-    """Draw one column: along the key named `axis` if it has an order, else below each other; `span` is shared."""
+    """Draw one column: along the key named `axis` if it has an order, else groups below each other.
+
+    `span` has the ends of the value axis, where several charts share one. `most` groups are drawn
+    below each other.
+    """
     ends = span or (min(bar.low for bar in bars), max(bar.high for bar in bars))
     if _line(bars):
         return line_chart(name, bars, level, axis, ends)

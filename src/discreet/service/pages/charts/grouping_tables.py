@@ -1,6 +1,7 @@
 """Tables of one answer: splits the rows of `GROUPING SETS`, `CUBE` and `ROLLUP` by their keys.
 
-A key that is summed over is NULL, and no key of such a question may be NULL otherwise: NULLs tell the tables apart.
+A key that is summed over is NULL, and no key of such a question may be NULL otherwise. So the keys
+that are NULL say to which grouping set a row belongs.
 """
 
 from __future__ import annotations

@@ -24,19 +24,22 @@ from .chart import HEIGHT, WIDTH, ChartFrame, area, axes, label, path, picture, 
 MOST = 2_000
 """Entries that are read for the chart; a longer ledger shows its last ones."""
 STEPS = 100
-"""About so many steps are drawn: to say what is left of an (ε, δ) budget takes milliseconds."""
+"""About so many steps are drawn: computing what is spent of an (ε, δ) budget takes milliseconds."""
 
 
 @frozen
 class Point:
-    """What was spent after a charge, in the amount that adds up."""
+    """Total spent after a charge at a time, as the number by which charges add up (ε, ρ or μ²)."""
 
     time: datetime
     spent: float
 
 
 def price_of(entry: Entry, budget: Measure) -> str:
-    """Price one charge by itself, in the measure of a budget; "" for what is no charge or has no price."""
+    """Return the price of one charge by itself as text, in the measure of a budget.
+
+    "" for an entry that is no charge, or whose charge has no price in that measure.
+    """
     if entry.event is None:
         return ""
     try:
@@ -46,9 +49,11 @@ def price_of(entry: Entry, budget: Measure) -> str:
 
 
 def spent_over_time(ledger: Ledger) -> tuple[Point, ...]:
-    """Add up the charges; a new window starts from 0, and of several parts the dearest one counts.
+    """Return the total spent after each charge that is drawn, from the ledger's last MOST entries.
 
-    The last point is what the books say; of a long ledger, earlier ones are moved up by what came before them.
+    Each time window of the ledger starts from 0. Where public parts of a table are charged in
+    parallel, the part with the largest total counts. The last point is the ledger's own total; in a
+    long ledger without parts, earlier points are raised by what was spent before the entries read.
     """
     terms = ledger.terms
     # On blocks every charge is compared with all others, so fewer of them are drawn.
@@ -66,7 +71,10 @@ def spent_over_time(ledger: Ledger) -> tuple[Point, ...]:
 
 
 def _add_up(entries: Sequence[Entry], ledger: Ledger) -> Iterable[Point]:
-    """Yield what was spent after each charge as the books count it: of an (ε, δ) budget the ε that fits no more."""
+    """Yield the total spent after every k-th charge, with k chosen for about STEPS points.
+
+    The ledger's own accounts count it; of an (ε, δ) budget it is the ε that can no longer be spent.
+    """
     budget, books = ledger.terms.filter, open_books(ledger.terms, "")
     account, each = books.everyone, len(entries) // STEPS + 1
     for place, entry in enumerate(entries, 1):

@@ -20,7 +20,10 @@ POINTS = 7
 
 
 def tradeoff(curator: Curator, ask: Ask, unit: BudgetUnit) -> Html:
-    """Draw the error of the first statistic against the spend, and a dot where the question stands."""
+    """Draw the error of the first statistic against the spend, with a dot for this question.
+
+    Empty if a spend of the curve cannot be planned, or fewer than two points have a positive error.
+    """
     spends = unit.steps[:: max(1, math.ceil(len(unit.steps) / POINTS))]
     delta = getattr(ask.terms.spend, "delta", Fraction())
     drawn = []

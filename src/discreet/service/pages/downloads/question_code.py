@@ -50,7 +50,7 @@ records = made.records()
 
 
 def model_code(url: str, dataset: str, body: str) -> str:
-    """Write a program that fetches a model that was learned."""
+    """Write a Python program that fetches the model of a job; `body` is the stored request."""
     asked, said = read_learn(json.loads(body)), json.loads(body)["model"]
     kind = said["kind"]
     more = f"from discreet.learn import {kind}\nfrom discreet.learn.stored import model_from_json\n"
@@ -64,7 +64,7 @@ def model_code(url: str, dataset: str, body: str) -> str:
 
 
 def synthesis_code(url: str, dataset: str, body: str) -> str:
-    """Write a program that fetches synthetic tables that were released, and makes records of them."""
+    """Write a Python program that fetches the synthetic tables of a job and samples records."""
     asked = read_synthesis(json.loads(body))
     said: Mapping[str, Any] = {
         name: value for name, value in asked.words.items() if value is not None

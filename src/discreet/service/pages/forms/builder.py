@@ -27,14 +27,15 @@ TABLES = {
     "cube": "every table of any of them",
     "running": "running totals",
 }
-"""What each choice is called; all but the first are planned together, so that their counts add up."""
+"""Choices of tables over the chosen keys. All but the first are several tables that are planned
+together, so that their counts add up."""
 KEY_FIELDS = ("by", "and", "with")
 
 
 def key_fields(form: Mapping[str, str], schema: Schema) -> tuple[str, ...]:
-    """Read the keys of a form in their order, each once.
+    """Read the columns to group by from the fields of a form, in their order, each once.
 
-    Refuses what is no column.
+    Refuses: a name that is no column of the table.
     """
     names = tuple(dict.fromkeys(form[field] for field in KEY_FIELDS if form.get(field)))
     known = [name for name, _ in schema.declared]
@@ -44,7 +45,7 @@ def key_fields(form: Mapping[str, str], schema: Schema) -> tuple[str, ...]:
 
 
 def write_groups(keys: Sequence[str], tables: str) -> str:
-    """Write the clause that groups by keys.
+    """Write the GROUP BY of the columns `keys`; `tables` is a choice of TABLES.
 
     >>> from discreet.service.pages.forms.builder import write_groups
     >>> write_groups(["sex", "age"], "pairs")
@@ -52,7 +53,7 @@ def write_groups(keys: Sequence[str], tables: str) -> str:
     >>> write_groups(["sex", "age"], "cube"), write_groups(["sex"], "these")
     ('GROUP BY CUBE (sex, age)', 'GROUP BY sex')
 
-    Refuses other words.
+    Refuses: a `tables` that is not in TABLES.
     """
     if tables not in TABLES:
         raise InvalidArgument(f"choose one of {', '.join(TABLES.values())}")
@@ -64,9 +65,10 @@ def write_groups(keys: Sequence[str], tables: str) -> str:
 
 
 def running_key(keys: Sequence[str], statistic: str, schema: Schema) -> str:
-    """Return the key that totals run along.
+    """Return the only key, along which running totals are added up.
 
-    Refuses several keys, one without an order, and a statistic that does not add up.
+    Refuses: none or several keys, a key that is neither an integer nor a date, and any statistic
+    but "rows" and "sum".
     """
     if statistic not in ("rows", "sum"):
         raise InvalidArgument(
@@ -93,7 +95,7 @@ STATISTICS = {
     "least": ("the least of", "MIN({of})", "least_{of}"),
     "greatest": ("the greatest of", "MAX({of})", "greatest_{of}"),
 }
-"""What a statistic is called, how SQL writes it, and what its column is called."""
+"""Name of a statistic on the page, its SQL, and the name of its column in the answer."""
 TESTS = {
     "=": "is",
     "<>": "is not",
@@ -107,7 +109,7 @@ MAX_KEYS = 1_000
 
 @frozen
 class BuilderForm:
-    """What can be chosen of one table."""
+    """Choices that the query builder offers for one table; `numbers` are its columns of numbers."""
 
     table: str
     statistics: tuple[tuple[str, str], ...]
@@ -149,7 +151,7 @@ def _is_key(column: Column) -> bool:
 
 
 def write_question(form: Mapping[str, str], schemas: tuple[Schema, ...]) -> str:
-    """Write the question that a form asks for.
+    """Write the SQL of the question that the fields of a form describe.
 
     >>> import discreet as dp
     >>> from discreet.service.pages.forms.builder import write_question
@@ -165,7 +167,7 @@ def write_question(form: Mapping[str, str], schemas: tuple[Schema, ...]) -> str:
     FROM people
     GROUP BY CUBE (sex, age)
 
-    Refuses names that are not declared and values that do not fit their column.
+    Refuses: names that are not declared, and values that do not fit the type of their column.
     """
     schema = next(
         (one for one in schemas if one.name == form.get("table") and not one.public), None

@@ -42,7 +42,7 @@ KINDS = {
 """Models that a service trains, and the purpose of each."""
 
 COUNTED = {"KMeans": "n_clusters", "PCA": "n_components"}
-"""Models with a number of parts, and the name of that parameter."""
+"""Models with a number of clusters or components, and the parameter with that number."""
 
 UNAIMED = tuple(COUNTED)
 """Models that predict no column."""
@@ -54,7 +54,12 @@ FAINT_SIGNAL = 1.0
 
 @frozen
 class ProductFields:
-    """Fields of the form as text; `columns` are those ticked, `select` is a SELECT instead of a table."""
+    """Fields of the form as text.
+
+    `columns` are those ticked, `select` is a SELECT in place of table and columns, `kind`, `target`
+    and `count` are of a model, `workload` and `bins` of synthetic tables. `size` is the declared
+    number of rows or a supposed one, for the preview.
+    """
 
     table: str
     columns: tuple[str, ...]
@@ -134,7 +139,7 @@ def usable_columns(schema: Schema) -> tuple[str, ...]:
 
 
 def synthesis_words(fields: ProductFields, unit: BudgetUnit) -> dict[str, object]:
-    """Return the request for synthetic tables, as JSON has it."""
+    """Return the request for synthetic tables in its JSON form; refuses a form without columns."""
     if not fields.select and not fields.columns:
         raise InvalidArgument("choose at least one column")
     words: dict[str, object] = {
@@ -151,7 +156,11 @@ def synthesis_words(fields: ProductFields, unit: BudgetUnit) -> dict[str, object
 
 
 def model_words(fields: ProductFields, unit: BudgetUnit) -> dict[str, object]:
-    """Return the request for a model, as JSON has it; without a SELECT it learns from the ticked columns."""
+    """Return the request for a model in its JSON form.
+
+    Without a SELECT the model learns from the ticked columns. Refuses: no target for a model that
+    predicts one, and no column to learn from.
+    """
     model: dict[str, object] = {"kind": fields.kind}
     columns = list(fields.columns)
     if fields.kind not in UNAIMED:
@@ -194,7 +203,11 @@ def _whole(text: str, name: str) -> int:
 
 @frozen
 class Preview:
-    """Plan in words, with its cost; `stored` if it was paid before, `warning` if it is poor."""
+    """Plan as text with its cost before a product is made.
+
+    `stored`: it was paid before and is free. `fits`: the cost is within what is left. `warning`
+    says that noise hides the result, "" otherwise.
+    """
 
     text: str
     warning: str
@@ -213,9 +226,10 @@ class Preview:
 
 
 def weigh_synthesis(curator: Curator, asked: SynthesisRequest, _rows: int, cells: int) -> Preview:
-    """Preview synthetic tables: what they would measure, cost and miss.
+    """Preview synthetic tables: measured tables, cost and error.
 
-    Refuses: whatever the API refuses, from public facts alone.
+    Refuses: requests that the API refuses from public facts alone, such as more than `cells`
+    numbers.
     """
     made = plan_synthesis_of(curator.context.planner, asked.table, asked.spend, asked.words)
     reply = synthesis_plan_reply(made.plan)
@@ -228,7 +242,11 @@ def weigh_synthesis(curator: Curator, asked: SynthesisRequest, _rows: int, cells
 
 
 def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) -> Preview:
-    """Preview a model: what training it on about so many rows would release, cost and lose."""
+    """Preview a model: releases, cost and error of training it on about `rows` rows.
+
+    Refuses: requests that the API refuses from public facts alone, such as a release of more than
+    `cells` numbers.
+    """
     course = plan_training(curator.context.planner, asked.sql, asked.model, asked.spend)
     check_count(max(release.noise.dimension or 1 for release in course.training.releases), cells)
     event = course.training.event

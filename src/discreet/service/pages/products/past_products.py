@@ -24,7 +24,7 @@ _OF_PERSON = (
 
 @frozen
 class PastProduct:
-    """One line of the list; `state` is what its person may see by now."""
+    """One line of the list; `state` is the state of the job as its user may see it by now."""
 
     id: str
     dataset: str
@@ -36,7 +36,7 @@ class PastProduct:
 def made_before(
     state: State, who: str, dataset: str = "", verb: str = ""
 ) -> tuple[PastProduct, ...]:
-    """List the last things that a person made, all or those of one data set and one kind."""
+    """List the last MOST synthetic tables and models of a user, perhaps of one data set or verb."""
     verbs = (verb, verb) if verb else VERBS
     rows = state.store.ask(_OF_PERSON, who, dataset, dataset, *verbs, MOST)
     return tuple(_line(state, read_job(row)) for row in rows)
@@ -60,9 +60,9 @@ def title_of_job(job: Job) -> str:
 
 
 def find_made(visit: PageRequest, name: str) -> Job:
-    """Find one's own job.
+    """Find the job of a synthetic table or model of the user.
 
-    Refuses what is somebody else's like what never was.
+    Refuses: another user's job in the same words as one that never was, with NotAllowed.
     """
     job = visit.state.jobs.job_store.get(name)
     if job is not None and job.verb in VERBS and job.person == visit.person.name:

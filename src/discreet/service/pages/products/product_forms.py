@@ -51,7 +51,7 @@ class ProductForm:
     def preview(
         self, visit: PageRequest, dataset: str, words: Mapping[str, object], fields: ProductFields
     ) -> Preview:
-        """Weigh a request in a planning worker."""
+        """Return the preview of a request, computed in a planning worker."""
         return visit.state.planning_pool.ask(
             visit.person.name,
             dataset,
@@ -98,7 +98,7 @@ def _fields(visit: PageRequest, dataset: str) -> tuple[ProductFields, BudgetUnit
 
 
 def _show(form: ProductForm, visit: PageRequest) -> Response:
-    """Show the form with its cost; a form sent here without a script is weighed on the page."""
+    """Show the form with a preview of its cost; also where it is sent without a script."""
     dataset = dataset_of(visit)
     return _page(form, visit, dataset, _weighed(form, visit, dataset))
 

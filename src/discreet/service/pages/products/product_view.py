@@ -30,7 +30,7 @@ from ..charts.grouping_tables import AnswerPart
 
 LEVEL = DEFAULT_LEVEL
 NORMAL_REACH = NormalDist().inv_cdf((1 + LEVEL) / 2)
-"""Standard deviations that hold a share LEVEL of normal noise."""
+"""Half width of a confidence interval at LEVEL, in standard deviations of normal noise."""
 MAX_TABLES = 6
 MAX_RECORDS = 200_000
 MAX_EFFECTS = 12
@@ -47,7 +47,7 @@ def _synthetic(released: object) -> Synthetic:
 
 
 def count_tables(_curator: Curator, released: object) -> tuple[AnswerPart, ...]:
-    """Return the tables of the first columns with their error bars, as parts of an answer."""
+    """Return the tables of the first MAX_TABLES columns with error bars, as parts of an answer."""
     made = _synthetic(released)
     return tuple(_count_table(made, name) for name in made.columns[:MAX_TABLES])
 
@@ -82,7 +82,7 @@ def tables_json(_curator: Curator, released: object) -> str:
 
 
 def learned_tables(trained: object) -> tuple[AnswerPart, ...]:
-    """Return tables of what was learned; none for a model that has no such numbers."""
+    """Return the tables of a trained model (see the module); none for any other kind of model."""
     model: Any = model_from_json(json.dumps(trained), {kind.__name__: kind for kind in KINDS})
     # Several classes have a column of coefficients each; models of earlier releases no intervals.
     is_number = not hasattr(model, "classes_")
