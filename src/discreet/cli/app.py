@@ -1,7 +1,7 @@
 """Command line interface: the same verbs and argument names as the library.
 
-Each command has a module of its own, which is imported when it is called: `discreet ledger show`
-does not load the planner, nor `discreet query` the web server. Only this module imports lazily.
+The table COMMANDS names the module of each command. It is imported when the command is called:
+`discreet ledger show` does not load the planner, nor `discreet query` the web server.
 """
 
 from __future__ import annotations

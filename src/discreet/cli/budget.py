@@ -34,7 +34,9 @@ def budget_of_flags(
 
 
 def pairs(said: list[str] | None, what: str) -> dict[str, str]:
-    """Read NAME=VALUE flags, each name once.
+    """Read the values NAME=VALUE of a repeated option; `what` is the option's name for refusals.
+
+    Refuses: a value without =, name or value, and a name that is given twice, by `InvalidArgument`.
 
     >>> from discreet.cli.budget import pairs
     >>> pairs(["n=50", "income=500"], "--error")

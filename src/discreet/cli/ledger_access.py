@@ -12,7 +12,7 @@ from ..ledger import Entry, Ledger, open_ledger
 
 
 def open_existing(where: str, name: str = "main") -> Ledger:
-    """Open a ledger that must exist."""
+    """Open a ledger that must exist; refuses a file that is not there, and creates none."""
     # Checked here: `open_ledger` would take a missing file for a new ledger.
     if not is_server(where) and not Path(where).exists():
         raise InvalidArgument(
@@ -23,7 +23,7 @@ def open_existing(where: str, name: str = "main") -> Ledger:
 
 @contextmanager
 def report_charges_on_interrupt(ledger: Ledger, who: str) -> Iterator[None]:
-    """Attach to a Ctrl-C inside a message about the charges of a person since."""
+    """Add to a Ctrl-C inside the context which charges `who` has paid since it began."""
     before = _last_number(ledger)
     try:
         yield

@@ -1,6 +1,7 @@
 """Output of commands: text as wide as the terminal, JSON, table files by suffix, pictures.
 
-`-` stands for standard output. Output that cannot be written is refused before anything is spent.
+`-` stands for standard output. `check_out` and `check_picture` refuse a path that cannot be
+written, for commands to call before they spend. Other files are tried when they are written.
 """
 
 from __future__ import annotations
@@ -118,9 +119,10 @@ def _check_writable(path: Path) -> None:
 
 
 def write_answer(answer: Answer, path: Path, level: float) -> None:
-    """Write a table with every digit and the ends of its intervals.
+    """Write the table of an answer in the format of the path's suffix; `-` is CSV.
 
-    Markdown and HTML are for people: their numbers are rounded to their error.
+    CSV, JSON, Parquet and Arrow have every digit and the ends of intervals. In Markdown and HTML
+    numbers are rounded to their error. Refuses: a path that cannot be written.
     """
     suffix = ".csv" if path == STANDARD else path.suffix.lower()
     if suffix in (".parquet", ".arrow"):

@@ -43,7 +43,7 @@ _PLENTY = 10**6
 
 @frozen
 class TermFlags:
-    """Options of the price: a spend, or an error."""
+    """Options of the price: a spend or an error, with weights, group size and confidence level."""
 
     epsilon: EpsilonFlag = None
     delta: DeltaFlag = None
@@ -135,12 +135,13 @@ def open_curator(
     quiet: bool,
     first: Callable[[Curator], object] | None = None,
 ) -> Iterator[Curator]:
-    """Open the curator of a source and close it after.
+    """Open the curator of a source and close its engine and ledger after.
 
-    A command that spends needs a ledger. A new ledger gets the given budget. Without one it gets
+    A command that `spends` needs a ledger. A new ledger gets the given budget. Without one it gets
     just the spend of this question, so that no larger budget is ever promised by accident. A
-    command that only plans needs no ledger. A new ledger is permanent: it is created only if
-    `first` refuses nothing.
+    command that only plans needs no ledger. A new ledger is permanent: `first`, if given, is called
+    with a curator on a ledger in memory before, and the ledger is created only if it refuses
+    nothing.
     """
     schemas = read_schemas(place.schema)
     engine = open_source(source, schemas, pairs(place.table, "--table"), progress=spends)

@@ -1,4 +1,4 @@
-"""`discreet audit`: test the privacy claim of any program.
+"""`discreet audit`: try to refute the privacy claim of a program or a Python function.
 
 Exit codes: 0 not refuted, 1 refuted, 2 bad arguments, 3 not tested.
 """

@@ -1,4 +1,7 @@
-"""`discreet forget`: leave a person out for ever, and say what is removed, what stays, and why."""
+"""`discreet forget`: leave people out of all later answers.
+
+Lists them by keyed hash, removes the prepared stores that are named, and prints what stays and why.
+"""
 
 from __future__ import annotations
 

@@ -378,7 +378,7 @@ def _read_checkpoint(said: str | None) -> tuple[int, str] | None:
 
 
 def _tell_verdict(verdict: Verdict, *, as_json: bool) -> None:
-    """Print the result of a verification."""
+    """Print the result of a verification that found no error: counts and checkpoint."""
     number, entry_hash = verdict.checkpoint
     facts = {
         "holds": True,

@@ -335,7 +335,7 @@ def _opened(path: str) -> Iterator[Iterator[tuple[int, str]]]:
 
 @contextmanager
 def _written(path: str) -> Iterator[Callable[[str], None]]:
-    """Open a function that writes one line."""
+    """Open a file, or standard output for "-", as a function that writes one line."""
     if path == "-":
         yield print
         return

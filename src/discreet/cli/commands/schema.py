@@ -44,7 +44,7 @@ Kinds: TypeAlias = Mapping[str, ColumnType]
 
 
 class Caps(TypedDict):
-    """Further facts about people that `--people` allows."""
+    """Options that are allowed beside `--people`: caps on groups and rows, and a name (`who`)."""
 
     max_groups: int | None
     max_rows_per_group: int | None

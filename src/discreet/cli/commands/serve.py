@@ -1,4 +1,4 @@
-"""`discreet serve`: HTTP server with an API for programs and pages for people."""
+"""`discreet serve`: HTTP server with API and web pages, and listener for PostgreSQL's clients."""
 
 from __future__ import annotations
 

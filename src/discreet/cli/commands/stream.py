@@ -1,4 +1,7 @@
-"""`discreet stream`: standing reports, opened once, closed by cron, shown for free."""
+"""`discreet stream`: standing reports, one question answered for every day under one charge.
+
+`open` charges, `close` publishes the days that are due (for cron), `show` and `list` are free.
+"""
 
 from __future__ import annotations
 

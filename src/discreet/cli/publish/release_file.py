@@ -6,6 +6,8 @@ schema = "people.toml"
 ledger = "people.ledger"
 spend = { epsilon = "1" }
 whole = false           # true: counts of cubes, rollups, running totals are whole and add up
+# also: budget (of a new ledger), tables (further files), who, why, level; without spend, an error
+# in every question
 
 [questions.income]
 title = "Mean income by region"
@@ -64,7 +66,7 @@ class PublishedTable:
 
 @frozen
 class ReleaseFile:
-    """Contents of a release file; paths are relative to the file's folder."""
+    """Contents of a release file; `read_release` puts its folder before relative paths."""
 
     title: str
     # A URL may contain a password: it stays out of the repr.

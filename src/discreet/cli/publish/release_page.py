@@ -31,7 +31,10 @@ def page(
     promise: Measure,
     drawn: bool,
 ) -> str:
-    """Return the page as Markdown."""
+    """Return the README of a release as Markdown.
+
+    `promise` is the budget of the ledger; `drawn` says that there are pictures.
+    """
     percent = f"{100 * file.level:g} %"
     blocks = [f"# {file.title}", _guarantee(answers, schemas, promise)]
     blocks += [
@@ -85,7 +88,10 @@ def _table(name: str, file: ReleaseFile, answer: Answer, *, drawn: bool) -> list
 
 
 def errors_known(answer: Answer, level: float) -> str:
-    """Return how far off each column is by its own intervals, which replace what was predicted."""
+    """Say in a sentence half the width of each column's intervals, from narrowest to widest.
+
+    These are the errors of the answer itself, not those that its plan predicted.
+    """
     halves: dict[str, list[float]] = {}
     for row in answer.interval(level):
         for name, ends in row.items():
