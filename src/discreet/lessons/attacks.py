@@ -1,4 +1,4 @@
-"""Lessons of attacks, such as the differencing attack: each works where there is no noise, or the wrong one.
+"""Lessons of attacks, such as the differencing attack, on answers without noise or with bad noise.
 
 | lesson | attack |
 |---|---|
@@ -35,7 +35,10 @@ REACH = 8
     Slide("epsilon", "Budget of both counts together", "ε", (0.1, 0.2, 0.5, 1, 2, 4, 8), 3),
 )
 def differencing_lesson(epsilon: Slide) -> Shown:
-    """Ask for both counts two thousand times, and guess each time whether Ada has the diagnosis."""
+    """Release a count with Ada and one without her 2,000 times, and guess her diagnosis each time.
+
+    Half of the tries are made with Ada's secret 1 and half with 0; each count gets half of ε.
+    """
     each = count_noise(epsilon.exact / 2)
     noise = each.release(np.zeros((2, PAIRS), dtype=np.int64))
     without = np.asarray(noise[0] - noise[1])
@@ -70,6 +73,7 @@ def differencing_lesson(epsilon: Slide) -> Shown:
 
 
 def _shares_at(differences: np.ndarray, places: np.ndarray) -> list[float]:
+    """Return the fraction of differences at each place; those beyond the ends count at the ends."""
     drawn = np.clip(differences, places[0], places[-1])
     return [float((drawn == place).mean()) for place in places]
 
@@ -155,7 +159,11 @@ BINS = 24
     ),
 )
 def membership_lesson(means: Slide, rho: Slide) -> Shown:
-    """Publish shares of yes among two hundred people; score members and strangers by their likeness to them."""
+    """Publish shares of yes among two hundred people, and find out who was among them.
+
+    Members and strangers are scored by how much their answers agree with what is published. The
+    attack names people whose score is above that of 95 % of the strangers.
+    """
     inside, outside, rates = _people(round(means.value))
     counts = inside.sum(axis=0)
     off = 0.0
@@ -339,7 +347,10 @@ def _release_ours(value: float) -> np.ndarray:
 
 
 def _last_digits(values: np.ndarray) -> np.ndarray:
-    """Return how often the last binary digit is at each place; digits nearer to the point count at the first."""
+    """Return how often the last binary digit is at each of the places that are drawn.
+
+    Digits nearer to the point count at the first place, digits beyond at the last.
+    """
     fraction, exponent = np.frexp(values)
     whole = (fraction * 2.0**53).astype(np.int64)
     zeros = np.log2((whole & -whole).astype(np.float64))

@@ -21,9 +21,10 @@ from ..show.scale import ChartScale, Point, linear, steps
 
 @frozen
 class Slide:
-    """Slider over a few round numbers.
+    """Slider over a few numbers, `values`, at the position `place` of that list.
 
-    A request names the position on the list, so that only listed numbers are ever computed. `names` are shown
+    `name` is the slider's name in a request, `words` its label, `symbol` stands before the number.
+    A request names a position, so that only listed numbers are ever computed. `names` are shown
     instead of the numbers, if there are any.
     """
 
@@ -84,7 +85,7 @@ class Fact:
 
 @frozen
 class Lesson:
-    """One lesson at a position of its sliders; `table` says the picture in numbers, head first."""
+    """One lesson at a position of its sliders; `table` has the picture's numbers, head first."""
 
     name: str
     slides: tuple[Slide, ...]
@@ -108,9 +109,9 @@ MakeLesson: TypeAlias = Callable[[Mapping[str, str]], Lesson]
 def lesson(
     name: str, *slides: Slide, keep: int = 0
 ) -> Callable[[Callable[..., Shown]], MakeLesson]:
-    """Make a lesson of a function of its sliders: the result takes the sliders' positions from a request.
+    """Turn a function of sliders into a function of a request, which has their positions by name.
 
-    A lesson without randomness says how many of its results to `keep`.
+    `keep` is the number of results that are kept in memory, for lessons without randomness only.
     """
 
     def decorate(show: Callable[..., Shown]) -> MakeLesson:

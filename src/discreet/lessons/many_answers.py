@@ -249,7 +249,7 @@ def filters_lesson(each: Slide, budget: Slide, delta: Slide) -> Shown:
 
 
 def _fit(kind: FilterKind, promise: ApproxDP, event: LaplaceNoise) -> int:
-    """Return how many such questions a filter admits, by bisection."""
+    """Return how many such questions a filter admits, fewer than MAX_QUESTIONS, by bisection."""
     book = open_filter(promise, kind)
     admitted = 0
     refused = MAX_QUESTIONS

@@ -66,7 +66,7 @@ CONTENTS = (
     ("linkage", "attack: linkage"),
     ("floats", "attack: floats"),
 )
-"""The lessons in the order of the page, in a word."""
+"""Table of contents: the lessons in the order of the page, each with a short title."""
 
 MISPRINTS = (
     (
@@ -83,7 +83,7 @@ MISPRINTS = (
     ("fair-coin randomized response costs ε = 3", "ε = ln 3 ≈ 1.0987"),
     ("Gaussian noise is always wider than Laplace noise", "not for small ε"),
 )
-"""What lectures and papers print, and what is right."""
+"""Wrong statements found in lectures and papers, and the right ones."""
 
 
 def lesson_routes(state: State) -> list[BaseRoute]:

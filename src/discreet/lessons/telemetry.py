@@ -76,7 +76,10 @@ class ReportCollector:
             self._estimate = None
 
     def look(self) -> tuple[int, Estimate | None, float]:
-        """Return the number of reports, their estimate, and the influence of FORGED forged reports on it."""
+        """Return the number of reports, their estimate, and how far forged ones can have moved it.
+
+        FORGED of the reports count as forged, or all if there are fewer.
+        """
         with self._lock:
             count = len(self._collector)
             if count == 0:

@@ -137,7 +137,7 @@ def trust_lesson(question: Slide, people: Slide, budget: Slide) -> Shown:
 
 
 def cell_of(question: str, people: int, budget: str) -> Trust:
-    """Compute one cell of the table anew."""
+    """Compute one row of TRUST_TABLE anew, for a test; it takes up to half a minute."""
     return compare_trust(QUESTIONS[question], ApproxDP(budget, DELTA), people)
 
 
