@@ -1,9 +1,12 @@
-"""Recognition of a mechanism by its members: neighbouring inputs, refusals, exact law.
+"""Recognition of a mechanism by its members, so that it can be tried on inputs that suit it.
 
+members that it has                        it is checked as
 probabilities(scores), sensitivity         a selection (TopK: probability(scores, order) and k)
 options, with p and q or probabilities     a randomized response among 0 … options − 1
-side, truth, channel()                     a response on a grid
+side, truth, channel()                     a response on a grid of side × side cells
 anything else                              as the caller says: inputs, neighbours, refuses
+
+Inputs, neighbouring pairs, values to be refused and the exact law of outputs follow from that.
 """
 
 from __future__ import annotations
@@ -34,7 +37,10 @@ def case_of(
     neighbours: tuple[Any, ...],
     refuses: tuple[Any, ...],
 ) -> Case:
-    """Recognise a mechanism by its members; arguments of the caller come first."""
+    """Recognise a mechanism by its members, and return what is known of it for the checks.
+
+    Inputs of the caller replace the usual ones; its neighbours and refused values are added.
+    """
     if isinstance(getattr(mechanism, "options", None), int):
         return _response(mechanism, inputs, neighbours, refuses)
     if isinstance(getattr(mechanism, "side", None), int) and hasattr(mechanism, "channel"):
@@ -70,9 +76,10 @@ def _selection(
     neighbours: tuple[Any, ...],
     refuses: tuple[Any, ...],
 ) -> Case:
-    """Move scores by the sensitivity: one candidate against all others.
+    """Return the case of a selection: scores, and neighbours moved by the sensitivity.
 
-    Monotone scores move one way only.
+    One candidate moves against all others, both ways. Of monotone scores only some move, all in one
+    direction.
     """
     k = getattr(mechanism, "k", 1)
     unit = Fraction(mechanism.sensitivity)
@@ -138,7 +145,7 @@ def _response(
     neighbours: tuple[Any, ...],
     refuses: tuple[Any, ...],
 ) -> Case:
-    """Swap options: any two answers are neighbours."""
+    """Return the case of a randomized response: any two true answers are neighbours."""
     options = mechanism.options
     made = inputs or tuple(range(min(options, _MAX_SWAPPED)))
 
@@ -170,7 +177,7 @@ def _grid(
     neighbours: tuple[Any, ...],
     refuses: tuple[Any, ...],
 ) -> Case:
-    """Swap cells: corners and the middle, any two of which are neighbours."""
+    """Return the case of a response on a grid: corners and the middle, any two are neighbours."""
     side = mechanism.side
     last = side - 1
     middle = side // 2

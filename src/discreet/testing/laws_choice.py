@@ -1,4 +1,8 @@
-"""Laws of mechanisms with finitely many outputs: the stated law is drawn, within the price."""
+"""Laws of mechanisms with finitely many outputs.
+
+Releases have the stated probabilities, neighbouring inputs differ by at most the price of the
+event, outputs are the declared ones, and error bars hold.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +59,7 @@ def choice_laws(mechanism: Any, case: Case, draws: int) -> dict[str, Law]:  # no
 
 
 def prices(event: Event) -> list[tuple[float, float]]:
-    """Return δ of an event at some ε, and at the pure ε if floats can represent it."""
+    """Return pairs (ε, δ) of an event's privacy curve at some ε, and at its pure ε up to 600."""
     curve = compose([event])
     epsilons = list(_EPSILONS)
     pure = curve.epsilon(delta=0)
@@ -73,7 +77,11 @@ def within(
 ) -> None:
     """Compare Σ max(0, p − e^ε·q) of two neighbours with the price of the event, both ways round.
 
-    `slack` is for sums rounded once, `grain` for a law that is itself computed to so much only.
+    `curve` has pairs (ε, δ), `p` and `q` are the probabilities of all outputs for each input.
+    `slack` is the rounding error of the sum, `grain` that of a single probability, which e^ε
+    multiplies.
+
+    Refuses: `ClaimRefuted` where the sum exceeds δ.
     """
     for epsilon, price in curve:
         growth = math.exp(epsilon)

@@ -1,4 +1,7 @@
-"""Additive noise: broken by floats, by the wrong scale, by steps before or after the noise."""
+"""Specimens with additive noise, broken and sound, on which auditors are tested.
+
+They are broken by floating-point numbers, a wrong scale, or a step before or after the noise.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def nan_pass_through(data: Sequence[float], size: int) -> Numbers:
 
 
 def integer_wrap(data: Sequence[int], size: int) -> Integers:
-    """Sum clamped values in 8 bits: the sum wraps, and one person moves it by 256."""
+    """Sum clamped values in 8 bits: the sum wraps, and one person moves it by 255."""
     clamped = np.clip(data, 0, 1).astype(np.int8)
     with np.errstate(over="ignore"):
         total = np.sum(clamped, dtype=np.int8)

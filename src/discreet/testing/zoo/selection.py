@@ -1,4 +1,7 @@
-"""Selection and randomized response: noisy max, the exponential mechanism, permute-and-flip."""
+"""Specimens of selection and randomized response, broken and sound, on which auditors are tested.
+
+They are noisy max, the exponential mechanism, permute-and-flip and randomized response.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,7 @@ def exponential(scores: Sequence[float], size: int) -> Indices:
 
 
 def permute_and_flip(scores: Sequence[float], size: int) -> Indices:
-    """Report the max with one-sided exponential noise of scale 2Δ/ε, which is the same law."""
+    """Report the max with one-sided exponential noise of scale 2Δ/ε: permute-and-flip's law."""
     noise = np.random.default_rng().exponential(2 / CLAIM_FRACTION, (size, len(scores)))
     noisy = np.asarray(scores) + noise
     return _argmax(noisy)
@@ -66,7 +69,7 @@ def _respond(value: int, size: int, truth: float, options: int) -> Indices:
 
 
 def three_quarters(value: int, size: int) -> Indices:
-    """Tell the truth in three cases of four: ln 3, not 1."""
+    """Tell the truth in three cases of four: the loss is ln 3, more than the claimed ε = 1."""
     return _respond(value, size, 0.75, 2)
 
 

@@ -2,7 +2,7 @@
 
 An input is the list of query answers; the threshold is 0 and the sensitivity 1. An output is one
 column for each query: 1 above, 0 below, −1 not asked any more. Algorithm 3 gives the noisy answer
-in place of 1 and NaN for below.
+in place of 1, NaN in place of 0 and infinity in place of −1.
 """
 
 from __future__ import annotations

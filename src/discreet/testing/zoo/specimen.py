@@ -11,11 +11,12 @@ from ...privacy.measures import Measure, PureDP
 
 @frozen
 class Specimen:
-    """Mechanism with a claim.
+    """Mechanism with a claim, and a pair of neighbouring inputs on which to audit it.
 
     `run(input, size=n)` gives n outputs (without `size` where outputs are exceptions). `samples`
     runs on each input are enough to refute a broken one, and a fair trial of a sound one. `assume`
-    is the auditor's assumption where no black box can see far enough.
+    is the auditor's assumption where runs alone cannot refute the claim. `why` says why the
+    mechanism is broken or sound, `neighbours` is the relation of the inputs.
 
     Law: `tests/audit/test_zoo.py::test_broken_ones_are_refuted`
     Law: `tests/audit/test_zoo.py::test_sound_ones_are_not`
