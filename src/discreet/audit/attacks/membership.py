@@ -21,10 +21,11 @@ from ..evidence.bounds import clopper_pearson_lower, clopper_pearson_upper
 
 @frozen
 class Membership:
-    """Success of an attack: how often it says "member" of members and of others, and a bound on ε.
+    """Success of an attack, and the lower bound on ε that follows from it.
 
-    `advantage` is the difference, 0 for a guess. `epsilon` is below the true ε with probability at
-    least 1 − alpha.
+    `found` is the fraction of members of whom it says "member", `false` that of others. `advantage`
+    is the difference, 0 for a guess. `epsilon` is below the true ε with probability at least 1 −
+    alpha.
     """
 
     found: float
@@ -45,6 +46,8 @@ class Membership:
 
 def membership(members: Any, others: Any, *, delta: float = 0.0, alpha: float = 0.05) -> Membership:  # noqa: ANN401
     """Attack a model by scores of rows in and out of its training data; higher says "member".
+
+    `members` and `others` are the scores of the two kinds of rows, `delta` is the δ of the claim.
 
     >>> import numpy as np
     >>> from discreet.audit import membership

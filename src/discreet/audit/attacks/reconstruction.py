@@ -1,8 +1,8 @@
 """Reconstruction attack: many too accurate answers reveal the secret bits (Dinur, Nissim 2003).
 
-There are n secret bits and k subset sums, each with noise of deviation σ. Least squares and
-rounding find nearly all bits where σ is far below √n, whatever the noise. A total (ε, δ) over all k
-sums makes σ grow with √k, and the attack fails.
+There are n secret bits and k random subset sums, each with noise of deviation σ. With k of a few
+times n, least squares and rounding find nearly all bits where σ is far below √n, whatever the law
+of the noise. A total (ε, δ) over all k sums makes σ grow with √k, and the attack fails.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Search for the event that refutes a claim: every threshold on every view, in four forms.
+"""Search for the event that refutes a claim: thresholds on every view of outputs, in four forms.
 
-Views are learned on the first half of the training runs and thresholds chosen on the second. The
-runs that judge the event are never seen here. Four forms of an event: either input may be the
-likelier one, and the event or its complement may be the rare one (for large ε the complement has
-more power).
+A view turns an output into one number. Some views are learned on the first half of the training
+runs; thresholds are chosen on the second half, among some 3,600 ranks. The runs that judge the
+event are never seen here. Four forms of an event: either input may be the likelier one, and the
+event or its complement may be the rare one (for large ε the complement has more power).
 """
 
 from __future__ import annotations
@@ -92,9 +92,11 @@ def search(
     alpha: float = 0.001,
     assume: str | None = None,
 ) -> list[OutputEvent]:
-    """Choose one or two events: the best for the claim's own number, and the largest excess.
+    """Choose at most two events: the best bound on the claim's own number, and the clearest breach.
 
-    `first` teaches the views, `second` chooses the thresholds; `runs` others will judge at level α.
+    `first` and `second` are the training runs on both inputs: `first` teaches the views, `second`
+    chooses the thresholds. `runs` other runs on each input will judge at level α. No event is
+    returned if no view varies.
     """
     scores = (_own_score(claim, assume), _excess_score(ceiling(claim, assume=assume)))
     best: list[_Candidate | None] = [None, None]
@@ -161,7 +163,7 @@ def _constant(view: OutputView, left: Outputs, right: Outputs) -> bool:
 def _best_thresholds(
     view: OutputView, left: Outputs, right: Outputs, scores: tuple[Score, ...]
 ) -> Iterable[_Candidate]:
-    """Score every threshold of one view in four forms, once for each of the scores."""
+    """Return for each of the scores the best threshold of one view, in the best of four forms."""
     xs = _sorted_numbers(view, left)
     ys = _sorted_numbers(view, right)
     thresholds = _thresholds(np.concatenate([xs, ys]))

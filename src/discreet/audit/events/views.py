@@ -30,7 +30,9 @@ class OutputView:
 
 
 def lowest_bit(values: Values) -> Floats:
-    """Return the power of two of the lowest set bit, of which a float or integer is a multiple.
+    """Return for each number the largest k such that it is a multiple of 2^k.
+
+    k is 1100 for 0 and NaN for values that are not finite.
 
     >>> import numpy as np
     >>> from discreet.audit.events.views import lowest_bit

@@ -35,7 +35,10 @@ class Row:
 
 
 class DrawMoves:
-    """Moves of every draw seen so far: a draw counts once, and must hide one move only."""
+    """Moves of every noise draw so far, in units of the draw.
+
+    A draw that is used twice is paid for once if it hides the same move both times.
+    """
 
     def __init__(self) -> None:
         self.moves: dict[int, float] = {}
@@ -82,7 +85,11 @@ def _merged(row: Row, more: Row) -> Row:
 
 
 def counted(first: Node, second: Node, *, told: bool) -> Values:
-    """Return the elements that are released: the last of their draw, or looked at in either run."""
+    """Return which elements of a step are released.
+
+    These have an input. They are used in no further tracked sum, or the program looked at them in
+    either run. With `told`, the answer must tell them too.
+    """
     if first.input is None or second.input is None:
         return np.zeros(first.ids.shape, dtype=bool)
     # A value that went on into a further sum is not released by itself.

@@ -36,8 +36,14 @@ _ORDERS = 1 + np.geomspace(1e-3, 1e3, 121)
 class Loss:
     """Loss of one release or of many, between the run on D and the run on D'.
 
-    `stated` is the δ of mechanisms that state one; `certain` means that a number moves without noise,
-    `unbounded` that no ratio of densities has a bound: a scale moves.
+    | field | holds |
+    |---|---|
+    | `laplace` | log-ratios |Δ|/b of Laplace releases, one each |
+    | `squared_mu` | sum of Δ²/σ² over normal releases |
+    | `laws` | pairs of discrete laws on D and on D' |
+    | `stated` | sum of the δ that mechanisms state |
+    | `certain` | a number moves without noise |
+    | `unbounded` | no ratio of densities has a bound, since a scale moves |
     """
 
     laplace: tuple[float, ...] = ()

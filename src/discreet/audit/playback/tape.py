@@ -95,7 +95,9 @@ class Node:
 class MechanismCall:
     """Call of a mechanism of a library: its input, its output, and how a move is priced.
 
-    `price(before, after)` returns a `Part` of the judge, or a sentence why there is no price.
+    `price(before, after)` takes the inputs of both runs. It returns the move, the scale as text and
+    the `Loss`, or a sentence why there is no price. `declared` are the settings of the call as
+    text.
     """
 
     def __init__(

@@ -3,9 +3,10 @@
 | what happens | verdict |
 |---|---|
 | the losses add up to more than the claim, or anything else differs | refuted |
-| the same, but some randomness has no known law, or inputs follow earlier outputs | suspect |
+| the same, but some randomness has no known law, or steered runs do not confirm it | suspect |
 | nothing differs and the losses are within the claim | not refuted |
-| no release was seen | not seen |
+| the same, but no release was seen, or there is a doubt about one | not seen |
+| the function raises before any release | not tested |
 
 The noise is set three times: drawn, far above and far below 0 (steering), so that code which acts
 on large noise runs too. All draws come from fixed seeds: a verdict never varies.

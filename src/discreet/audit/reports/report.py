@@ -18,7 +18,10 @@ from .page import body, figure, page
 
 @frozen
 class Finding:
-    """One event, fixed on other runs, and its counts."""
+    """One event, fixed on other runs, its counts, and the lower bounds that follow from them.
+
+    The bounds are on ε at the report's δ, on δ at its ε, and on the claim's own number.
+    """
 
     event: str
     likelier: str

@@ -64,7 +64,10 @@ def collect(
     vector: Vector = "auto",
     progress: Progress | None = None,
 ) -> tuple[Raw, Raw]:
-    """Run `samples` times on each input, in an order that no drift of the mechanism can follow.
+    """Run `samples` times on each input; return the outputs for the first and for the second.
+
+    Single runs come in a random order, which no drift of the mechanism can follow. Where many can
+    be asked for at once, the inputs alternate in chunks of 131,072 runs.
 
     >>> from discreet.audit.targets.runs import collect
     >>> collect(lambda x: x + 1, (0, 1), 3)

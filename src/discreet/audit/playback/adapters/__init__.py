@@ -1,4 +1,6 @@
-"""Adapters: how the mechanisms of other libraries are seen, one small file each.
+"""Adapters of other libraries: each replaces the calls of a library's mechanisms by recorded ones.
+
+A recorded call keeps its input, so that the move between two runs can be priced.
 
 An adapter is loaded only if its library is imported. It names the versions it was tried with;
 with any other version its library is left as it is, and the report says so.
