@@ -1,1 +1,1 @@
-"""Attacks that succeed without privacy and fail with it: to learn from, and to try on one's own."""
+"""Attacks on answers and models: they succeed without differential privacy and fail with it."""

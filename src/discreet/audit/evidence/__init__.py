@@ -1,1 +1,1 @@
-"""Exact conclusions from counted outputs: bounds, ceilings, claims."""
+"""Statistical tests of a privacy claim: confidence bounds on counts, and what a claim allows."""

@@ -112,7 +112,10 @@ def renyi(alphas: Floats, divergences: Floats) -> Ceiling:
 
 
 def _coins_close(t: LogChances, u: LogChances, alphas: Floats, divergences: Floats) -> Flags:
-    """Return which coins keep all divergences, in both orders, with a small margin in favour."""
+    """Return which pairs of coins keep all divergences, in both orders, with a margin of rounding.
+
+    `t` and `u` have the logarithms of heads and tails of both coins of each pair.
+    """
     a = alphas[:, None]
     there = np.logaddexp(a * t[0] + (1 - a) * u[0], a * t[1] + (1 - a) * u[1])
     back = np.logaddexp(a * u[0] + (1 - a) * t[0], a * u[1] + (1 - a) * t[1])

@@ -81,7 +81,7 @@ class Evidence:
         return self._strength(ceiling, alpha) >= 0
 
     def _strength(self, ceiling: Ceiling, alpha: float) -> float:
-        """Return how strongly a promise is refuted, in deviations: below 0 it is not."""
+        """Return how strongly a promise is refuted, in standard deviations; not if below 0."""
         if self.slope == 1:
             return self._excess(ceiling, alpha)
         chosen = self._excess(ceiling, 0.75 * alpha)

@@ -1,4 +1,8 @@
-"""DKW audit: all thresholds of a scalar output at once, without splitting the runs."""
+"""DKW audit: a lower bound on ε from all thresholds of a scalar output at once.
+
+It is named after the inequality of Dvoretzky, Kiefer and Wolfowitz, and needs no separate runs to
+choose a threshold.
+"""
 
 from __future__ import annotations
 

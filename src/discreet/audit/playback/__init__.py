@@ -1,1 +1,4 @@
-"""Record and replay of unmodified programs: noise that knows what it is added to."""
+"""Record and replay of unmodified programs: the run on D' gets the noise of the run on D.
+
+Noise is tracked through arithmetic, so the values that it was added to can be compared.
+"""

@@ -44,7 +44,11 @@ class DrawMoves:
         self.moves: dict[int, float] = {}
 
     def is_new(self, draw: int, move: float) -> bool | None:
-        """Return whether a draw is new; None if it hides another move than before."""
+        """Note the move that a draw hides; return whether the draw is new.
+
+        `draw` is the id of the draw, `move` the move of the input in units of the draw. None means
+        that the draw was used before to hide another move: the difference of the two has no noise.
+        """
         known = self.moves.setdefault(draw, move)
         if known is move:
             return True
@@ -56,9 +60,10 @@ class DrawMoves:
 
 
 def rows_of(before: list[Step], after: list[Step], *, told: bool = False) -> list[Row]:
-    """Return the releases of two runs, one row for each place in the code.
+    """Return the releases of two runs, one row for each line of code and law.
 
-    With `told`, only what the answer tells: a value that is only compared with others may tell less.
+    With `told`, only values that are numbers of the answer count. A noisy value that the program
+    only compares with others may tell less than its full loss.
     """
     rows: dict[tuple[str, str], Row] = {}
     draws = DrawMoves()
@@ -75,7 +80,7 @@ def rows_of(before: list[Step], after: list[Step], *, told: bool = False) -> lis
 
 
 def _merged(row: Row, more: Row) -> Row:
-    """Join two releases of one line of code."""
+    """Join two releases of one line of code: their losses add up, and the larger move is shown."""
     scale = "several"
     if row.scale == more.scale:
         scale = row.scale
@@ -125,7 +130,7 @@ def _node_row(first: Node, second: Node, draws: DrawMoves, *, told: bool) -> Row
 
 
 def element(first: Node, second: Node, index: int) -> tuple[float, float, float]:
-    """Return the move of one element and its scale in both runs; a move that is no number is infinite."""
+    """Return how far one element moves, and its scale in either run; a NaN move is infinite."""
     assert first.input is not None and second.input is not None  # noqa: S101, PT018 - `counted` says so
     before = first.input[index]
     after = second.input[index]
@@ -141,7 +146,7 @@ def element(first: Node, second: Node, index: int) -> tuple[float, float, float]
 
 
 def _unit_move(node: Node, index: int, move: float) -> float:
-    """Return the move in units of the draw: what a multiple of one draw must have in common."""
+    """Return the move in units of the draw: all multiples of one draw must have the same."""
     factor = float(node.factor[index])
     if factor:
         return move / factor
@@ -183,9 +188,10 @@ _DEPTH = 6
 
 
 def visible(value: Any, depth: int = _DEPTH) -> Any:  # noqa: ANN401 - any answer
-    """Return what an analyst sees of an answer, in plain values.
+    """Return an answer as plain values, as an analyst sees it.
 
-    Tracked noise becomes plain numbers, frames and objects dictionaries.
+    Tracked noise becomes plain numbers, frames and objects become dictionaries, and parts that are
+    nested more than `depth` levels deep become text.
     """
     if isinstance(value, Operators):
         value = plain(value)

@@ -40,7 +40,11 @@ class Coupled:
 def couple(
     function: Callable[[Any], object], pair: tuple[object, object], seconds: float
 ) -> Coupled:
-    """Estimate ε from runs of both inputs on the same draws.
+    """Estimate ε from at most 100 pairs of runs: of each pair both inputs get the same draws.
+
+    Added noise cancels in the difference of a pair, which is the move; the spread over the pairs is
+    the scale. The estimate is the sum of move divided by scale over all numbers of the answer.
+    After `seconds` no more than ten pairs are run.
 
     Law: `tests/audit/playback/test_coupling.py::test_hand_made_noise`
     """
@@ -66,7 +70,7 @@ def couple(
 
 
 def _outcome(function: Callable[[Any], object], data: object, seed: int) -> tuple[str, list[float]]:
-    """Return the answer of one tape as its shape and its numbers."""
+    """Run a function on the draws of one seed; return its answer as its shape and its numbers."""
     tape = Tape(seed=seed)
     tape.inside = 1
     numbers: list[float] = []
@@ -108,7 +112,10 @@ def _estimate(outputs: list[tuple[tuple[str, list[float]], ...]]) -> float:
 
 
 def suspicious(trial: Trial, claim: Measure) -> bool:
-    """Return whether the estimate of a trial is above the claim."""
+    """Return whether the estimated ε of a trial is above 1.3 times the claimed one.
+
+    The claimed ε is the claim's own; of ρ, μ and Rényi claims it is that at δ = 10^−5.
+    """
     if isinstance(claim, ApproxDP):
         # Not by `claimed_epsilon`: a δ that is rounded down to a float would promise nothing.
         most = float(claim.epsilon)
@@ -135,7 +142,9 @@ def with_estimate(
 def with_black_box(
     function: Callable[[Any], object], trial: Trial, claim: Measure, samples: int, seconds: float
 ) -> Trial:
-    """Let statistics decide: many runs with true randomness.
+    """Judge a pair by `audit`: as many runs with true randomness as fit into `seconds`.
+
+    At most `samples` runs are made on each input; fewer than 100 leave the pair untested.
 
     Guarantee: a sound function is refuted with probability at most 1e-6.
     """

@@ -49,7 +49,11 @@ class PlaybackReport:
 
     @property
     def worst(self) -> Trial | None:
-        """The trial that decides: refuted ones first, then the one that rests on the weakest rank."""
+        """The trial that decides the verdict.
+
+        Of refuted trials it is the one of the strongest rank (replay), since replay has no error
+        rate; else of those not refuted the one of the weakest rank (black box).
+        """
         return max(self.trials, key=_weight, default=None)
 
     @property

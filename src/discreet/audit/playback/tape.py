@@ -44,7 +44,9 @@ class Diverged(BaseException):
 class Node:
     """Noise, or noise with a value added to it: factor · draw + input, element by element.
 
-    `ids` name the draws: two nodes of one id share their noise. `input` is None for bare noise.
+    `scale` is the scale of the draw, `value` the noisy result. `ids` name the draws: two nodes of
+    one id share their noise. `input` is None for bare noise, to which nothing was added. `place` is
+    the line of code.
     """
 
     def __init__(  # noqa: PLR0917 - the parts of a node
@@ -121,7 +123,7 @@ class MechanismCall:
         return self.name
 
     def same_step(self, other: object) -> bool:
-        """Return whether another run calls the same mechanism; how it is set up is its price."""
+        """Return whether another run calls a mechanism of the same name, with any settings."""
         return isinstance(other, MechanismCall) and self.name == other.name
 
 
@@ -136,9 +138,10 @@ def current() -> Tape | None:
 
 
 class Tape:
-    """Steps of one run. With `recorded`, a replay of the run that made them.
+    """Steps of one run. With `recorded`, a replay of the run that made these steps.
 
-    `forced` are numbers of scales: the noise of a draw is set to so many scales (steering).
+    All draws follow from `seed`. `forced` sets noise instead (steering): it gets the law and the
+    ids of draws, and returns the noise of each in scales.
     """
 
     def __enter__(self) -> Tape:
@@ -251,7 +254,7 @@ class Tape:
                     )
 
     def show(self, numbers: Values) -> None:
-        """Note which releases the answer tells: those whose values are among its numbers."""
+        """Mark the released values that are among the numbers of the answer."""
         for step in self.steps:
             if isinstance(step, Node) and step.input is not None:
                 step.shown |= np.isin(step.value.astype(float), numbers)
@@ -283,7 +286,7 @@ def watched(call: MechanismCall, run: Callable[[], Any]) -> Any:  # noqa: ANN401
 
 
 def outermost() -> bool:
-    """Return whether a mechanism that is called now counts: a tape runs, and no other one is around."""
+    """Return whether a mechanism called now is a step: a tape runs, no other mechanism calls it."""
     tape = current()
     return tape is not None and not tape.inside
 

@@ -54,7 +54,10 @@ def is_tracked(value: object) -> bool:
 
 
 def look(value: Any, *, shown: bool = False) -> None:  # noqa: ANN401 - a tracked value
-    """Note that the program looks at a tracked value; rounding it shows it, comparing does not."""
+    """Mark a tracked value as looked at by the program, which counts as its release.
+
+    `shown` says that the answer may still contain it: so after rounding, not after a comparison.
+    """
     if value.node is not None:
         value.node.seen[value.where] = True
         value.node.shown[value.where] |= shown

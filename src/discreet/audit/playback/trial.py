@@ -74,7 +74,14 @@ def _size(loss: Loss) -> float:
 
 
 def run(function: Callable[[Any], object], data: object, tape: Tape) -> tuple[str, Any]:
-    """Run a function on a copy of the data; return its answer, or the exception that is seen."""
+    """Run a function on a copy of the data with a tape; return what happened, and the result.
+
+    | happened | result |
+    |---|---|
+    | "answer" | the answer as plain values |
+    | "raises" | type and text of the exception, which an analyst sees |
+    | "diverged" | None: a replay made a step that was not recorded |
+    """
     try:
         with tape, seeded_torch(tape):
             answer = function(copy.deepcopy(data))
@@ -195,7 +202,7 @@ def try_pair(
 
 
 def _repeats(function: Callable[[Any], object], data: object) -> bool:
-    """Return whether the replay of a run on the same data shows nothing else."""
+    """Return whether replaying a run on the same data shows no difference and no loss."""
     again = play(function, (data, data))
     return not again.differences and again.loss.nothing
 
@@ -213,7 +220,10 @@ def _verdict(
     *,
     doubted: bool,
 ) -> str:
-    """Return the verdict of replay; "suspect" and "not seen" go on to the other ranks."""
+    """Return the verdict of replay; pairs with "suspect" or "not seen" go on to the other ranks.
+
+    `doubted` says that there is a reason why a difference or loss of this replay is no proof.
+    """
     # Randomness of no known law may hide what differs: then a difference is no proof.
     uncertain = doubted or bool(shown.other_draws())
     if shown.differences and not uncertain and shown.recorded.steps:
@@ -232,7 +242,7 @@ def _verdict(
 
 
 def _all(sign: float) -> Forced:
-    """Set all noise to one side."""
+    """Return a steering of all noise to one side: 4 scales of Laplace, 1000 of normal noise."""
 
     def forced(law: str, ids: Values) -> Values:
         return np.full(ids.shape, sign * _FAR[law] / 10)
@@ -264,7 +274,7 @@ def _confirmed(
 
 
 def _signs(shown: Playback) -> dict[int, float]:
-    """Return for each draw the side on which the first input is the likelier one."""
+    """Return for each draw the sign of the noise at which the first input is the likelier one."""
     signs: dict[int, float] = {}
     for first, second in _nodes(shown):
         for index in np.flatnonzero(counted(first, second, told=True)).tolist():
@@ -311,7 +321,7 @@ def _element_ratio(first: Node, second: Node, index: int) -> float:
 
 
 def _same_inputs(first: Tape, second: Tape) -> bool:
-    """Return whether the inputs are the same for other outputs of earlier releases."""
+    """Return whether two runs on one data set, with other noise, release the same inputs."""
     if len(first.steps) != len(second.steps):
         return False
     for before, after in zip(first.steps, second.steps, strict=True):
