@@ -1,1 +1,1 @@
-"""Charged requests as jobs: threads, leases, the time grid."""
+"""Charged requests as jobs (threads, leases, timing grid); worker processes for free requests."""

@@ -100,7 +100,7 @@ class Paced:
             self._hold(started)
 
     def explain(self, tally: Tally) -> str:
-        """Show what would be run."""
+        """Return the text of the query that a tally would run; not held back."""
         return self.engine.explain(tally)
 
     def check(self, schema: Schema) -> None:

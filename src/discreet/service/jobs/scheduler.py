@@ -154,7 +154,10 @@ class JobScheduler:
         return self.job_store.find(job_id, person)
 
     def view(self, job: Job, now: float | None = None) -> tuple[bool, dict[str, object]]:
-        """Return whether a job's outcome may be seen by now, and the view of the job."""
+        """Return whether a job's outcome may be seen by its user, and the job as the user sees it.
+
+        `now` is a moment for which that is asked, such as a tick; the present if it is None.
+        """
         moment = now
         if moment is None:
             moment = self._moment(job)
@@ -309,7 +312,9 @@ class JobScheduler:
 
 
 def fair_share(threads: int) -> int:
-    """Return how many threads one user may hold: half, so that the next user finds a free one.
+    """Return how many of a worker's threads one user may hold: half, rounded down, at least one.
+
+    So the next user finds a free one.
 
     >>> from discreet.service.jobs.scheduler import fair_share
     >>> fair_share(4), fair_share(1)

@@ -31,7 +31,7 @@ class TimingGrid:
     seconds: float
 
     def tick(self, started: float, moment: float) -> float:
-        """Return the first tick at or after a moment."""
+        """Return the first tick at or after `moment` of a query that began at `started`."""
         # A moment before the start, by a clock of another machine, counts as the start.
         ticks = max(moment - started, 0.0) / self.seconds
         doublings = 0
@@ -41,7 +41,7 @@ class TimingGrid:
         return started + self.seconds * float(2**doublings)
 
     def shows(self, started: float, finished: float | None, now: float) -> bool:
-        """Return whether a result may be seen by now."""
+        """Return whether a result may be seen `now`: it is finished, and its tick has come."""
         if finished is None:
             return False
         return self.tick(started, finished) <= now

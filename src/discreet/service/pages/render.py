@@ -27,7 +27,7 @@ def page_packages() -> tuple[str, ...]:
 
 
 def lessons_installed() -> bool:
-    """Return whether the learning pages are there to be served."""
+    """Return whether the package of the learning pages is installed."""
     return find_spec(LESSONS) is not None
 
 

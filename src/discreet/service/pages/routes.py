@@ -1,4 +1,7 @@
-"""Routes of all pages. The application adds them after those of the API, since the last catches all paths."""
+"""Routes of all pages. The application adds them after those of the API.
+
+The last one answers every other GET path with a "not found" page, but for paths of programs.
+"""
 
 from __future__ import annotations
 

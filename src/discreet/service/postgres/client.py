@@ -1,4 +1,7 @@
-"""Connection of one client: whole messages in, bytes out, counted and bounded."""
+"""Connection of one PostgreSQL client: reads whole messages of bounded length, and writes bytes.
+
+It counts the bytes that it has read, so that bytes sent before TLS began can be found.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Stores of the service: users, receipts, data sets."""
+"""Stores of the service: its database, users, receipts and saved questions; opened data sets."""

@@ -1,4 +1,7 @@
-"""Charts of an answer: one for each noisy column; with two keys, one for each value of the first."""
+"""Charts of an answer: one for each noisy column; with two keys, one for each value of one key.
+
+That key has the fewer values; a key with an order is rather the axis of the charts.
+"""
 
 from __future__ import annotations
 

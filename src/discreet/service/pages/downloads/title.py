@@ -1,4 +1,4 @@
-"""Title of a question that has no name: its statistics, table and keys."""
+"""Title of a question that has no name: its table, statistics, keys and condition."""
 
 from __future__ import annotations
 
