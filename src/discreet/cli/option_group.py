@@ -1,4 +1,4 @@
-"""Option groups: a frozen dataclass of options is one parameter of a command."""
+"""Option groups: a dataclass parameter of a command becomes one option for each of its fields."""
 
 from __future__ import annotations
 

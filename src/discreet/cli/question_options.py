@@ -1,4 +1,4 @@
-"""Options of every question: the data, the ledger, and the spend or the error."""
+"""Options of every question (data, ledger, spend or error), and the curator that they open."""
 
 from __future__ import annotations
 

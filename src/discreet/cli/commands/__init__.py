@@ -1,1 +1,1 @@
-"""One file for each command."""
+"""Modules of the commands; `cli.app.COMMANDS` names the module of each command."""

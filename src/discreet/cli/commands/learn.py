@@ -1,4 +1,4 @@
-"""`discreet learn`: a private model of the rows of a SELECT."""
+"""`discreet learn`: fit a differentially private model to the rows of a SELECT."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def _prepare(
 
 
 def _tell_replaced(out: str) -> None:
-    """Say which store is about to be replaced; what is no store is refused later."""
+    """Print the tables of the store at `out` that is about to be replaced, if there is one."""
     if not Path(out).is_file():
         return
     try:

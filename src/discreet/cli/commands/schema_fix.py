@@ -1,4 +1,7 @@
-"""`discreet schema fix`: walk through proposals for reading a messy file, and write the accepted."""
+"""`discreet schema fix`: propose column declarations that read more cells of a messy file.
+
+Proposals that are accepted are written into the schema file.
+"""
 
 from __future__ import annotations
 
