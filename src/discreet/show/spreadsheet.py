@@ -1,4 +1,4 @@
-"""CSV whose cells no spreadsheet takes for formulas (CSV injection); all exports use it."""
+"""CSV whose cells no spreadsheet takes for formulas (CSV injection), for exports of answers."""
 
 from __future__ import annotations
 
