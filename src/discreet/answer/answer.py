@@ -58,9 +58,9 @@ POPULATION = "population"
 class Answer:
     """Columns and rows of a question's answer; everything in it may be published.
 
-    `interval(level)` gives, row by row, a confidence interval of the exact value of each column. "Exact"
-    means after the contribution bounding and clipping that the plan states: no release tells how much
-    they cut off.
+    `interval(level)` gives, row by row, a confidence interval of the exact value of each column
+    that has one. "Exact" means after the contribution bounding and clipping that the plan states:
+    no release tells how much they cut off.
 
     Guarantee: the exact value lies in its interval with probability at least `level`.
     Law: tests/answer/test_coverage.py, tests/answer/test_intervals.py
@@ -78,7 +78,7 @@ class Answer:
     every: tuple[tuple[KeyValues, ...], tuple[dict[str, NoisyValue], ...]] | None = None
     """All keys and estimates, if there are more rows than are shown or a column reads other rows."""
     notes: tuple[str, ...] = field(default=(), compare=False)
-    """Sentences of the maker of the answer, which `details` has first: price, ledger entry, caps."""
+    """Sentences with which `details` begins, from curator or service: price, ledger entry, caps."""
     target: str = DATA
     """What the intervals of tables, files and pictures are of: the data, or the population."""
 
@@ -205,7 +205,7 @@ class Answer:
         return [plain(row[place], sort) for row in self.rows]
 
     def table(self, *names: str) -> Answer:
-        """Return one of the sets that were asked at once, by the names of its keys; none for the total.
+        """Return one of several grouping sets (CUBE, ROLLUP), by its keys; without names the total.
 
         >>> import discreet as dp
         >>> people = dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"], default="f")})
@@ -222,12 +222,17 @@ class Answer:
     def between(self, low: object, high: object, level: float = DEFAULT_LEVEL) -> Between:
         """Return the count of values in [`low`, `high`] with its confidence interval, for free.
 
-        The answer must be of running totals.
+        Refuses: with InvalidArgument an answer that is not of running totals (`Table.cumulative`).
         """
         return modules.derived_views.between(self, low, high, level)
 
     def quantile(self, at: Number) -> Value:
-        """Return the quantile `at` by running totals, for free: the least value with that fraction."""
+        """Return the quantile `at` (0 … 1), for free.
+
+        It is the least value for which the running total is at least that part of the last one.
+
+        Refuses: with InvalidArgument an answer that is not of running totals (`Table.cumulative`).
+        """
         return modules.derived_views.quantile_of(self, at)
 
     def measurements(self) -> dict[str, object]:
@@ -297,7 +302,11 @@ class Answer:
     def _beta_of_one(
         self, made: Sequence[tuple[str, Expression]], among: int, beta: float
     ) -> float:
-        """Return the failure probability of one key's interval, if those of `among` keys hold at once."""
+        """Return the failure probability of one key's interval.
+
+        The intervals of `among` keys then hold at once but for a probability of at most `beta`.
+        `made` are the noisy columns.
+        """
         laws: list[workloads.SumLaw] = []
         for row in self.estimates:
             for one in row.values():

@@ -4,12 +4,12 @@
             (`curator.pay`)         └ partition selection: unknown keys are selected privately
 
 Tallies are batched (`gather`): needs that differ in their terms only become one query to the store.
-`draw` is the only place where exact totals get fresh noise, one release for all keys. `store_texts` shows
-the queries before anything is paid: a recording engine keeps each tally instead of answering, so
-explanation and run cannot differ.
+Noise is drawn once for all keys of a release: by `draw`; by the selection, for unknown keys; and by
+`workload_run`, for several sets of keys, running totals and many counts. `store_texts` shows the
+queries before anything is paid. For that, a recording engine keeps each tally instead of answering,
+so that explanation and run cannot differ.
 
-Guarantee: exact totals leave this module only with the plan's noise added; every number that is returned
-was released by the mechanism of its release.
+Guarantee: every number of an answer from `run_plan` was released by a mechanism of the plan.
 Law: tests/plan/test_meaning.py, tests/answer/test_coverage.py, tests/statistics/test_partition.py
 """
 
@@ -69,11 +69,12 @@ def answer_question(
     public_values: PublicValues | None = None,
     bits: Bits | None = None,
 ) -> Answer:
-    """Plan a question and run it within a budget; with a ledger, charge `plan.events` before the run.
+    """Plan a question for a spend and run it at once. No ledger is charged: a `Curator` does that.
 
-    `level` is the confidence level of the intervals of quantiles, fixed when they are drawn. All other
-    statistics have intervals at any level. `nonnegative` moves noisy counts to 0 or above, and
-    COUNT(DISTINCT x) to no more than there are public values.
+    `level` is the confidence level of the intervals of quantiles, fixed when they are drawn. All
+    other statistics have intervals at any level. `nonnegative` moves noisy counts to 0 or above,
+    and COUNT(DISTINCT x) to no more than there are public values. `weights` divides the spend among
+    the statistics, 1 each by default. `public_values` reads the keys of public tables.
 
     >>> from discreet.answer import answer_question
     >>> from discreet import Category, PureDP, Question, Rows, Schema
@@ -106,8 +107,10 @@ def run_plan(
 ) -> Answer:
     """Run a plan that has been paid for: exact totals from the engine, fresh noise, estimates.
 
-    Every public key appears, also those that do not occur; of unknown keys just the selected ones. All
-    totals are of one state of the data, if the engine supports snapshots.
+    Every public key appears, also those that do not occur; of unknown keys just the selected ones.
+    All totals are of one state of the data, if the engine supports snapshots. `nonnegative` moves
+    noisy counts to 0 or above. `whole` also moves those of a workload (sets of keys, running
+    totals) to whole numbers.
     """
     confidence = read_level(level)
     if any(isinstance(release, SetsRelease) for release in plan.releases):
@@ -154,9 +157,9 @@ def run_plans(
     whole: bool = False,
     bits: Bits | None = None,
 ) -> dict[str, Answer]:
-    """Run plans of several questions that have been paid for.
+    """Run plans of several questions that have been paid for; return the answers by the same names.
 
-    Plans that are cut from one joint plan share its single run.
+    Plans that are parts of one joint plan (`within`) share a single run of it.
     """
     options: Any = {"level": level, "nonnegative": nonnegative, "whole": whole, "bits": bits}
     answers: dict[str, Answer] = {}
@@ -196,10 +199,10 @@ def _keys(
 
 
 def with_secret_salt(tally: Tally, *, bits: Bits | None = None) -> Tally:
-    """Return a tally in which each person keeps some of their keys, chosen by a secret fresh salt.
+    """Return a tally under `KeptKeys` with a fresh secret salt; any other tally unchanged.
 
-    Contribution bounding: a person counts in a bounded number of keys. With a known salt, an outsider
-    could predict which keys a person keeps.
+    Contribution bounding: a person counts in a bounded number of keys, chosen by a hash with the
+    salt, of 124 bits. With a known salt, an outsider could predict which keys a person keeps.
     """
     if not isinstance(tally.share, KeptKeys):
         return tally
@@ -209,7 +212,11 @@ def with_secret_salt(tally: Tally, *, bits: Bits | None = None) -> Tally:
 
 
 def _allowed(key: KeyValues, plan: Plan) -> bool:
-    """Return whether a key may be shown: its public values are listed, NULL only where it is declared."""
+    """Return whether a key may be shown.
+
+    The value of a column with public values has to be one of them. In other columns every value may
+    be shown, but NULL only where the schema declares it as a key.
+    """
     for value, column in zip(key, plan.question.keys, strict=True):
         if not _possible(value, column, plan.question.rows):
             return False
@@ -239,9 +246,10 @@ def _draw_releases(
 
 
 def frame_of(need: Need | CellsNeed, keys: Sequence[KeyValues]) -> Tally:
-    """Return the tally of a need for some keys and all its cells, without its terms.
+    """Return the tally of a need without its terms, restricted to some keys.
 
-    Needs with equal frames are asked for in one query.
+    Needs with equal frames are asked for in one query. The frame also lists the cells of the need,
+    unless the answer itself tells which cells have rows.
     """
     frame = replace(need.tally, terms=())
     if not need.tally.keys:

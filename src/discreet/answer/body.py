@@ -1,11 +1,13 @@
 """Bodies of stored answers: the JSON text that a ledger keeps, with every fact that a receipt states.
 
-    version  written
-    -------  -----------------------------------------------------------------------------
-    1        by release 0.1.0, and for suggested bounds: the price and the answers alone
-    2        of meaning 1, and for models and synthetic tables: with the facts of questions
-    3        answers to one spelling of a question, of a later meaning
-    4        measured tables (`answer.measured_table`): nothing tells which spelling was asked
+The meaning of an answer is the number of the rules by which rows were counted and weighted.
+
+    version  content
+    -------  -------------------------------------------------------------------------------
+    1        price and answers alone: of release 0.1.0, and of suggested bounds
+    2        with facts of the questions: answers of meaning 1, models and synthetic tables
+    3        as 2, with the meaning: answers of a later meaning to one spelling of a question
+    4        as 3, but measured tables (`answer.measured_table`), which do not tell the spelling
 
 Bodies of every version may have the price as it was told, and since release 0.2.0 how they were `made`.
 
@@ -47,7 +49,10 @@ _FIRST_MEANING = 1
 
 @frozen
 class Said:
-    """One question: SQL text, fingerprint, plan as it was shown, and contribution bounds as text."""
+    """What is stored of one question: its SQL text and fingerprint, its plan and its bounds.
+
+    `plan` is the plan as it was shown, `shares` the contribution bounds as text.
+    """
 
     text: str
     fingerprint: str
@@ -57,7 +62,11 @@ class Said:
 
 @frozen
 class BodyFacts:
-    """Facts about the questions: by name, with the terms in the key and the versions of the tables."""
+    """Facts about the questions of a stored answer.
+
+    `terms` are the terms under which it is found again, such as the spend. `tables` has the version
+    of each table, and `asked` the questions by name.
+    """
 
     terms: Json = field(hash=False)
     neighbours: str
@@ -70,8 +79,9 @@ class Body:
     """Answers by name with the amount that the ledger took, the facts, and the price as it was told.
 
     A body of version 1 has no facts. Bodies that were written before the price was kept have none.
-    `meaning` is the number of the rules by which rows were counted. `measured` says that the answers are
-    measured tables, and the facts those of the measured parts.
+    `meaning` is the number of the rules by which rows were counted. `measured` says that the
+    answers are measured tables, and that the facts are those of the measured parts of the
+    questions: their totals, without names and post-processing (`query.text.measured_part`).
     """
 
     price: Measure
@@ -81,7 +91,7 @@ class Body:
     shown: Price | None = None
     measured: bool = False
     titles: tuple[str, ...] = ()
-    """Names of the keys of a measured table, by which a part of it is told; of one question only."""
+    """Names of the keys of a measured table; empty if there are several questions."""
     split: str = ""
     """The key that says whether a condition holds, where both sides of it were measured."""
     made: Json | None = field(default=None, hash=False)

@@ -1,4 +1,4 @@
-"""Post-processing of answers with several sets or running totals: one set, ranges, quantiles.
+"""Post-processing of answers: one of several grouping sets; ranges, quantiles of running totals.
 
 All of it is computed from the noisy answer, so it costs no budget.
 """
@@ -34,7 +34,7 @@ class Between(NamedTuple):
 
 
 def one_set(answer: Answer, names: tuple[str, ...]) -> Answer:
-    """Return the rows of one set, without the columns of keys that are summed over.
+    """Return the rows of the grouping set with the keys `names`, without columns of other keys.
 
     Refuses: with InvalidArgument a set that was not asked.
     """
@@ -87,7 +87,10 @@ def _held(key: KeyValues) -> tuple[int, ...]:
 
 
 def _running(answer: Answer) -> tuple[list[Fraction], list[SetEstimate]]:
-    """Return the values of the key in order, with the running totals."""
+    """Return the values of the key in rising order, and the running total of each.
+
+    Refuses: with InvalidArgument other answers, and running totals of which some were left out.
+    """
     question = answer.question
     if not question.running:
         raise InvalidArgument(

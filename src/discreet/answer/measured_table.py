@@ -1,7 +1,9 @@
 """Measured table of an answer: all its keys and estimates, apart from how a question shows them.
 
-A question is measured once. Names, order of columns, computed columns, HAVING, ORDER BY and LIMIT are
-post-processing of the measured table (`query.text.measured_part`), so every other view of it is free.
+The measured part of a question is its totals by key: what noise has to be added to. Names, order of
+columns, computed columns, HAVING, ORDER BY and LIMIT are post-processing
+(`query.text.measured_part`). So a question is measured once, and every other view of its table is
+free.
 
     asked                                             stored
     SELECT COUNT(*) AS n, sex … ORDER BY n LIMIT 1    k0, s0 of every sex, in the order of the keys
@@ -35,9 +37,9 @@ Row: TypeAlias = tuple[KeyValues, dict[str, NoisyValue]]
 
 
 def measured_to_json(answer: Answer, part: MeasuredPart | None = None) -> Json:
-    """Write the measured table of an answer; the same table whatever the answer shows of it.
+    """Write the measured table of an answer, whatever rows and columns the answer shows of it.
 
-    `part` is the measured part of the question, if it is known.
+    `part` is the measured part of the question, worked out here if it is not given.
     """
     if part is None:
         part = measured_part(answer.question)
@@ -203,7 +205,10 @@ def _parts_of(estimate: object, statistic: str) -> list[Json]:
 
 
 def half_sum(total: object, signed: object) -> Json:
-    """Return the written table of half the sum of two tables of one statistic, key by key.
+    """Return the written table of half the sum of two written tables of one statistic, key by key.
+
+    `total` has the count t of all rows. `signed` has u: the count of rows that meet a condition
+    minus that of the others. So (t + u)/2 counts the rows that meet it.
 
     Refuses: with InvalidArgument tables of other keys, of several statistics, and of moved numbers.
 

@@ -1,8 +1,9 @@
 """Measurements of a workload: unbiased estimates before post-processing, and their covariance.
 
-Published counts may have been moved to 0 or above and to whole numbers (`nonnegative`, `whole`); a
-regression on them is biased, with unknown errors. For such analyses these measurements are
-published beside them.
+A workload is several sets of keys, running totals, or many counts that were planned together. Its
+published counts may have been moved to 0 or above and to whole numbers (`nonnegative`, `whole`).
+A regression on moved counts is biased, with unknown errors. For such analyses these measurements
+are published beside them.
 """
 
 from __future__ import annotations
@@ -194,7 +195,7 @@ def _levels(
 
 
 def _short(values: Floats) -> object:
-    """Return one number for all nodes of a level if they are equal, but for rounding; else a list."""
+    """Return one number if those of all nodes of a level are equal up to rounding; else a list."""
     spread = float(np.ptp(values))
     largest = float(np.abs(values).max())
     if spread <= 1e-12 * largest:

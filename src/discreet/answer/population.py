@@ -21,9 +21,10 @@ and Σ w g² is bounded by released numbers alone, at the ends of their interval
     VARIANCE      Σ (x − m)⁴ at most d² Σ (x − m)², d the largest |x − m| in the range: an upper bound
     two columns   Σ g h      a total, 0 where no row has both, else at most √(Σg² · Σh²)
 
-A release of bounded variance gives a bound. Exact are counts, fractions and means of 0 and 1, and all
-columns with their VARIANCE. For few rows z² times the square of the largest influence is added (Agresti and
-Coull 1998), and Student's factor to an estimated variance.
+These are upper bounds. They are equal, but for noise, for counts, for fractions and means of 0 and
+1, and for columns whose VARIANCE was released beside. For few rows z² times the square of the
+largest influence is added (Agresti and Coull 1998), and an estimated variance is multiplied by
+Student's factor. Here |Z| > z has probability β for a standard normal Z.
 
 **Both together.** Let |D̂ − D| ≤ R(b) with probability 1 − b, for b = b₁ > … > bₘ. Sampling error S is
 independent of the noise and about normal, so P(|e + S| > t) grows with |e| (Anderson 1955). Hence
@@ -97,9 +98,10 @@ Ends = tuple[float, float]
 
 @frozen
 class RowInfluence:
-    """Influence g of rows on a statistic: bounds of Σg² and Σg, and the conditions of rows with g ≠ 0.
+    """Influence g of each row on a statistic, as sums over rows.
 
-    An `indicator` is 1 in all rows that meet the conditions.
+    `square` bounds Σg² from above, and `total` bounds Σg from both sides. Rows that do not meet all
+    `conditions` have g = 0. With `indicator`, all rows that meet them have g = 1.
     """
 
     square: float
@@ -153,7 +155,7 @@ class PopulationLaw:
         )
 
     def _noise(self, expression: Expression, place: int, value: float, chance: float) -> float:
-        """Bound the distance of the released value from that of the data, but for a chance."""
+        """Bound the distance of the released value from the data's, failing with this chance."""
         ends = read_box(self.table.interval(expression, place, chance))
         if ends is None:
             return math.inf
@@ -422,8 +424,9 @@ def combined_reach(
 ) -> float:
     """Bound the sum of noise and a normal error with probability at least 1 − β.
 
-    `noise(b)` bounds the noise with probability at least 1 − b; it may be infinite.
-    `fine` reads it at more b, for a bound that is less too wide.
+    `noise(b)` bounds the absolute noise with probability at least 1 − b; it may be infinite.
+    `deviation` is the standard deviation of the normal error. With `fine`, `noise` is read at more
+    values of b, which takes longer and gives a narrower bound.
 
     Law: tests/answer/test_population.py::TestConvolution
 

@@ -1,4 +1,4 @@
-"""Provenance of a stored answer: how it was made, where that is not simply the plan it was run from.
+"""Provenance of a stored answer: how it was made, where today's planner would not make that plan.
 
 A stored answer is found by its question and terms alone. Its plan is made again only when somebody reads
 it (lazy evaluation). If today's planner would plan the question differently, the text of the plan as it

@@ -42,7 +42,11 @@ _MAX_EXPONENT = 63
 
 @frozen
 class SuggestedBounds:
-    """Suggested clipping bounds, each 0 or a power of two times the step, and the events that were paid."""
+    """Suggested clipping bounds, and the events that were paid.
+
+    A bound is 0, plus or minus a power of two times the step (or one step beyond one), or an end of
+    the declared range.
+    """
 
     low: Fraction
     high: Fraction
@@ -72,11 +76,12 @@ def suggest_bounds(
 ) -> SuggestedBounds:
     """Suggest bounds outside of which about a fraction `tail` of the rows lies on either side.
 
-    Two private quantiles, at `tail` and 1 − `tail`, on the lattice −2^j, …, −1, 0, 1, …, 2^j of steps. The
-    lattice is so coarse that the choice is among about 60 cells, and the suggestion nearly always within a
-    factor of two. The declared bounds must be wide enough to begin with. By default the tail is as many
-    rows as the private quantiles may miss by, of the declared size: at most 1/100, which it is without a
-    size.
+    Two private quantiles are chosen, at `tail` and 1 − `tail`, on the lattice −2^j, …, −1, 0, 1, …,
+    2^j of the column's steps. The lattice has so few cells that the suggestion is nearly always
+    within a factor of two. The declared bounds of the column must be wide enough to begin with.
+
+    By default `tail` is the rank error of the private quantiles over the declared size of the
+    table, from 1/1000 to 1/100. Without a declared size it is 1/100.
 
     Refuses: a column that holds no numbers, and a tail outside 0 … 1/2.
     """
@@ -172,7 +177,7 @@ def declared_size(rows: Relation) -> int | None:
 def _planned(
     column: str, rows: Relation, spend: Measure, at: Fraction, *, both: bool
 ) -> BoundsPlan:
-    """Plan the quantiles at both ends, or at the upper end only."""
+    """Plan the quantiles `at` and 1 − `at` of a column, or only the upper one."""
     domain = domain_of(Field(column), columns_of(rows))
     if not isinstance(domain, Whole):
         raise InvalidArgument(f"bounds are suggested for numbers, and {column} holds none")

@@ -1,8 +1,9 @@
-"""Run of a workload plan (several sets of keys): exact totals once, noise, one consistent estimate.
+"""Run of a workload plan: exact totals once, noise, one consistent estimate.
 
-Every set is a sum of that estimate, so all tables add up. Nonnegative and whole tables are
-post-processing: the nearest ones with the same sums. The sets of a hierarchy (nested levels) come from one
-estimate of the tree; counts that may not be negative are moved from the top of the tree down.
+A workload is several sets of keys (CUBE, ROLLUP), running totals, or many counts. Every set is a
+sum of one estimate, so all tables add up. Nonnegative and whole tables are post-processing: the
+nearest ones that add up too. The sets of a hierarchy (nested levels) come from one estimate of the
+tree; counts that may not be negative are moved from the top of the tree down.
 """
 
 from __future__ import annotations
@@ -41,7 +42,10 @@ Estimate: TypeAlias = ComponentEstimate | CellEstimate | NestedEstimate
 
 @frozen
 class Moves:
-    """Options of post-processing: move counts to 0 or above, and to whole numbers; sums are kept."""
+    """Options of post-processing: `floor` moves counts to 0 or above, `whole` to whole numbers too.
+
+    Tables add up afterwards as before.
+    """
 
     floor: bool = False
     whole: bool = False
@@ -222,9 +226,10 @@ def _moved_tables(
 
 
 def _moved(finest: Floats, unit: Fraction, moves: Moves) -> Integers:
-    """Return the nearest nonnegative cells of the same total, in multiples of 1/STEP.
+    """Return the nearest nonnegative cells of the same total, in multiples of 1/STEP of a step.
 
-    It is the projection onto the simplex. Whole ones are whole in people, of which one is 1/unit steps.
+    It is the projection onto the simplex; a negative total becomes 0. `unit` is one step in the
+    unit of the count. Whole cells are whole in that unit, and their total is rounded to it.
     """
     # All cells are one group, whose total is kept; a negative total becomes 0.
     groups = np.zeros(finest.size, dtype=np.int64)
@@ -311,9 +316,10 @@ def cut_answer(answer: Answer, plan: Plan) -> Answer:
 def level_cells(
     release: SetsRelease, estimate: NestedEstimate, *, floor: bool, whole: bool
 ) -> Iterator[tuple[Fraction, Fraction, SumLaw]]:
-    """Yield for the cells of every set the estimate, the value shown, and the law of its error.
+    """Yield for the cells of every set of nested levels the estimate, the value shown, and its law.
 
-    Whole numbers are whole in people, of which one is 1/unit steps.
+    The law is that of the estimate's error. Estimate and value are in steps, of which 1/unit make
+    one row or person. With `whole`, values shown are whole numbers of rows or people.
     """
     step = 1
     if whole:

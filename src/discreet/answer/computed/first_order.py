@@ -30,7 +30,11 @@ _KNOWN = (
 
 @frozen
 class FirstOrder:
-    """Computed column to first order: its value, its derivatives by statistics, and its rounding."""
+    """Computed column to first order, at the noisy values of the statistics.
+
+    `weights` are its derivatives by statistics, each named by its row and its name. `rounding`
+    bounds how much further ROUND, FLOOR and CEILING may move the value.
+    """
 
     value: float
     weights: Mapping[tuple[int, str], float]
@@ -38,7 +42,7 @@ class FirstOrder:
 
 
 def has_derivatives(expression: Expression) -> bool:
-    """Return whether a column is made by functions whose derivatives are known, of numbers."""
+    """Return whether a column is made of numbers by functions whose derivatives are known."""
     match expression:
         case Constant(value=value):
             return isinstance(value, int | Fraction) and not isinstance(value, bool)

@@ -90,10 +90,11 @@ class NoisyCombination:
 
 @frozen
 class RowAt:
-    """Row of noisy values, its place in the table, its keys, and a reader of windows over the table.
+    """Row of noisy values: its index in the table, its keys, and a reader of windows.
 
-    `releases` identifies the total of each statistic that was released alone: equal for statistics
-    with one total, None where it is not known. By default every statistic has a total of its own.
+    `releases` returns an identity of the noisy total that a statistic was estimated from. It is
+    equal for two statistics of one total, and None where that is not known. By default every
+    statistic has a total of its own.
     """
 
     place: int
@@ -144,7 +145,7 @@ def line_of(expression: Expression, at: RowAt) -> NoisyCombination | None:
 
 
 def _branch_line(case: Call, at: RowAt) -> NoisyCombination | None:
-    """Return the branch of a CASE that public facts choose as a combination; None if noise chooses."""
+    """Read the branch of a CASE that public facts choose; None if noise chooses."""
     branch = public_branch(case, at)
     if branch is case:
         return None

@@ -10,10 +10,10 @@ grows with θ, because the tails of both laws of noise are log-concave. The inte
 θ ≥ 1 for which neither this nor P(M ≤ m) is below β/2. (A key that nobody holds is never shown.) Far above
 the threshold it is the usual interval, near it the lower end is 1.
 
-One step less than t is shown with some probability (`plan.counted`). M = t − 1 counts among the small
-values, but not as shown. That is on the safe side of both for any such probability, also for answers made
-without it. Noise in different keys is independent. So, given which keys are shown, their intervals hold
-independently of each other.
+A key with M = t − 1 is shown too, with some probability (`plan.thresholded_count`). Here P(M ≤ m)
+includes that value, and P(M ≥ t), the probability of being shown, does not. Both err on the safe
+side for any such probability, also for answers that were made without it. Noise in different keys
+is independent. So, given which keys are shown, their intervals hold independently of each other.
 
 Other statistics made from the count (a mean, a quotient) have an interval that misses with probability β'
 unconditionally, and with at most β'/P(Z ≥ t − θ) given the key. With probability 1 − β/25 the count is at
@@ -49,7 +49,11 @@ _CHANCES_PER_OCTAVE = 8
 
 @frozen
 class ShownKeys:
-    """The threshold, the count that reached it, and the statistics that are made from that count."""
+    """Keys that were shown because a noisy count reached a threshold.
+
+    `threshold` is in steps. `count` is the name of a statistic that shows the count, `counts` are
+    all such names, and `names` those of all statistics that are made from the count.
+    """
 
     threshold: int
     count: str
@@ -79,7 +83,7 @@ class ShownKeys:
 
 
 def keys_shown_by(plan: object) -> ShownKeys | None:
-    """Return the selection of a plan's keys, if a count of its own made it; else None."""
+    """Return how a plan's keys are shown, if a count of the question selects them; else None."""
     if not isinstance(plan, Plan) or not isinstance(plan.selection, CountSelection):
         return None
     place = plan.selection.place

@@ -73,10 +73,12 @@ def read_box(ends: _Ends) -> Box | None:
 
 @frozen
 class TableLaw:
-    """Noisy table of a question, with the law of the noise of everything computed from it.
+    """Noisy table of a question, and the confidence intervals of everything computed from it.
 
-    `plan` makes the plan of the answer, if it is still known which one it was. `groups`, `sources`,
-    `totals`, `releases` and `public` are caches: all rows of a window share its groups and its total.
+    `rows` are the estimates of each row by statistic. `shown` says how keys were selected by a
+    count, None for public keys. `plan` makes the plan of the answer, if it is still known which one
+    it was. `groups`, `sources`, `totals`, `releases` and `public` are caches: all rows of a window
+    share its groups and its total.
     """
 
     question: Question
@@ -125,14 +127,20 @@ class TableLaw:
         return outward(box)
 
     def _statistic(self, name: str, place: int, beta: float) -> _Ends:
-        """Return the interval of a statistic; for the count that selected its key, given that it did."""
+        """Return the interval of a statistic at failure probability β.
+
+        For the count that selected its key it is conditional: the key was shown.
+        """
         row = self.rows[place]
         if self.shown is not None and name in self.shown.counts:
             return self.shown.interval(row, beta)
         return row[name].interval(self._chance({name}, place, beta))
 
     def _chance(self, names: Set[str], place: int, beta: float) -> float:
-        """Return the failure probability for statistics; less if made from the count that selected the key."""
+        """Return the failure probability to use for these statistics, for a promise of at most β.
+
+        It is less than β if one of them is made from the count that selected the key.
+        """
         if self.shown is None or not names & self.shown.names:
             return beta
         return self.shown.chance(self.rows[place], beta)
@@ -233,7 +241,11 @@ class TableLaw:
         return [one for one in sources if public_branch(value, self._at(one)) != Constant(None)]
 
     def _total(self, call: Call, place: int, beta: float) -> Box | None:
-        """Bound a sum over rows: by the noise of all of them, or each at its part of β."""
+        """Bound a window's sum over rows with probability at least 1 − β.
+
+        The noise of all rows is combined if their values are linear in it; else each row is bounded
+        at an equal part of β.
+        """
         sources = self.places_of(call, place)
         if not sources:
             return None
@@ -317,7 +329,7 @@ class TableLaw:
 
 
 def _is_chosen(value: Expression) -> bool:
-    """Return whether a value is one of several or NULL, which a sum would leave out."""
+    """Return whether a value is a CASE or COALESCE, which may be NULL: a sum would leave it out."""
     chosen = isinstance(value, Call) and value.function in (Function.CASE, Function.COALESCE)
     return chosen and not is_nullif(value)
 

@@ -1,6 +1,7 @@
 """Facts for the display of an answer, worked out once: intervals, digits, order, uninformative rows.
 
-A row is faint if the noise is as large as its values, so that it tells nothing.
+A row is faint if noise hides all of its values: an interval as wide as twice a total, or as half of
+the range of a mean or quantile.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def ordered_keys(question: Question) -> frozenset[str]:
 
 
 def _faint(answer: Answer, intervals: tuple[dict[str, Interval], ...]) -> frozenset[int]:
-    """Return the rows of which no judged statistic tells anything."""
+    """Return the rows in which noise hides every statistic that can be judged."""
     widths = _judged_widths(answer.question)
     if not widths:
         return frozenset()
