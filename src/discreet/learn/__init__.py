@@ -1,4 +1,6 @@
-"""Models as answers: trained on exact sums with Gaussian noise, charged before a row is read, in scikit-learn's manner.
+"""Differentially private models in scikit-learn's manner: exact sums of rows with Gaussian noise.
+
+A fit is charged to the ledger before any row is summed.
 
     LinearRegression                       a number, linear in the others
     AdditiveRegressor                      a number, as a sum of effects that can be drawn

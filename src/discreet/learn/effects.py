@@ -1,4 +1,4 @@
-"""Effects of an additive model (GAM): one curve for each column, with bars of the noise."""
+"""Effects of an additive model (GAM): one curve for each column, with its noise."""
 
 from __future__ import annotations
 
@@ -33,7 +33,11 @@ class Effects:
 
     @classmethod
     def of(cls, task: Task, fitted: Fitted, unit: float = 1.0, place: int = 0) -> Self:
-        """Return the effects that the coefficients hold; `place` is the index of the class."""
+        """Return the effects that the coefficients hold.
+
+        `unit` is what a coefficient of 1 is worth in the target's own unit. `place` is the index of
+        the class.
+        """
         values = fitted["coefficients"][:, place] * unit
         spread = fitted["deviations"][:, 0] * unit
         effects = []

@@ -13,7 +13,8 @@ is the signal. The thresholds were fitted to the log loss on Adult, digits and t
     s ≥ 2             LogisticRegression
     s < 2             CategoricalNB of one column      how common each class is, and hardly more
 
-A number is predicted by LinearRegression, from s ≥ 300 on by AdditiveRegressor.
+A number is predicted by AdditiveRegressor with 16 bins if s ≥ 300, by LinearRegression if not, and
+by LinearRegression of one column if s < 2.
 """
 
 from __future__ import annotations

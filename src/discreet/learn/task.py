@@ -1,4 +1,4 @@
-"""Values that every model shares: the task, the planned training and the trained arrays."""
+"""Types that all models share: the learning task, the planned training and the trained arrays."""
 
 from __future__ import annotations
 

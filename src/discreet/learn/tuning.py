@@ -1,10 +1,11 @@
 """Private hyperparameter tuning at the cost of one fit: disjoint training sets, then one selection.
 
-Every row is assigned, by a secret draw of its own, to one of K + 1 disjoint subsets. Candidate k
-learns from subset k with the whole budget. The last subset selects by the exponential mechanism,
-scored by the rows that each candidate predicts right, or by its distance from them. One row is in
-one subset only, so that the cost is the largest of the subsets' (parallel composition). A further
-row draws its own subset and moves no other.
+Every row is assigned, by a secret draw of its own, to one of K + 1 disjoint subsets, for K
+candidate models. Candidate k learns from subset k with the whole budget. On the last subset the
+exponential mechanism selects one candidate. The score is the number of rows that a candidate
+predicts right, or, for numbers, how near its predictions are to the rows. One row is in one subset
+only, so that the cost is the largest of the subsets' costs (parallel composition). An added row
+draws its own subset and moves no other row.
 
 Guarantee: the whole of `tune` costs the `Parallel` event that is charged before any row is used.
 Law: tests/learn/test_models.py::TestTune
@@ -55,6 +56,8 @@ def tune(
     bits: Bits | None = None,
 ) -> Model:
     """Return the best of a grid of models, fitted, for the cost of one fit.
+
+    `grid` maps parameters of `model` to the values to try; every combination is a candidate.
 
     Classifiers are scored by rows predicted right. Regressions are scored by their distance from
     rows within the declared bounds, quantile regressions by the pinball loss.

@@ -62,14 +62,20 @@ def reporting(design: ModelDesign) -> Floats:
 
 
 def errors_of(design: ModelDesign, covariances: Floats) -> Floats:
-    """Return the standard error of every contrast, a column for each class."""
+    """Return the standard error of every contrast, a column for each class.
+
+    `covariances` are those of the coefficients, one matrix for each class.
+    """
     matrix = reporting(design)
     variances = [np.diag(matrix @ covariance @ matrix.T) for covariance in covariances]
     return np.asarray(np.sqrt(np.maximum(np.array(variances), 0.0)).T)
 
 
 def one_covariance(design: ModelDesign, covariances: Floats) -> dict[str, Floats]:
-    """Return what a model keeps of its covariances: that of a single score, if it is small."""
+    """Return the covariance that a model keeps: of the contrasts, if there is one score.
+
+    Nothing is kept of several scores, nor of more than 100 columns.
+    """
     if len(covariances) > 1 or covariances[0].size > MAX_COVARIANCE:
         return {}
     # As the coefficients: what is arbitrary in them would be arbitrary here.

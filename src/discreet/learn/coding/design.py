@@ -107,8 +107,9 @@ def design_of(
 ) -> ModelDesign:
     """Choose the features of a table's columns from their public domains.
 
-        a listed value, a truth value   one column each
-        a number, a day, a second       one scaled column; with `binned` one for each bin
+        a listed value, a truth value   one column for each value, and one for all others
+        a number, a day, a second       one scaled column; with `binned` one for each of `bins` bins
+                                        (or between given `edges`), and one for NULL
 
     >>> import discreet as dp
     >>> from discreet.learn.coding.design import design_of

@@ -7,7 +7,8 @@
 A row has UNIT in one column of each OneHot and each Bins, 0 in the others.
 
 Guarantee: the code of a cell depends on that cell and on public facts alone. Codes are integers,
-    and a row's norm is at most UNIT·√features. So no float decides how much a row moves a sum.
+    and a row's norm is at most UNIT·√features, without the constant column. So no float decides how
+    much a row moves a sum.
 Law: tests/learn/test_rows.py::TestNoRowIsLongerThanItsBound
 """
 

@@ -1,13 +1,15 @@
 """Shortening of rows of many numbers (norm clipping in integers).
 
-Noise grows with the square of the norm that a row may have. With p numbers in −UNIT..UNIT that is
-√p·UNIT. Rows that are spread evenly have a third of its square, rows under loose bounds far less.
+Noise grows with the square of the norm that a row may have. With p numbers in −UNIT..UNIT that norm
+is √p·UNIT. Rows whose numbers are spread evenly have a third of its square on average, and rows
+under loose bounds far less.
 A row whose numbers are longer than
 
     R = UNIT·√max(min(p, 2), p/6)
 
-is shortened to at most R, in steps of 1/20, by integers alone: alike here and in every store.
-Prediction shortens rows alike, so that a model meets only rows like those of its training.
+is multiplied by one of several public factors, so that it is at most R long. Which factor depends
+on its length, in classes that grow by 1/20. All of this is done in integers, alike here and in
+every store. Prediction shortens rows by the same rule.
 
 Guarantee: no shortened row is longer than R.
 Law: tests/learn/test_rows.py::TestNoRowIsLongerThanItsBound

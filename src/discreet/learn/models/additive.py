@@ -23,7 +23,8 @@ class AdditiveClassifier(BinnedModel, Classifier, Estimator):
     """Predict one of several classes by adding up an effect of each column.
 
     It is a generalised additive model. Numbers are cut at public edges: `edges` where you know
-    better, else `bins` equal ones and some that double.
+    better, else `bins` equal bins and some that double in width. `steps`, `clip` and `rate` are
+    those of `LogisticRegression`.
 
     >>> import numpy as np
     >>> import discreet as dp
@@ -59,6 +60,8 @@ class AdditiveClassifier(BinnedModel, Classifier, Estimator):
 @dataclass(eq=False, repr=False)
 class AdditiveRegressor(BinnedModel, Regressor, Estimator):
     """Predict a number by adding up an effect of each column, from one noisy matrix of moments.
+
+    `lift` is the ridge penalty, in units of the operator norm of the noise.
 
     >>> import numpy as np
     >>> import discreet as dp

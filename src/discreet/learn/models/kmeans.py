@@ -20,7 +20,7 @@ from .centroid import closeness
 
 @dataclass(eq=False, repr=False)
 class KMeans(Estimator):
-    """Find `n_clusters` centres; `predict` returns the nearest of each row.
+    """Find `n_clusters` centres in `rounds` noisy rounds; `predict` returns a row's nearest centre.
 
     >>> import numpy as np
     >>> import discreet as dp

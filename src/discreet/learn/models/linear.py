@@ -20,7 +20,8 @@ class LinearRegression(Coefficients, Regressor, Estimator):
 
     There is one release: Σ (x, y)(x, y)ᵀ, exact integers, with Gaussian noise. A curator takes the
     sums from the store, and no row leaves it. Numbers are scaled by their declared bounds. Each
-    listed value has its own coefficient.
+    listed value has its own coefficient. `lift` is the ridge penalty, in units of the operator norm
+    of the noise.
 
     >>> import numpy as np
     >>> import discreet as dp

@@ -18,9 +18,11 @@ from .coefficients import Coefficients
 class LogisticRegression(Coefficients, Classifier, Estimator):
     """Predict one of several public classes from scaled numbers and listed values.
 
-    Second moments give a start, and the space in which `steps` noisy gradient steps follow. The
-    score is then recalibrated, and one wide gradient corrects the coefficients for the bias of
-    clipping. `clip` is the least clipping norm: the noisy number of rows may widen it.
+    Second moments give a start, and the space in which `steps` noisy gradient steps of size `rate`
+    follow. The score is then recalibrated. One more gradient with a wide clipping norm measures the
+    bias of clipping: it corrects the coefficients of up to four classes, and only widens the
+    intervals of more. `clip` is the least clipping norm, in units of √(coded columns). It is
+    widened where the noisy number of rows allows it.
 
     >>> import numpy as np
     >>> import discreet as dp

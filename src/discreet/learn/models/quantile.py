@@ -16,6 +16,8 @@ from .regressor import Regressor
 class QuantileRegression(Regressor, Estimator):
     """Predict the quantile `at` of a number from the others, by noisy steps on the pinball loss.
 
+    `steps`, `clip` and `rate` are those of `LogisticRegression`; the clipping norm is not widened.
+
     >>> import numpy as np
     >>> import discreet as dp
     >>> from discreet.learn import QuantileRegression

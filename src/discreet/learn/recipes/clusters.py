@@ -31,7 +31,7 @@ from .components import principal
 from .moments import moments_of, moments_slice
 
 _SHARES = (Fraction(1, 10), Fraction(1, 5), Fraction(7, 10))
-"""Shares of μ² for the moments, the grid and the rounds."""
+"""Shares of the budget, as μ² of Gaussian DP, for the moments, the grid and the rounds."""
 _FINE = 1 << 10
 """Grid of the centres in `nearest`, whose distances are integers."""
 GRID = 16

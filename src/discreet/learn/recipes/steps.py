@@ -50,9 +50,9 @@ _SHARES = {
     "coefficients": (Fraction(3, 20), Fraction(1, 2), Fraction(1, 10), Fraction(1, 4)),
     "several": (Fraction(9, 50), Fraction(34, 50), Fraction(1, 10), Fraction(2, 50)),
 }
-"""Shares of μ² for moments, steps, recalibration and correction.
+"""Shares of the budget, as μ² of Gaussian DP, for moments, steps, recalibration and correction.
 
-The wide gradient of many classes only bounds their bias: the rest is better spent on steps.
+For more than four classes the correction's gradient only bounds their bias, so its share is small.
 """
 _WIDE_CLIP = 2.0
 """Clipping norm that hardly any gradient reaches, in units of √d."""
@@ -66,9 +66,10 @@ CURVATURE = 0.15
 class Descent:
     """Logistic regression (two classes or several) or quantile regression by noisy whitened steps.
 
-    `steps`, `clip` (in units of √d) and `rate` are public. `clip` is the least clipping norm: it is
-    widened, up to 2, as far as the noisy number of rows bears the noise. Classes are recalibrated
-    on the model's own score; with `intervals` coefficients are corrected and have covariances.
+    `steps`, `clip` (in units of √d for d coded columns) and `rate` are public. For classes `clip`
+    is the least clipping norm: it is widened, up to 2, as far as the noisy number of rows bears the
+    noise. Their scores are then recalibrated. With `intervals` their coefficients are corrected (up
+    to four classes) and have covariances. `at` is the quantile of a number, by default ½.
     """
 
     steps: int = 60

@@ -3,11 +3,13 @@
 | way    | when                               | what leaves the store                     |
 |--------|------------------------------------|-------------------------------------------|
 | totals | the store can compute every column | one total for each pair of columns        |
+|        | and at most 4,000 totals are asked | (or for each column and class)            |
 | rows   | otherwise                          | each distinct row, with its exact weight  |
 
-A person's rows are all rows of the relation, also those without a label: their weights are those
-of every other question about the relation.
-Distinct rows are coded here, used and dropped.
+A row's weight depends on the number of all rows of its person in the relation, also of those
+without a label. So a row has the same weight as in every other question about the relation.
+
+Distinct rows are coded here, used for the sums and dropped.
 Law: tests/learn/test_curator_learn.py::TestTheStoreAndTheArraysAgreeToTheLastDigit
 """
 
@@ -44,7 +46,7 @@ from .columns import (
 )
 
 FULL_WEIGHT = 64
-"""Full weight of a row where a person's rows share one: weights are rounded down to 1/64."""
+"""Weight of a row that counts in full, where the unit is a person: shares are in 1/64."""
 _MAX_WEIGHT = 1 << 62
 """Limit of the weight of a distinct row, which is held in 64 bits."""
 MAX_TOTALS = 4_000

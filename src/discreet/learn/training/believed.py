@@ -1,9 +1,10 @@
 """Counts by class as far as they are more than noise, from released numbers alone.
 
-Counts of classes scatter by their noise and by what they differ: the share that noise explains is
-taken off (James, Stein). Counts of values by class are compared with those of all classes together.
-If all of them scatter no more than noise does, they say nothing, and every row has the chances of
-its class.
+Counts of classes scatter because of their noise and because they differ. With more than three
+classes they are moved towards their mean by the share of the scatter that noise explains (James,
+Stein). With three classes or more, the counts of values by class are compared with those of all
+classes together. If they scatter no more than noise does, all classes get the same counts of
+values, so that a prediction depends on how common the classes are and not on the values.
 """
 
 from __future__ import annotations

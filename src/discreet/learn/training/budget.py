@@ -1,9 +1,10 @@
 """Budget allocation among the Gaussian releases of a model, by a single scale s.
 
-Every release is Gaussian, so that μ² adds up under composition. A release has sensitivity Δ, is
-made t times and gets the share f of the budget. Its noise has σ = s·Δ·√(t/f) and costs f/s² of μ².
-All releases together cost 1/s². The accountant checks the composed events, lattice included;
-s is the least scale that fits the budget.
+Every release is Gaussian, so that its μ² (of Gaussian DP) adds up under composition. A release has
+L2 sensitivity Δ, is made t times and gets the share f of the budget. Its noise has the standard
+deviation σ = s·Δ·√(t/f), rounded up, and costs f/s² of μ². All releases together cost 1/s². s is
+the least scale, up to a relative 2^−40, for which the accountant finds the composed events within
+the budget.
 """
 
 from __future__ import annotations

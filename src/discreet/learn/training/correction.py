@@ -1,15 +1,16 @@
 """Correction of a clipped fit by one Newton step, and the covariance of what it leaves.
 
-Clipped steps have little noise and some bias. One more gradient g with a wide clip, at the
-recalibrated coefficients, measures what is left of that bias, with more noise. In the whitened
-space, with a curvature H,
+Clipped steps have little noise and some bias. One more gradient g with a wide clipping norm, at the
+recalibrated coefficients, measures what is left of that bias, with more noise: σ is the deviation
+of its entries. In the whitened space, with a curvature H of the loss,
 
     c = −H⁻¹g        the correction: unbiased, with noise of variance V2 = σ²H⁻²
     b = E[c²] − V2   the mean square of what the clipped fit missed, pooled over directions
 
-so that b/(b + V2) of the correction is best believed (empirical Bayes), and the believed part has
-variance V2·b/(b + V2). The sampling of rows adds H⁻¹/n. The curvature follows from the released
-moments, for scores that are taken as normal: no row is read here.
+so that the fraction b/(b + V2) of the correction is made (empirical Bayes), and that part has the
+variance V2·b/(b + V2). The sampling of n rows adds H⁻¹/n. With more than four classes nothing is
+moved, and b only widens the covariance. The curvature follows from the released moments, for scores
+that are taken as normal: no row is read here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Influence of one privacy unit on a weighted sum (contribution bounding).
 
-A row counts once; a person's rows share a bounded weight; replacing one unit counts twice.
+A row counts as often as joins multiply it; the rows of a person share a bounded weight. Replacing a
+unit removes one and adds another.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from .gram import ExactMoments
 
 
 class Source(Protocol):
-    """Table that answers exact sums. Its answers are private until noise is added."""
+    """Table that answers exact sums. They are private: they are shown only with noise added."""
 
     def rows(self, design: ModelDesign, label: Label | None) -> tuple[CodedRows, Whole64]:
         """Return the coded rows and their coded labels; rows without a label are left out."""

@@ -49,7 +49,10 @@ Gradient = Callable[[Floats], Floats]
 
 @frozen(eq=False)
 class Whitened:
-    """Integer matrix P, its unit, the clipping norm C and the noisy number of rows."""
+    """Preconditioner: integer matrix P, its unit, the clipping norm C and the noisy number of rows.
+
+    `unit` is the integer that stands for 1 in P.
+    """
 
     matrix: Whole64
     unit: float
@@ -99,7 +102,10 @@ def noisy_gradient(
     weight: int = 1,
     bits: Bits | None = None,
 ) -> Gradient:
-    """Return the function from coefficients to the noisy mean gradient there, a release a call."""
+    """Return the function from coefficients to the noisy mean gradient there.
+
+    Each call of it is one use of the release. `weight` is the weight of a row that counts in full.
+    """
     caps = _caps(rows, whitened)
     people = rows.people
     unit = whitened.unit * UNIT * FULL * weight * whitened.count
