@@ -1,4 +1,4 @@
-"""Attribute: one column as public cells, of which each row is in exactly one.
+"""Attribute of a synthetic table: one column as public cells, of which each row is in exactly one.
 
     listed    every declared value, in the order of the schema
     steps     a number, a day or a second of at most 100 steps: each step is a cell
@@ -155,7 +155,7 @@ class Attribute:
         return plain(exact, self.time)
 
     def draw(self, cells: Integers, bits: Bits | None = None) -> list[object]:
-        """Return a value for each cell: the listed one, or a step of the bin, each as likely."""
+        """Return a value for each cell: the listed one, or a uniformly drawn step of the bin."""
         if self.values is not None:
             labels = self.labels
             return [labels[cell] for cell in cells.tolist()]

@@ -1,4 +1,6 @@
-"""Expected error of records: the total variation of a pair, from public facts and noise alone.
+"""Expected error of synthetic records: the total variation of a pair of columns to the data.
+
+It is computed from public facts and the noise alone:
 
     single column    ¼·m·s, m cells, s the deviation of the noise as a share of the rows; the
                      projection leaves about two thirds of what noise moves
@@ -10,8 +12,8 @@
                      groups: 0.4·Σ√p/√rows, of the part of the cells that was not measured
 
 How much two columns have in common is a fact about the data, so that a plan does not look at it:
-LOSS stands for it. Once tables are released, they tell it. All constants were fitted by looking at
-four tables; see benchmarks/synthetic.
+the constant LOSS stands for it. After the release the released tables tell it. All constants were
+fitted by looking at four data sets; see benchmarks/synthetic.
 """
 
 from __future__ import annotations
@@ -36,10 +38,12 @@ _UNEVEN = 2 / 3
 
 @frozen
 class PairNoise:
-    """Cells of every column as declared and in pairs, the number of rows, and the noise.
+    """Facts from which the error of records is expected.
 
-    `deviations` is the deviation of the noise on a count of each measured column and pair. `roots`
-    is Σ√p over the cells of each column, if their shares p are known.
+    `sizes` are the numbers of cells of the columns, `cells` those of their groups in tables of
+    pairs, and `rows` is the number of rows. `deviations` is the deviation of the noise on a count
+    of each measured column and pair. `roots` is Σ√p over the cells of each column, if their shares
+    p are known.
     """
 
     sizes: Sequence[int]
@@ -73,7 +77,7 @@ class PairNoise:
         return _denoised(rows, columns, self.deviations[pair] / self.rows)
 
     def _sampled(self, left: int, right: int, *, measured: bool) -> float:
-        """Return what rows and records that fall by chance within their groups add."""
+        """Return the error by chance of rows and records within cells that were not measured."""
         cells = self.sizes[left] * self.sizes[right]
         free = (self.sizes[left] - 1) * (self.sizes[right] - 1) / cells
         if measured:

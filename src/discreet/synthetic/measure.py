@@ -5,9 +5,9 @@ columns, then pairs whose cells are joined by the noisy single columns. What the
 step ask may depend on the numbers before, which are kept durably first (`keep`). A run that starts
 again after a crash reads them instead of drawing them anew.
 
-Guarantee: each block moves by at most its own sensitivity. A unit is in one cell of each table with
-    each of its rows, and so in one group of cells; a table moves by at most `change.size`, whatever
-    other tables say. Rows that change between two questions to a live store break nothing.
+Guarantee: the numbers of each table move by at most their own sensitivity. Each row of a unit is in
+    one cell of each table, and so in one group of cells; a table moves by at most `change.size`,
+    whatever other tables say. Rows that change between two questions to a live store break nothing.
     Totals are exact at any size.
 Law: tests/synthetic/test_neighbours.py::TestContrastsMoveByAtMostTheirSensitivity
 """
@@ -36,7 +36,7 @@ from .plan import SyntheticPlan, count_tally
 from .request import SyntheticRequest
 
 MAX_JOINED_ROWS = 1024
-"""Tables are joined up to so many cells: a question to a store costs as much as some thousand."""
+"""Tables of the data are asked together in tables of up to so many cells, to save queries."""
 
 Release: TypeAlias = Callable[[Measurement, Any], Integers]
 """Adds the noise of a measurement to its exact numbers."""

@@ -1,16 +1,18 @@
 """Plan of a synthetic table: the tables to measure, their noise, its price and expected quality.
 
-1. **The total** has TOTAL of the budget. Where nobody said how many rows there are, it is measured
-   first, and all that follows is planned by it. Under replace the number of rows of a whole table
-   is public, and costs nothing.
+1. **The total** gets 1/32 of the budget. Where nobody said how many rows there are, it is measured
+   first, and all that follows is planned by it. Under replace neighbours the number of rows of a
+   whole table is public, and costs nothing, if the store holds every record.
 2. **Single columns** come next. Their noisy tables say which cells of a column are one cell in
    pairs (`groups`), so that a cell of a pair holds about as much as its noise allows.
 3. **Pairs** of grouped columns. A pair that is not measured is made as if its columns were
    independent.
 
-The part of single columns, the number of pairs and the number of groups are those of least expected
-error (`expected`), of a few that are tried. Columns have noise by their cells to the power ⅔, the
-least total variation; pairs likewise to the power ⅓. Measured are contrasts (`workloads.residual`).
+The budget's part for single columns, the number of pairs and the number of groups are those of
+least expected error (`expected`), of a few that are tried. The part for columns is divided in
+proportion to (cells)^⅔, which gives the least total variation; the part for pairs in proportion to
+(cells)^⅓, times 4 for pairs with the target column. What is measured are contrasts
+(`workloads.residual`).
 
 Guarantee: the events after the total cost at most the rest of the budget, whatever the total says.
     Selection of tables and budget allocation see no row, only the noisy total.
@@ -53,7 +55,9 @@ TOTAL = Fraction(1, 32)
 TARGET_WEIGHT = 4.0
 """How many times a pair with the target column counts."""
 COLUMN_PARTS = (0.1, 0.2, 0.4, 0.6, 0.8)
-"""Parts of the rest that single columns may have; all of it where no pair is measured."""
+"""Parts of the budget after the total that are tried for single columns.
+
+Single columns get all of it where no pair is measured."""
 GROUPS = (3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 1000)
 """Numbers of groups of a column that are tried; the last stands for none."""
 CROWDED = 5.0
@@ -72,8 +76,9 @@ NOT_GOOD_FOR = (
 
 @frozen
 class BudgetShares:
-    """The sets to measure, the share of the rest of each, and the cells of every column in pairs.
+    """The sets of columns to measure, and how the budget after the total is shared among them.
 
+    `shares` add up to 1. `cells` has the number of groups of each column's cells in pairs.
     `expected` is the mean total variation that is expected of a pair of columns of records.
     `crowded`: groups are so many that their cells hold less than noise allows.
     """

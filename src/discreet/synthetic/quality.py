@@ -1,6 +1,7 @@
-"""Quality of synthetic records: which relations were measured, how near records are, with a picture.
+"""Quality of synthetic records: which pairs of columns were measured, and how near records are.
 
-Everything follows from released numbers: no data is read, nothing is spent.
+It compares records with the released tables, as text, table and picture. Everything follows from
+released numbers: no data is read, nothing is spent.
 """
 
 from __future__ import annotations

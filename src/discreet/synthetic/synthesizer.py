@@ -56,7 +56,7 @@ class Synthesizer:
     >>> len(made.records(7)["sex"]), sorted(made.table("sex").to_dict())
     (7, ['n', 'n_high', 'n_low', 'sex'])
 
-    Guarantee: `fit` charges the ledger before a row is read; every call is a charge of its own.
+    Guarantee: `fit` charges the ledger before any row is counted; every call is charged by itself.
     Refuses: pure ε, tables of several rows a person, and all that `curator.synthesize` refuses.
     Law: tests/synthetic/test_records.py::TestSdvsManner
     """

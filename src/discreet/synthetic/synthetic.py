@@ -49,10 +49,10 @@ _NULL_DEVIATIONS = 3.0
 class ReleasedTable:
     """Counts by one or two columns, with error bars where they were measured.
 
-    `values` are the best estimates, `noisy` the unbiased ones, which the error bars surround. A bar
-    holds the truth with the stated probability, cell by cell. `values` are nearer on the whole and
-    never negative; one of them may lie outside its bar. A pair that was not measured has no bar:
-    `deviation` is None.
+    `noisy` are unbiased estimates, with the standard deviation `deviation`. The error bars surround
+    them: a bar holds the exact count of its cell with the stated probability. `values` are never
+    negative and nearer to the exact counts on the whole; one of them may lie outside its bar. A
+    pair that was not measured has no bars: `deviation` is None.
     """
 
     names: tuple[str, ...]
@@ -187,7 +187,10 @@ class Synthetic:
 
     @cached_property
     def _no_nulls(self) -> frozenset[int]:
-        """Columns of whose NULLs noise could have made all: records have none of them."""
+        """Columns whose count of NULLs is below three deviations of its noise.
+
+        Noise alone could have made these NULLs, so records have none of them.
+        """
         found = set()
         for place, attribute in enumerate(self.measured.attributes):
             if not attribute.null or attribute.size == 1:
