@@ -1,5 +1,7 @@
-"""Arrow columns made total: cells on which a store could fail later are settled here, one by one.
+"""Arrow columns made total: no cell can make a store fail later. Each cell is converted alone.
 
+    stored                                    becomes
+    ----------------------------------------  ------------------------------------
     text that is not UTF-8                    NULL
     dictionaries, runs of equal cells         the cells themselves
     indices that a dictionary does not have   NULL

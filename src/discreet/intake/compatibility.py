@@ -1,8 +1,8 @@
 """Compatibility of schemas: a table that was read by one schema can be asked by a narrower one.
 
 Narrower bounds, shorter lists, shorter text, fewer columns and smaller contribution bounds need no
-new reading: the cells are clipped once more. Any other change of columns or
-unit is refused.
+new reading: the stored cells are clipped once more, cut, or become NULL. Any other change of
+columns or unit is refused.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""CSV file of a steward: opened once, checked to the last byte, described for its readers.
+"""CSV files: a steward's options, and a check of the whole file before any store reads it.
 
-Records that break the grammar are dropped or emptied here, if the steward allows it.
+`open_csv` checks a file to its last byte and describes it. It refuses a file with records that
+break the grammar; if the steward allows it, such records are dropped or emptied in a private copy.
 """
 
 from __future__ import annotations
@@ -160,7 +161,7 @@ def _checked_file(given: Path, options: Csv, workspace: Path | None) -> CsvFile:
 
 
 def _has_quoted_ends(path: Path, quote: str) -> bool:
-    """Return whether the first record of a file has a line end in quotes."""
+    """Return whether the first record of a file has a line end inside quotes."""
     first = _first_record(path, quote).rstrip("\r\n")
     return "\r" in first or "\n" in first
 

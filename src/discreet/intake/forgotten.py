@@ -1,8 +1,9 @@
 """List of forgotten people: keyed hashes of ids whose rows are never read again.
 
-Somebody who was deleted and comes back under the same id would have a ledger's promise twice: once
-for the rows of then, once for the new ones. So the id is remembered, as a keyed hash, and its rows
-are left out wherever the list is given. Neither the id nor a day or a count is kept.
+Somebody who was deleted and comes back under the same id could lose a ledger's budget twice: by
+the answers about the old rows, and by those about the new ones. So the id is remembered, as a keyed
+hash, and its rows are left out wherever the list is given. The file tells how many ids are in it,
+but neither the ids nor when they were added, nor how many rows they had.
 
 The file holds the key. Whoever can read it can test whether a given id is in it; without the file
 nobody can. It belongs beside the data, readable by its owner alone.

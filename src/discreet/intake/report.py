@@ -31,11 +31,13 @@ class ColumnReport:
     unlisted: int
     forms: tuple[tuple[str, int], ...] = ()
     proposals: tuple[tuple[str, int, int, int], ...] = ()
-    """Declarations on top of one another, and the cells each mends, loses and reads otherwise."""
+    """Proposed declarations, each added to those before it, with three counts of cells.
+
+    They are the cells that are then read, no longer read, and read as another value."""
     constant: bool = False
-    """Whether all cells that are read have one value, or none is read."""
+    """Whether a table of several rows has one value at most in this column, NULL left aside."""
     keyless: int = 0
-    """Rows that no listed key takes."""
+    """Rows without a listed key in this column: grouping by it leaves them out."""
 
     @property
     def advice(self) -> str:
@@ -108,7 +110,7 @@ class TableReport:
     stale: tuple[str, ...] = ()
     """Sources that are no longer as they were read."""
     over_rows: int = 0
-    """People with more rows than may count, such as ids that were entered twice."""
+    """People with more rows than the declared `max_rows`."""
 
     def __str__(self) -> str:
         facts = [f"{self.rows:,} rows"]

@@ -22,7 +22,10 @@ class SourceDigest:
     digest: str
 
     def changed(self) -> bool:
-        """Return whether the file is gone or holds other bytes."""
+        """Return whether the file is gone or holds other bytes.
+
+        A file of the same size and modification time counts as unchanged, and is not read again.
+        """
         try:
             facts = Path(self.path).stat()
         except OSError:

@@ -1,4 +1,4 @@
-"""Bundled data, to try things on: a census sample and a week of restaurant visits (README.md says whence)."""
+"""Bundled example data: a census sample and a week of restaurant visits (sources: README.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def example(name: str) -> str:
     >>> dp.example("pums.csv").endswith("pums.csv")
     True
 
-    Refuses a name that is not bundled.
+    Refuses: a name that is not bundled.
 
     >>> dp.example("secrets.csv")
     Traceback (most recent call last):

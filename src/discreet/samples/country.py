@@ -1,8 +1,9 @@
-"""A made-up country of 50 states, 3,000 counties and 60,000 tracts, drawn by code: people, a schema, and a release.
+"""Made-up country, drawn by code: a file of people, a schema, and a release of four questions.
 
-Sizes of tracts follow a Pareto law, as towns do; nobody in it exists. A tract's number says its county (÷ 20) and its
-state (÷ 1,200), so a release needs no list of places. Every column declares a default: so no row is without a key, and
-all tables of a question are measured as one.
+There are 50 states, 3,000 counties and 60,000 tracts, whose sizes follow a Pareto law; nobody in it
+exists. Tract t lies in county ⌊t/20⌋ and in state ⌊t/1,200⌋, so the release needs no list of
+places. Every column declares a default. So every row has a key in every table, and all tables of a
+question can be measured together.
 """
 
 from __future__ import annotations
@@ -61,11 +62,12 @@ sql = "SELECT FLOOR(age / 20) AS generation, COUNT(*) AS people FROM country GRO
 
 
 def write_country(folder: str | Path, people: int = 300_000) -> Path:
-    """Write the country's people, their schema and a release file into a new folder; return the release file's path.
+    """Write the country into a new folder, and return the path of its release file.
 
-    The same number of people gives the same country.
+    The folder gets country.csv (one row for each of `people`), country.toml (the schema) and
+    tables.toml (the release). The same number of people gives the same country.
 
-    Refuses a folder that is there already.
+    Refuses: a folder that exists, and fewer than 1 or more than 10,000,000 people.
     """
     home, count = Path(folder), whole(people, "people", least=1, most=10_000_000)
     if home.exists():
