@@ -227,12 +227,7 @@ class Answer:
         return modules.derived_views.between(self, low, high, level)
 
     def quantile(self, at: Number) -> Value:
-        """Return the quantile `at` (0 … 1), for free.
-
-        It is the least value for which the running total is at least that part of the last one.
-
-        Refuses: with InvalidArgument an answer that is not of running totals (`Table.cumulative`).
-        """
+        """Return the quantile `at` (0 … 1) of running totals, for free: the first key to reach it."""
         return modules.derived_views.quantile_of(self, at)
 
     def measurements(self) -> dict[str, object]:
@@ -302,11 +297,7 @@ class Answer:
     def _beta_of_one(
         self, made: Sequence[tuple[str, Expression]], among: int, beta: float
     ) -> float:
-        """Return the failure probability of one key's interval.
-
-        The intervals of `among` keys then hold at once but for a probability of at most `beta`.
-        `made` are the noisy columns.
-        """
+        """Return the failure probability of one interval: those of `among` keys share `beta`."""
         laws: list[workloads.SumLaw] = []
         for row in self.estimates:
             for one in row.values():
