@@ -1,6 +1,8 @@
 """Choice: the frequency of each of several options in the local model, without trust in anybody.
 
-The best member of the two-level family for the number of options is the frequency oracle.
+The frequency oracle is a member of the two-level family (`family`): k-ary randomized response,
+subset selection, Hadamard response or projective-geometry response. The member with the least
+variance for the number of options and ε is taken (`choose`).
 """
 
 from __future__ import annotations
@@ -43,9 +45,10 @@ class Choice:
     least variance is taken; within 2 % the one with the shortest report (`why` has the table).
     `member` or `bits_per_report` restrict the choice.
 
-    With `shuffled=n` the reports of at least n people will lose their senders. The member is taken
-    that is best at the price paid then. `spend` is that price where it is an ApproxDP, and the
-    report has the largest ε that n people hide; a PureDP is the ε of a report, as without it.
+    With `shuffled=n` a shuffler will remove the senders from the reports of at least n people, and
+    the member is taken that has the least variance times price after shuffling. If `spend` is an
+    ApproxDP, it is that price: a report then has the largest ε for which n shuffled reports keep
+    it. If `spend` is a PureDP, it is the ε of a report, as without `shuffled`.
 
     >>> from discreet.local import Choice
     >>> from discreet.privacy import PureDP

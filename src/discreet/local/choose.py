@@ -116,7 +116,8 @@ def choose(
     >>> choose(10, Fraction(1), shuffled=True).taken.facts.member
     'direct'
 
-    Guarantee: the variance is within 2 % of the least of all members that fit the limits.
+    Guarantee: the variance is within 2 % of the least of all members that fit the limits; with
+    `shuffled`, the variance times the price is.
     Refuses: `InvalidArgument` for an unknown member, and for limits that no member keeps.
     Law: `tests/local/test_choice.py::TestChooser`
     """

@@ -74,8 +74,8 @@ class Trust:
 def compare_trust(question: TrustQuestion, spend: Measure, n: int) -> Trust:
     """Compare the local, the shuffled and the central model for one question and n people.
 
-    Neighbours: one person's value is replaced, n is public. A frequency's error is that of one rare
-    option; a mean's error is the worst.
+    Neighbours: one person's value is replaced, n is public. A frequency's error is that of an
+    option which nobody holds; a mean's error is the largest for any values.
 
     local      the best report at ε
     shuffled   the report with the largest ε that the shuffler hides enough for (ε, δ), by the

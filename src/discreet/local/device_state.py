@@ -1,4 +1,6 @@
-"""State that a device keeps for a mechanism: what is drawn once, per value, and per report.
+"""State that a device keeps for a mechanism: draws made once, for each value, for each report.
+
+ε and ε∞ are the price of a kept answer, however often it is sent:
 
 mechanism    once          kept for a value              at every report
 RAPPOR       the cohort    the permanent bits (ε∞)       the instantaneous bits
@@ -29,7 +31,7 @@ from .randomizer import Randomizer
 
 
 class DeviceMemory(Protocol):
-    """Mechanism in three steps, and the ε of a report and of a kept answer."""
+    """Mechanism as three draws of a device: once (`begin`), for a value, and for a report."""
 
     @property
     def each(self) -> Fraction:

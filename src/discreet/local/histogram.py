@@ -39,8 +39,9 @@ class Histogram:
     """Report in which of `bins` even parts of a public range a number lies.
 
     Every range of bins can be estimated. A value outside the range falls into the first or the last
-    bin. Each person reports on one level of a tree, drawn evenly; ranges are put together from all
-    levels by generalised least squares.
+    bin. The bins are the leaves of a tree. Each person reports on one level of it, drawn evenly: in
+    which node of that level the value lies. The estimate of a range combines all levels by
+    generalised least squares.
 
     >>> import numpy as np
     >>> from discreet.local import Histogram
@@ -227,7 +228,7 @@ class Histogram:
         return float(self.tree.variances(weights).max()) / whole(n, "n", least=1)
 
     def error(self, *, n: int, first: int, last: int, beta: Amount = 0.05) -> float:
-        """Bound |estimate − frequency| of one range (Hoeffding 1963).
+        """Bound |estimate − frequency| of the bins `first` to `last` − 1 (Hoeffding 1963).
 
         The bound holds with probability at least 1 − β.
         """

@@ -1,4 +1,7 @@
-"""Two-level law: P(y | x) = e^ε/Z if y ∈ S_x, else 1/Z, with Z = e^ε w + |Y| − w."""
+"""Two-level law: P(y | x) = e^ε/Z if y ∈ S_x, else 1/Z, with Z = e^ε w + |Y| − w.
+
+Y is the set of outputs. Every option x has a set S_x of w outputs, and any two sets share λ.
+"""
 
 from __future__ import annotations
 
@@ -136,7 +139,7 @@ class TwoLevelLaw:
         return up(hoeffding(n, beta) / self.spread)
 
     def influence(self, *, n: int, forged: int = 1) -> float:
-        """Bound how far `forged` of n reports can move an estimated frequency: m/(n(p − q)).
+        """Bound how far m = `forged` of n reports can move an estimated frequency: m/(n(p − q)).
 
         A report adds 0 or 1 to the count of an option, forged or not.
         """

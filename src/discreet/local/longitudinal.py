@@ -10,10 +10,10 @@ memoised   One answer is drawn for each different value and sent again whenever 
            finite ε: (a, a) never sends two different answers, (a, b) does; and (a, b, a) never
            differs in its first and third, (a, b, c) does.
 
-When the K slots are used up, a memoised device goes on with the answer of a slot of its own, drawn
-at the start for a public default. It never falls silent, for silence would show that K values
-occurred. That slot is shared with no value, not even one that equals the default, else returning to
-it would show.
+A memoised device keeps answers for K values, its slots. When all are used up, it answers further
+values with one more answer, which it drew at the start for a public default. It never falls silent,
+for silence would show that K values occurred. No value shares that answer's slot, not even one that
+equals the default, else returning to it would show.
 
 The calendar decides whether to report on a day, never the value: `per_day` reports are allowed
 until `new_day()` is called, then as many again. The promise for a day and a year depends on that

@@ -33,7 +33,7 @@ _MAX_EPSILON = 16.0
 
 @frozen
 class Below:
-    """Lower bound on the price of shuffled reports: nobody can prove less."""
+    """Lower bound on the price of shuffled reports: no proof can show a lower price."""
 
     pair: Callable[[], Atoms]
 
@@ -60,8 +60,8 @@ class Below:
 class Shuffle:
     """Price of one report among those of at least n people, once a shuffler removed the senders.
 
-    Neighbours: one person's value is replaced. n counts honest reports, a public lower bound: a
-    server that collects fewer has paid more. `event` goes into `compose` with everything else.
+    Neighbours: one person's value is replaced. n is a public lower bound on the honest reports: if
+    a server collects fewer, each costs more. `event` goes into `compose` with everything else.
 
     >>> from discreet.local import Choice
     >>> from discreet.privacy import PureDP
@@ -136,9 +136,11 @@ def shuffled_loss(facts: DesignSizes, epsilon: Fraction) -> float:
 
 
 def largest_report_epsilon(spend: ApproxDP, event: Callable[[Fraction], Shuffled]) -> Fraction:
-    """Search for the largest ε of a report whose shuffled reports keep (ε, δ); ε itself does.
+    """Return about the largest ε of a report for which shuffled reports keep the (ε, δ) of `spend`.
 
-    Bisection with a fast estimate of δ, then down, a step at a time, by the sound price.
+    `event` returns the event of shuffled reports at an ε of one report. The search bisects with a
+    fast estimate of δ, then goes down, a step at a time, until the proven price fits. The result is
+    at least the ε of `spend`, which fits without a shuffler, and at most 16 or that ε.
     """
     epsilon = spend.epsilon
     low = float(epsilon)

@@ -1,10 +1,11 @@
 """Tree over the bins of a histogram: levels that people report on, combined for a range.
 
-Every person reports on one level, drawn evenly; dividing ε among the levels would cost the square
-of their number. The best linear unbiased estimate of a range from all levels is generalised least
-squares. With the rows A of the nodes over the bins and weights W = 1/variance of a node, the range
-r has the coefficients c = W A (AᵀWA)⁻¹ r (Hay, Rastogi, Miklau, Suciu 2010; Cormode, Kulkarni,
-Srivastava 2019). The root is known: it holds everybody.
+Every person reports on one level, drawn evenly. If each person reported on all levels, dividing ε
+among them, the variance would grow with the square of their number. The best linear unbiased
+estimate of a range from all levels is generalised least squares. With the rows A of the nodes over
+the bins and weights W = 1/variance of a node, the range r has the coefficients c = W A (AᵀWA)⁻¹ r
+(Hay, Rastogi, Miklau, Suciu 2010; Cormode, Kulkarni, Srivastava 2019). The root is known: it holds
+everybody.
 """
 
 from __future__ import annotations
@@ -149,7 +150,7 @@ def _expected(family: Family, scores: Array) -> Array:
 
 
 def grow(bins: int, epsilon: Fraction) -> Tree:
-    """Choose the branching with which prefixes have the least variance on average.
+    """Make the tree whose branching gives ranges from the first bin on the least variance.
 
     >>> from discreet.local.tree import grow
     >>> from fractions import Fraction

@@ -85,7 +85,7 @@ class AlphaPoint:
         return self.low + self.step * self.point(value)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the device's own grid; α never leaves the device."""
+        """Return the grid with its α, for the device's own storage; α must not leave the device."""
         return {
             "low": str(self.low),
             "high": str(self.high),

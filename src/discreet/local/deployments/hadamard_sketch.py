@@ -28,10 +28,10 @@ _Reports = Integers
 class HadamardCountMeanSketch(MeanSketch):
     """Send a random row, a random column, and one bit: a Hadamard coefficient of the value's cell.
 
-    Row j and column l are drawn evenly, without looking at the value. The bit is
-    H[h_j(value), l] = (−1)^(popcount of the two and-ed), flipped with probability 1/(1 + e^ε). The
-    report is one bit beside public chance. Per person the variance of a count is
-    ((e^ε + 1)/(e^ε − 1))², plus shared cells as in `CountMeanSketch`.
+    Row j and column l are drawn evenly, without looking at the value. The bit is H[h_j(value), l] =
+    (−1)^(popcount of the two and-ed), flipped with probability 1/(1 + e^ε). Beside that bit a
+    report holds only the row and the column, which are chance. Per person the variance of a count
+    is ((e^ε + 1)/(e^ε − 1))², plus shared cells as in `CountMeanSketch`.
 
     >>> from discreet.local import HadamardCountMeanSketch
     >>> from discreet.privacy import PureDP

@@ -77,7 +77,9 @@ class MeanSketch:
         raise NotImplementedError
 
     def variance(self, *, n: int, frequency: float = 0.0, others: float | None = None) -> float:
-        """Return the variance of an estimated frequency; `others` is Σ f² over the other values.
+        """Return the variance of an estimated frequency, over the coins and the choice of the key.
+
+        `others` is Σ f² over the frequencies f of the other values.
 
         By default one other value is held by everybody else, which is the worst case.
 
@@ -95,7 +97,10 @@ class MeanSketch:
         )
 
     def influence(self, *, n: int, forged: int = 1) -> float:
-        """Bound how far `forged` of n reports can move an estimate: `worth`·m/(m − 1) a report."""
+        """Bound how far `forged` of n reports can move a frequency: forged/n·`worth`·m/(m − 1).
+
+        m is the width.
+        """
         people, forged_count = read_forged(n, forged)
         one_report = self.width / (self.width - 1) * self.worth
         return up(one_report * forged_count / people)

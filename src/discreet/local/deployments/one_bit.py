@@ -231,7 +231,7 @@ class OneBitMean:
         return up(hoeffding(n, beta) * self._span / (2 * self.p - 1))
 
     def influence(self, *, n: int, forged: int = 1) -> float:
-        """Bound how far `forged` of n reports can move the mean: (high − low)/(p − q) a report."""
+        """Bound how far `forged` of n reports can move the mean: forged/n·(high − low)/(p − q)."""
         people, forged_count = read_forged(n, forged)
         return up(self._spread * forged_count / people)
 

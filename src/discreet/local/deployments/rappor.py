@@ -279,7 +279,7 @@ class Rappor:
         return up(factor * math.sqrt(self.variance(n=n)))
 
     def influence(self, *, n: int, forged: int = 1) -> float:
-        """Return about how far `forged` of n reports move an estimate: 1/(q* − p*) a report.
+        """Return about how far `forged` of n reports move an estimate: forged/n/(q* − p*).
 
         The forged reports are assumed to be spread over cohorts. It is no bound: the regression
         weighs cells by their contents. So reports that gather in one cohort, or mark the bits that

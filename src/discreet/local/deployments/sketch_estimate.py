@@ -1,4 +1,8 @@
-"""Frequencies with confidence intervals from the cells of a count-mean sketch."""
+"""Frequencies with confidence intervals from the cells of a count-mean sketch.
+
+A sketch has k rows of m cells. Of n people n_v hold the value v, and n_j report on row j; f_v is
+n_v/n. s² is the variance that the coins of one report add to the count of a cell.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,9 @@ class SketchCells:
     coin_variance: float
 
     def second_moment(self) -> float:
-        """Estimate Σ n_v², the sum of squared counts of all values, two deviations too large.
+        """Estimate Σ n_v², the sum of squared counts of all values, from above.
+
+        Two standard deviations of the estimate are added.
 
         With u the number of people in a cell, E Σ u² over rows j is
         (1 − 1/m)(Σ n_v²/k + n(1 − 1/k)) + Σ n_j²/m. The coins add n·m·s² to Σ sums², give or take
@@ -94,7 +100,9 @@ def sketch_variance(
 ) -> float:
     """Return the variance of an estimated frequency.
 
-    It adds the coins, people of other values in the same cell, and values that share cells:
+    It adds up the variance of the coins, that of the number of people with other values in the
+    cell, and that of which values share the cell. `others` is Σ f_v² over the other values; None is
+    the worst case, in which one other value is held by everybody else:
     (m/(m − 1))²·[s²/n + (1 − f)(1/m)(1 − 1/m)/n + Σ f_v²·(1/m)(1 − 1/m)/k].
     """
     check_from_0_to_1(frequency, "frequency")

@@ -1,7 +1,7 @@
 """Projective geometry with one more option, "none of them", for rounds where most people hold it.
 
-The set of that option shares no output with any other. Devices report its w outputs as one number,
-|Y| of the geometry: which of them it is carries no information.
+The set of that option shares no output with any other. Devices report all of its w outputs as one
+number, |Y| of the geometry, since which of them was drawn carries no information.
 """
 
 from __future__ import annotations

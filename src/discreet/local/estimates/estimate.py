@@ -29,12 +29,14 @@ class Estimate:
     |---|---|
     | `what` | "frequency" or "mean" |
     | `names` | the options, or "mean" |
-    | `values` | the estimates; they may be impossible, since clipping would bias every sum |
-    | `low`, `high` | the ends of the intervals, clipped at no loss |
+    | `values` | the estimates; they may lie outside 0 … 1, since clipping would bias every sum |
+    | `errors` | their standard errors |
+    | `low`, `high` | the ends of the intervals, clipped to possible values |
     | `of` | people whose frequencies the intervals cover: reporters, or their population |
     | `note` | the theorem by which the intervals hold |
 
-    Guarantee: each interval holds with probability at least `level`, unless `note` says about.
+    Guarantee: each interval holds with probability at least `level`. Where `note` names the normal
+    law or Student's law (sketches, RAPPOR) the probability is only about `level`.
     """
 
     what: str

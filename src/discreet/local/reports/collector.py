@@ -28,9 +28,9 @@ class Collector:
 
     A line is taken only if it names this metric and the hash of these parameters, and if a device
     with these parameters could have sent it. So a forged report can do no more than the worst
-    report of a device: `influence` bounds how far any number of them moves an estimate (for RAPPOR
-    about, if they are spread over cohorts; see there). The sender is not kept. A rate limit for
-    each sender is left to the server that receives the lines.
+    report of a device, and `influence` bounds how far any number of them moves an estimate. For
+    RAPPOR that is only an estimate, for reports spread over cohorts (`Rappor.influence`). The
+    sender is not kept. A rate limit for each sender is left to the server that receives the lines.
 
     >>> from discreet.local import Collector
     >>> from discreet.local import Choice

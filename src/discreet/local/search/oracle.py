@@ -3,7 +3,8 @@
 Most people of a round hold none of its candidates. If "none of them" is an option like the others,
 a report of it costs each candidate as much noise as a report of another candidate. A geometry with
 a separate set for "none of them" (`designs/extra_option.py`) costs less: at ε = 2 up to half.
-The fraction of such people is estimated from earlier rounds, and computed variances decide.
+The fraction of people who hold no candidate is estimated from earlier rounds. The design with the
+least variance at that fraction is taken.
 """
 
 from __future__ import annotations

@@ -50,13 +50,15 @@ _Evidence: TypeAlias = tuple[float, float, float]
 class Words:
     """Search for the `top` most frequent words of `bits` bits among words nobody could list.
 
-    People are divided at random into groups, one for each round:
+    Words of at most 20 bits need one round. For longer ones people are divided at random into
+    groups, one for each round:
 
-    1. Scouts search in long steps. Words they find beyond doubt count as "none" in the search
-       proper, and a separate set makes such reports cost the others less noise (`oracle`).
-    2. The first group of the search proper reports the first 20 bits of its words. The 8,192
-       likeliest prefixes are published. The next group reports which of their extensions by 7 bits
-       its word begins with, or none; and so on.
+    1. A few small groups, the scouts, search in steps of up to 14 bits. Words that they find beyond
+       doubt count as "none" in the rounds of step 2. A separate set of outputs for "none" makes
+       such reports cost the others less noise (`oracle`).
+    2. The next group reports the first 20 bits of its words. The 8,192 likeliest prefixes are
+       published. The group after it reports which of their extensions by at most 7 bits its word
+       begins with, or none; and so on.
     3. The last group reports which of the likeliest words it holds.
 
     Words are ranked by the evidence of all rounds (`prefixes`). The values and intervals returned
@@ -143,14 +145,14 @@ class Words:
         return text_of(number, self.bits)
 
     def variance(self, *, n: int, frequency: float) -> float:
-        """Return the variance of a word's frequency in the last round.
+        """Return the variance of a word's frequency in the last round of a search among n people.
 
-        A tenth of the n people take part in the last round.
+        About a tenth of them take part in it; all of them, for words of at most 20 bits.
         """
         return self._last_law().variance(n=self._last_people(n), frequency=frequency)
 
     def error(self, *, n: int, beta: Number = 0.05) -> float:
-        """Bound |estimate − frequency| of one word in the last round.
+        """Bound |estimate − frequency| of one word in the last round of a search among n people.
 
         The bound holds with probability at least 1 − β.
         """
@@ -160,7 +162,7 @@ class Words:
     def for_error(cls, error: Number, *, n: int, beta: Number = 0.05, **shape: int) -> Words:
         """Make the search with the least ε whose last round is within `error` for n people.
 
-        The error is kept with probability 1 − β.
+        The error is kept with probability at least 1 − β. `shape` gives `bits` and `top`.
         """
 
         def make_words(spend: Measure) -> Words:
