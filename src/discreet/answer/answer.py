@@ -227,7 +227,7 @@ class Answer:
         return modules.derived_views.between(self, low, high, level)
 
     def quantile(self, at: Number) -> Value:
-        """Return the quantile `at` (0 … 1) of running totals, for free: the first key to reach it."""
+        """Return, for free, the least value up to which a part `at` (0 … 1) of the rows lies."""
         return modules.derived_views.quantile_of(self, at)
 
     def measurements(self) -> dict[str, object]:
