@@ -1,6 +1,7 @@
 """Public record of a deployment: what was promised, to whom, by which mechanisms, with what error.
 
-`discreet.record` is the function `record` too, as `dp.record`: the package has its name.
+They are made from a ledger, schemas and statements of the steward, and can be checked. The package
+`discreet.record` can be called like its function `record`, so that `dp.record(…)` works.
 """
 
 from __future__ import annotations

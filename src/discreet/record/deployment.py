@@ -1,4 +1,8 @@
-"""Deployment that a record speaks of: proof, schemas, words and shown tables, and sentences about it."""
+"""Deployment that a record describes, and the form of a sentence with its evidence.
+
+A deployment is the public proof of a ledger, the schemas, the steward's words (`words`) and the
+tables that are shown.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +21,17 @@ from .words import Words
 DELTAS = (Fraction(1, 10**6), Fraction(1, 10**9))
 """The δ at which every promise is restated as (ε, δ)."""
 OPENED = "proof.lines: line 1"
+"""Evidence for a fact that holds since the opening of the ledger."""
 ENDED = "proof.lines: last line"
+"""Evidence for a fact about all entries of the ledger."""
 
 
 @frozen
 class Sentence:
-    """One sentence with what it rests on; `open` if it says that something is not known."""
+    """One sentence with its evidence: files, lines, schemas or keys of the steward's words.
+
+    `open` says that the sentence states that something is not known.
+    """
 
     text: str
     rests_on: tuple[str, ...]
@@ -31,7 +40,7 @@ class Sentence:
 
 @frozen
 class Deployment:
-    """Everything that a record speaks of: proof, schemas, words and shown tables."""
+    """All that a record is made from: proof, schemas, the steward's words and shown tables."""
 
     proof: PublicProof
     schemas: tuple[Schema, ...]
@@ -56,7 +65,7 @@ class Deployment:
 
     @property
     def period(self) -> str:
-        """The window after which the budget begins anew, as words behind a promise; empty without."""
+        """Text behind a promise if the budget begins anew, such as " in one month"; else ""."""
         window = self.proof.terms.window
         if window is None:
             return ""
@@ -64,12 +73,12 @@ class Deployment:
         return f" in one {window}"
 
     def charges(self, product: str) -> list[Charge]:
-        """Return the charges that paid for one kind of product."""
+        """Return the charges that paid for one kind of product, such as "tables" or "model"."""
         return [charge for charge in self.proof.charges if charge.product == product]
 
 
 def line_names(charges: Iterable[Charge]) -> tuple[str, ...]:
-    """Name the lines of charges, at most a few by themselves."""
+    """Name the lines of charges as evidence: up to three one by one, else their number."""
     numbers = [charge.line for charge in charges]
     # A long list of lines would hide the sentence that it supports.
     if len(numbers) <= 3:
@@ -83,25 +92,28 @@ def schema_names(deployment: Deployment) -> tuple[str, ...]:
 
 
 def is_many(deployment: Deployment) -> bool:
-    """Return whether there is, or will be, more than one release."""
+    """Return whether the ledger has more than one charge, or new data come in over time."""
     return len(deployment.proof.charges) > 1 or is_dynamic(deployment)
 
 
 def is_dynamic(deployment: Deployment) -> bool:
-    """Return whether new data come in over time."""
+    """Return whether new data come in over time.
+
+    That is so for a budget with windows or blocks, several versions of a table, and streams.
+    """
     terms = deployment.proof.terms
     versions: Any = deployment.proof.end["versions"]
     return bool(terms.window or terms.blocks or versions > 1 or deployment.charges("stream"))
 
 
 def is_interactive(deployment: Deployment) -> bool:
-    """Return whether analysts may ask, rather than the steward alone."""
+    """Return whether more than one person asked, or people have allowances."""
     access: Any = deployment.proof.end["access"]
     return bool(access["allowances"] or not access["one"])
 
 
 def unit_names(deployment: Deployment) -> list[str]:
-    """Return the unit of every private table as the registry writes it, each once."""
+    """Return the units of all private tables, such as "Person-month-level", each once."""
     names = []
     for schema in deployment.private:
         unit = schema.unit

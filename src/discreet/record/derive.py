@@ -1,7 +1,10 @@
-"""Derivation of the registry's fields: whole sentences with one fact each, and what each rests on.
+"""Derivation of the registry entry (`fields`): sentences with one fact each, and its evidence.
 
-Guarantee: every sentence names its evidence; what is not known is said to be not stated or not
-recorded, never none.
+A field comes from the ledger and the schemas, from the steward's words, or from a draft that the
+words replace.
+
+Guarantee: every sentence names its evidence. A fact that is not known is called "not stated" or
+"not recorded"; it is never said that there is none.
 Law: tests/record/test_record.py::test_every_sentence_has_evidence
 """
 
@@ -46,7 +49,7 @@ _PRODUCTS = {
 
 @frozen
 class Derived:
-    """Value of a field with its sentences; the value is None where it stays empty."""
+    """Value of a field of the registry with its sentences; the value of an empty field is None."""
 
     about: RegistryField
     value: Any = field(hash=False)
@@ -67,7 +70,10 @@ def derive(deployment: Deployment) -> dict[str, Derived]:
 
 
 def tier_of(fields: Mapping[str, Derived]) -> int:
-    """Return the highest tier whose fields are all there; the lowest is 1."""
+    """Return the highest tier, from 1 to 3, up to which all fields are filled; at least 1.
+
+    A field that only the steward could fill, and did not, counts as missing.
+    """
     missing = [
         derived.about.tier
         for derived in fields.values()

@@ -1,10 +1,11 @@
-"""Table of the registry's fields: where each stands, in which tier, whose it is, which values it takes.
+"""Table of the fields of a registry entry: section, tier, source, type and allowed values of each.
 
-The registry is that of deployments of differential privacy (OpenDP). Sources of a field:
+The registry is OpenDP's registry of deployments of differential privacy. Source of a field:
 
-    derived    from the ledger, its schemas and the documentation
-    drafted    from the same; the steward's words replace the draft
-    words      from the steward alone
+    source     where its value comes from
+    derived    the ledger, its schemas and the documentation
+    drafted    the same; the steward's words replace the draft
+    words      the steward alone
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ NOT_STATED = "not stated by the steward"
 
 @frozen
 class RegistryField:
-    """One field: section and name, tier (0: none), source, type and allowed values."""
+    """One field: section and name, tier (1 to 3, 0 for none), source, type and allowed values.
+
+    `allowed` is empty if any value is allowed. `required` says that an entry must have the field.
+    """
 
     section: str
     name: str

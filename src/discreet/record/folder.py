@@ -71,7 +71,7 @@ class ManifestSigner(Protocol):
 
 @frozen
 class DeploymentRecord:
-    """Files of a record by path; `open` lists what the steward has not answered."""
+    """Files of a record as text, by path; its tier in the registry; titles of what is not answered."""
 
     files: Mapping[str, str] = field(hash=False, repr=False)
     tier: int
@@ -202,7 +202,7 @@ def check_schemas(ledger: Ledger, schemas: tuple[Schema, ...]) -> None:
 
 
 def render(deployment: Deployment, signer: ManifestSigner | None = None) -> DeploymentRecord:
-    """Make all files from what a record speaks of; the same deployment gives the same files."""
+    """Make all files of a record; the same deployment gives the same ones, but for a signature."""
     fields = derive(deployment)
     title = str(fields["name"].value)
     rows = statements.label(deployment, fields)
@@ -282,7 +282,7 @@ def _evidence(
     points: Iterable[statements.Answered],
     people: Mapping[str, Iterable[tuple[str, Iterable[Sentence]]]],
 ) -> Json:
-    """List every sentence with its place and its evidence, and what is needed to derive all again."""
+    """List every sentence with its place and evidence, and the schemas and words of the record."""
     said: list[Json] = []
     for derived in fields.values():
         value = None
@@ -329,7 +329,11 @@ def _manifest(files: Mapping[str, str], proof: PublicProof, signer: ManifestSign
 
 @frozen
 class Checked:
-    """Result of a check: what was proved, and what was not."""
+    """Result of a check that passed: numbers of files and charges, and how far it went.
+
+    `signed_by` is the public key of a signature that was checked, else "". `against_ledger` says
+    whether the record was compared with a ledger.
+    """
 
     files: int
     charges: int
@@ -355,9 +359,17 @@ def check_record(
     *,
     check_signature: CheckSignature | None = None,
 ) -> Checked:
-    """Check a record: hashes, signature, chain, every derived file made again; with a ledger its lines.
+    """Check the files of a record.
 
-    Refuses: with ClaimRefuted or LedgerCorrupt, which name the file, line or charge.
+    - every file against its hash in the manifest, and the chain of `proof.lines`
+    - the manifest against its signature, by `check_signature`; without that function it is not
+      checked
+    - every derived file: it is made again from proof, tables, schemas and words, and compared
+    - with `ledger`: the lines, the schemas and the shown tables against the ledger, which must
+      have no later charges
+
+    Refuses: with ClaimRefuted or LedgerCorrupt what does not hold; the message names the file,
+    line or charge. With InvalidArgument a folder that is not there.
     """
     files = _read_folder(Path(folder))
     manifest = _read_manifest(files)
@@ -443,7 +455,10 @@ def _check_hashes(
 
 
 def _compare_ledger(ledger: Ledger, deployment: Deployment) -> None:
-    """Compare the lines with those that the ledger gives now, up to the charges that it had then."""
+    """Compare lines, schemas and shown tables with the ledger.
+
+    Refuses: with ClaimRefuted the first difference; also a ledger that has been charged since.
+    """
     proof = deployment.proof
     shown = [charge.entry for charge in proof.charges if charge.entry is not None]
     now = prove(ledger, shown, proof.end["service"])  # type: ignore[arg-type]
@@ -477,7 +492,10 @@ def _charge_facts(line: str) -> Json:
 
 
 def _compare_tables(ledger: Ledger, deployment: Deployment) -> None:
-    """Read the shown tables from the ledger again, by their questions as the record has them."""
+    """Read the shown tables from the ledger again and compare them, byte by byte.
+
+    If a schema is public nothing is compared: its values are in the store, which is not asked.
+    """
     bodies = stored_bodies(ledger.entries())
     for table in deployment.tables:
         body = read_body(bodies[table.entry])

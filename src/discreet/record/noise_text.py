@@ -16,7 +16,7 @@ _MAX_NOISES = 12
 
 
 def noises(charges: Iterable[Charge]) -> Counter[str]:
-    """Count the noises and selections of charges, by what they are and their scale."""
+    """Count the mechanisms in the events of charges, by a text of their kind and scale or price."""
     counted: Counter[str] = Counter()
     for charge in charges:
         _count_event(charge.event, counted)
@@ -63,7 +63,10 @@ def _plain(value: object) -> str:
 
 
 def noise_sentences(deployment: Deployment) -> list[Sentence]:
-    """Return the noises and selections that were paid for, the most frequent first."""
+    """Return sentences that count the mechanisms that were paid for, the most frequent first.
+
+    Beyond twelve kinds the others are counted together.
+    """
     charges = deployment.proof.charges
     lines = line_names(charges) or (ENDED,)
     counted = noises(charges)

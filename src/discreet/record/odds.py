@@ -1,18 +1,21 @@
-"""Odds of the best guesser: how often somebody is found who guesses from all that is published.
+"""Odds of an attacker who guesses, from all that is published, whether one unit is in the data.
 
-Let a be the error of the best guesser who errs equally often both ways (equal error rate). Every
-point (ε, δ) of the trade-off curve gives the lower bound
+Let a be the equal error rate of the best attacker: false positives and false negatives both have
+probability a. Every (ε, δ) that the promise implies gives the lower bound
 
     a ≥ (1 − δ)/(1 + e^ε)
 
-because FN ≥ 1 − δ − e^ε·FP holds at FN = FP = a. The largest over the certified curve is returned:
+because FN ≥ 1 − δ − e^ε·FP holds at FN = FP = a. The largest of these bounds is returned:
+
+    promise   bound on a
 
     pure ε    1/(1 + e^ε)
     (ε, δ)    (1 − δ)/(1 + e^ε)
     μ         Φ(−μ/2), at ε = 0
-    ρ         the largest over the curve
+    ρ         the largest over the certified curve δ(ε), at 65 points
 
-Guarantee: no guesser has a smaller equal error rate; rounded down, so against ourselves.
+Guarantee: no attacker has a smaller equal error rate. The bound is rounded down, so that the
+promise never looks better than it is.
 Law: tests/record/test_odds.py
 """
 
@@ -35,7 +38,11 @@ _SLACK = 2.0**-50
 
 @frozen
 class Odds:
-    """Of 100 guesses, at least `outside` say "in the data" of one who is not, at most `inside` of one who is."""
+    """Bounds for 100 guesses whether one unit is in the data, at equal error rates.
+
+    Of a unit that is not in the data at least `outside` guesses say that it is. Of a unit that is
+    in the data at most `inside` guesses say so. `error` is the bound on the equal error rate.
+    """
 
     error: float
     outside: int
@@ -48,7 +55,7 @@ class Odds:
 
 
 def odds_of(measure: Measure) -> Odds:
-    """Return the odds of a whole promise.
+    """Return the odds of an attacker against a whole promise; `outside` rounds down, `inside` up.
 
     >>> import discreet as dp
     >>> from discreet.record.odds import odds_of
@@ -62,7 +69,7 @@ def odds_of(measure: Measure) -> Odds:
 
 
 def equal_error(measure: Measure) -> float:
-    """Return a lower bound on the equal error rate of every guesser."""
+    """Return a lower bound on the equal error rate of every attacker."""
     match measure:
         case PureDP(epsilon=epsilon):
             points = [(float(epsilon), 0.0)]
@@ -81,7 +88,7 @@ def _error_at(epsilon: float, delta: float) -> float:
 
 
 def _curve_points(measure: Measure) -> list[tuple[float, float]]:
-    """List points of the certified curve, from ε = 0 to where δ is small."""
+    """List 65 points (ε, δ) of the certified curve, from ε = 0 to the ε at which δ is 1/1000."""
     curve = compose(Promise(measure))
     far = min(curve.epsilon(Fraction(1, 1000)), _MAX_EPSILON)
     points = []

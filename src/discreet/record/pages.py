@@ -1,4 +1,5 @@
-"""Files of a record as text: page, label, registry entry, checklist, people's pages, citation.
+"""Files of a record as text: HTML page, SVG label, registry entry, checklist, pages for data
+subjects, and metadata for citations.
 
 Law: tests/record/test_pages.py
 """

@@ -47,7 +47,7 @@ _NEIGHBOURS = {
 
 
 def variant(deployment: Deployment) -> tuple[Any, ...]:
-    """Return the name of the variant in the registry."""
+    """Return the registry's name of the variant of differential privacy, with its sentence."""
     promise = deployment.promise
     text = f"The budget is {decimal_text(promise)}."
     name = _VARIANTS[type(promise)]
@@ -57,7 +57,10 @@ def variant(deployment: Deployment) -> tuple[Any, ...]:
 
 
 def parameters(deployment: Deployment) -> tuple[Any, ...]:
-    """Return ε, δ or ρ as the registry has them."""
+    """Return ε, ε and δ, or ρ of the promise, rounded up, with a sentence.
+
+    Gaussian and Rényi promises are restated as (ε, δ) at δ = 10^-6.
+    """
     promise = deployment.promise
     text = f"The promise is {decimal_text(promise)}{deployment.period}."
     sentence = Sentence(text, (OPENED,))
@@ -77,7 +80,7 @@ def parameters(deployment: Deployment) -> tuple[Any, ...]:
 
 
 def up(amount: Fraction | float) -> float:
-    """Return a float that prints as the exact decimal, or as one above the amount."""
+    """Return an amount as a float of at most 12 digits, rounded up."""
     text = shown(amount, 12)
     return float(text)
 
@@ -109,7 +112,7 @@ def parameter_details(deployment: Deployment) -> list[Sentence]:
 
 
 def restated(promise: Measure) -> list[Sentence]:
-    """Restate a promise as (ε, δ) at two δ, with certified bounds from both sides."""
+    """Restate a promise as (ε, δ) at two δ, with certified upper and lower bounds of ε."""
     curve = compose(Promise(promise))
     told = []
     for delta in DELTAS:
@@ -154,7 +157,7 @@ def unit_details(deployment: Deployment) -> list[Sentence]:
 
 
 def data_domain(deployment: Deployment) -> list[Sentence]:
-    """Return which tables and values are possible."""
+    """Return sentences on the declared tables and columns: type, possible values, and NULL."""
     told = []
     for schema in deployment.schemas:
         source = (f"schema: {schema.name}",)
@@ -166,7 +169,7 @@ def data_domain(deployment: Deployment) -> list[Sentence]:
 
 
 def unprotected(deployment: Deployment) -> list[Sentence]:
-    """Return what no noise protects."""
+    """Return sentences on what the promise does not protect: public facts, and that one asked."""
     sources = schema_names(deployment)
     told = [
         Sentence("Bounds, categories, caps and versions of the schema are public.", sources),
@@ -206,7 +209,7 @@ def looked_at(deployment: Deployment) -> list[Sentence]:
 
 
 def composition(deployment: Deployment) -> list[Sentence]:
-    """Return how charges add up."""
+    """Return sentences on how charges add up under the ledger's filter."""
     terms = deployment.proof.terms
     docs = ("docs: explanation/filters.md",)
     told = [

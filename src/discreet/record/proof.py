@@ -38,7 +38,11 @@ NOT_RECORDED = "not recorded"
 
 @frozen
 class Charge:
-    """Public facts of a charge: `line` is its number in the proof, `entry` that in the ledger if shown."""
+    """Public facts of a charge: its event, what it paid for, and how that was made.
+
+    `line` is its number in the proof, `entry` its number in the ledger if the charge is shown.
+    `product` is "tables", "bounds", "model", "records", "stream" or "unknown".
+    """
 
     line: int
     event: Json = field(hash=False)
@@ -60,12 +64,12 @@ class PublicProof:
 
     @property
     def spent(self) -> Measure | None:
-        """What was spent; None in a ledger whose budget begins anew."""
+        """The budget that was spent; None in a ledger whose budget begins anew."""
         return self._measure("spent")
 
     @property
     def left(self) -> Measure | None:
-        """What is left; None in a ledger whose budget begins anew."""
+        """The budget that is left; None in a ledger whose budget begins anew."""
         return self._measure("left")
 
     def _measure(self, name: str) -> Measure | None:
@@ -126,7 +130,7 @@ def prove(ledger: Ledger, shown: Collection[int] = (), service: Json | None = No
 
 
 def stored_bodies(entries: Iterable[tuple[Entry, str | None]]) -> dict[int, str]:
-    """Return the stored answers by the numbers of their charges; the first answer of a charge counts."""
+    """Return the text of the first stored answer of each charge, by the number of the charge."""
     bodies: dict[int, str] = {}
     for entry, body in entries:
         if entry.kind == "answer" and entry.refers is not None and body is not None:
@@ -262,7 +266,11 @@ def _read_charge(data: Json) -> Charge:
 
 
 def _check_sum(proof: PublicProof) -> None:
-    """Refuse charges that add up to more than the proof says, where they add up without parts."""
+    """Price all charges again; refuse a sum above the budget or above the stated spending.
+
+    Nothing is checked where the budget begins anew, and where parts or blocks are charged in
+    parallel.
+    """
     terms = proof.terms
     spent = proof.spent
     if spent is None or terms.parts is not None or terms.blocks is not None:

@@ -1,6 +1,7 @@
-"""Tables of sentences: the page for data subjects in every language, the checklist, the label.
+"""Fixed texts of a record: the page for data subjects in every language, the checklist's points,
+and the limits behind the label's marks.
 
-A language is one more file in `languages/`; every sentence has at most 20 words.
+To add a language, add a file in `languages/`; every sentence has at most 20 words.
 
 Law: tests/record/test_sentences.py
 """
@@ -27,7 +28,11 @@ def sentences_in(language: str) -> Mapping[str, str]:
 
 @frozen
 class ChecklistPoint:
-    """ChecklistPoint of the checklist: its title, the fields that answer it, and whether words must be added."""
+    """Point of the checklist: its number, its title, and what answers it.
+
+    `fields` names fields of the registry or groups of sentences (`statements`). `asks` says that
+    the steward must add words, else the point stays open.
+    """
 
     number: int
     title: str

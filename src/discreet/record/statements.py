@@ -35,7 +35,10 @@ _SHORT_PERIODS = ("hour", "day", "week")
 
 @frozen
 class LabelRow:
-    """Row of the label: its name, its value, and whether the value is usual; "" where none is due."""
+    """Row of the label: its name and its value as a sentence.
+
+    `mark` says whether experts call the value usual; it is "" for values that are not judged.
+    """
 
     name: str
     said: Sentence
@@ -50,7 +53,7 @@ class LabelRow:
 
 @frozen
 class Answered:
-    """ChecklistPoint of the checklist with its sentences; without any it stays open."""
+    """Point of the checklist with the sentences that answer it; without any it stays open."""
 
     point: ChecklistPoint
     said: tuple[Sentence, ...]
@@ -127,7 +130,7 @@ def _units(deployment: Deployment, say: Any) -> list[Sentence]:  # noqa: ANN401 
 
 
 def checklist(deployment: Deployment, fields: Mapping[str, Derived]) -> list[Answered]:
-    """Return the points of the checklist with what answers them; none is skipped."""
+    """Return all points of the checklist with the sentences that answer them."""
     stated: Mapping[str, str] = deployment.words.get("checklist", {})
     extra = _extra(deployment)
     answered = []
@@ -150,7 +153,7 @@ def checklist(deployment: Deployment, fields: Mapping[str, Derived]) -> list[Ans
 
 
 def _extra(deployment: Deployment) -> dict[str, Sequence[Sentence]]:
-    """Return the sentences that answer points and belong to no field."""
+    """Return the sentences that answer points of the checklist but belong to no field, by name."""
     promise = deployment.promise
     kept = deployment.proof.terms.filter.terms.delta
     delta = "The promise has no δ."

@@ -73,7 +73,11 @@ _NOT_RECORDED: Json = {"covariance": "not recorded"}
 
 @frozen
 class RecordTable:
-    """One published table: its text, its columns, its measurements, and what was done to it."""
+    """One published table: CSV text, columns, noisy measurements and post-processing steps.
+
+    `entry` is the number of its charge in the ledger, `errors` the typical error of each noisy
+    column.
+    """
 
     name: str
     sql: str
@@ -146,7 +150,7 @@ def read_again(
 
 
 def stored_print(body: Body, question: Question) -> str:
-    """Return the fingerprint that a body states for a question."""
+    """Return the fingerprint of a question as a stored body would state it."""
     if body.measured:
         question = measured_part(question).question
     return fingerprint(question)

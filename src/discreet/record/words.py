@@ -1,12 +1,15 @@
-"""Words of the steward: what no ledger knows, from `words.toml` or a mapping.
+"""Words of the steward: statements about a deployment that its ledger does not hold.
+
+They come from a TOML file such as `words.toml`, or a mapping:
 
     data_curators = ["City of Example"]
     intended_use = "Planning of buses."
     unit = "Person"                      # what a row or an id stands for
-    looked_at_data = []                  # bounds, caps, … chosen by looking at data outside the ledger
+    looked_at_data = []                  # bounds, caps, … chosen by looking at unprotected data
     checklist = { 14 = "Data are deleted after two years." }
 
-Refuses: unknown keys and values of another type, by their key; nothing is filled in for a missing one.
+Refuses: unknown keys and values of another type, by their key; nothing is filled in for a missing
+one.
 Law: tests/record/test_words.py
 """
 

@@ -1,4 +1,8 @@
-"""Streams: one charge, then every day its answer, for years; what is published is final."""
+"""Streams: standing reports that are charged once and publish a noisy count or sum for every day.
+
+A published number never changes. Start at `question` (what can be asked), `plan` (strategy and
+noise), then `closing` (how a day is published).
+"""
 
 from ..lazy import lazy_names
 

@@ -1,8 +1,12 @@
-"""Calendar of a stream: the days of its weeks, months, quarters and years, and how much each matters.
+"""Calendar of a stream: which days its weeks, months, quarters and years have, and their weights.
 
-The time zone moves only the moment at which a day closes (`published`), also where daylight saving
-makes the day 23 or 25 hours long; never the day of a row. A Timestamp key allows UTC only. A week
-begins on Monday. The first and the last week, month, quarter or year may be cut by the stream's ends.
+A week begins on Monday. The first and the last week, month, quarter or year may be cut by the
+stream's ends. The weights (`matters`) say how much the errors of each kind of sums count in
+planning.
+
+The time zone decides only at which moment a day closes (`published`), also where daylight saving
+makes the day 23 or 25 hours long. It never changes on which day a row counts. Streams by a
+Timestamp allow UTC only.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from ..workloads.toeplitz import Aim
 Kind: TypeAlias = Literal["day", "week", "month", "quarter", "year", "total"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 ALIKE: Mapping[str, Number] = {"day": 1, "week": 1, "month": 1, "year": 1, "total": 1}
-"""What matters by default: the mean variances of five kinds of sums, alike."""
+"""Default weights: the mean variances of these five kinds of sums count equally, quarters not."""
 
 
 def read_day(value: object, what: str) -> date:
@@ -59,7 +63,7 @@ def read_zone(value: object) -> tzinfo:
 
 
 def read_kind(value: object) -> Kind:
-    """Read a kind of sums.
+    """Read a kind of sums: day, week, month, quarter, year or total.
 
     Refuses: other words (InvalidArgument).
     """
@@ -70,9 +74,10 @@ def read_kind(value: object) -> Kind:
 
 
 def sums_of(kind: Kind, start: date, days: int) -> list[tuple[int, int]]:
-    """List the sums of a kind over the first days of a stream, as ranges of days.
+    """List the sums of a kind over the first `days` days of a stream, as ranges of day numbers.
 
-    A total is the sum of all days up to and with one.
+    A range (first, end) counts from 0 and leaves out its end. A "total" is a running total: the
+    sum of all days from the first on, one for each last day.
 
     >>> from datetime import date
     >>> from discreet.streams.calendar import sums_of
@@ -95,9 +100,9 @@ def sums_of(kind: Kind, start: date, days: int) -> list[tuple[int, int]]:
 
 
 def read_matters(matters: object) -> dict[Kind, float]:
-    """Read the weights of the kinds of sums; a kind that is not named has none.
+    """Read the weights of the kinds of sums; a kind that is not named has the weight 0.
 
-    Refuses: kinds that there are not, weights below 0, and no weight at all (InvalidArgument).
+    Refuses: unknown kinds, weights below 0, and no weight above 0 (InvalidArgument).
     """
     if not isinstance(matters, Mapping):
         raise InvalidArgument('matters gives a weight for each kind: {"day": 1, "total": 1}')
@@ -114,7 +119,7 @@ def read_matters(matters: object) -> dict[Kind, float]:
 
 
 def aims_of(weights: Mapping[Kind, float], start: date, days: int) -> list[Aim]:
-    """Return the sums that matter, with their weights."""
+    """Return the sums of each weighted kind over a stream, with the weight of the kind."""
     aims = []
     for kind, weight in weights.items():
         aims.append(Aim(kind, tuple(sums_of(kind, start, days)), weight))

@@ -1,13 +1,17 @@
-"""Caps of people in a stream: on how many days one counts, how far apart, with how many rows.
+"""Contribution bounds of a stream: days on which a person counts, their distance, rows a day.
 
-    unit                       days that count                          kept for each person
-    a row                      its own                                  nothing
-    a person within a day …    all of its window: 1, 7, 31, 92, 366     nothing
-    a person                   the first `days`, `apart` days apart     the days used, for ever
+    unit                              days on which it counts                   stored per person
+    a row                             its own day                               nothing
+    a person within an hour or day    one day                                   nothing
+    a person within a week, month,    all days of the window: at most 7, 31,    nothing
+    quarter or year                   92 or 366
+    a person                          the first `days` days, at least `apart`   number of days used
+                                      days from each other                      and last, for ever
 
-The future is unknown, so the *first* days count. Days used are kept by a keyed hash of the id, also
-of people whose rows were deleted: who returned would otherwise count on more days than was paid
-for. Within a day a person with more than `rows` rows counts with a share of each.
+It is not known whether a person comes again, so a person's first days count. The days used are
+stored under a keyed hash of the id, and stay when the person's rows are deleted: a person who came
+back would otherwise count on more days than were paid for. On a day a person with n > `rows` rows
+counts as `rows` rows: each row counts the fraction `rows`/n.
 """
 
 from __future__ import annotations
@@ -75,7 +79,10 @@ def counted_days(unit: People, time: Expression, per_person: Days | None) -> Par
 def admitted(
     used: Mapping[bytes, tuple[int, int]], person: bytes, day: int, counted: Participation
 ) -> bool:
-    """Return whether a person counts on a day: `used` has the days used and the last of them.
+    """Return whether a person counts on a day.
+
+    `person` is the keyed hash of an id, `day` the number of the day in the stream. `used` has for
+    each person the number of days used so far and the last of them; `counted` has the bounds.
 
     Law: tests/streams/test_caps.py::TestAdmission
     """

@@ -1,24 +1,30 @@
-"""Closing of one day: read its exact totals, seal them, draw noise, store, remember, give.
+"""Closing of one day of a stream: read its exact totals, add noise, store the result, publish it.
 
-    step                                        a death after it
-    1  exact totals of the day from the store   is run again
-    2  days used, into the key file (people)     is run again under another attempt
-    3  seal of the totals, into the ledger      step 4 with the sealed totals; the store is not read
-    4  noise, and what is published              is drawn again: nothing was given out
-    5  the period, into the ledger              the stored one is given
-    6  the period's number, into the key file   the stored one is given
+    step                                            if the process dies after it, the next closing
+    1  read the day's exact totals from the store   begins anew
+    2  write which people use this day into the     begins anew; the days used by the lost attempt
+       key file (units that are people only)        do not count
+    3  write the totals into the ledger, encrypted  goes on at step 4 with these totals; the store
+       (the seal)                                   is not read
+    4  draw noise and compute the published totals  draws it anew: nothing was published
+    5  write the published totals into the ledger   publishes the stored totals
+       (the period)
+    6  write the day's number into the key file     publishes the stored totals
 
-Of two that close at the same time the first seal and the first period win, and both give what is
-stored. So each day has one total, one draw of noise and one published value. Closed days are
-frozen: rows that come, change or go later count nowhere.
+If two processes close a day at the same time, the first seal and the first period win, and both
+return what is stored. So each day has one exact total, one draw of noise that is published and one
+published value. Closed days are final: rows that come, change or go later count nowhere.
 
-What day t publishes is y = g·Σ_{s≤t} C_ts·x_s + noise. Stored are running totals of the estimates
-x̂_t = (y/g − Σ_{s<t} C_ts·x̂_s)/C_tt, rounded to 1/fine of a step in whole numbers, the same on
-every machine. Weeks, months and totals are sums of these, so that all of them add up.
+Let x_s be the exact total of day s, C the strategy (a lower triangular matrix) and g the grid of
+the noise. Day t measures y = g·Σ_{s≤t} C_ts·x_s + noise. Stored are running totals of the
+estimates x̂_t = (y/g − Σ_{s<t} C_ts·x̂_s)/C_tt, rounded to 1/fine of a step in whole numbers, the
+same on every machine. Weeks, months and totals are sums of these, so that all of them add up.
 
-With r_s = fine·x_s − x̂_s, in 1/fine of a step, C_tt·x̂_t = Σ_{s<t} C_ts·r_s + fine·(C_tt·x_t +
-noise/g): the past is in r alone. The key file keeps r (for a sealed line Σ x), so that a day costs
-one product, however long the stream; without it r is made from the ledger again.
+With r_s = fine·x_s − x̂_s, where x̂_s is in 1/fine of a step, C_tt·x̂_t = Σ_{s<t} C_ts·r_s +
+fine·(C_tt·x_t + noise/g). So later days need only r of the past. The key file keeps r, so that
+closing a day costs one product of a row of C with the r of all days before; without it r is
+computed from the ledger again. Under a pure ε all noise was drawn at the opening, and the key file
+keeps Σ x instead.
 
 Guarantee: no period has two values, and none is given out before it is stored.
 Law: tests/streams/test_kill.py::test_a_death_at_any_step_leaves_one_value_for_each_day
@@ -95,7 +101,7 @@ def times_rows(factors: Integers, rows: Sequence[AnyIntegers]) -> AnyIntegers:
 
 @frozen(eq=False)
 class Carried:
-    """What a closed day carries on: its attempt to close, and the numbers that later days need."""
+    """Numbers of a closed day that later days need: its attempt, and r or Σ x (see module)."""
 
     attempt: bytes
     numbers: AnyIntegers
@@ -136,14 +142,17 @@ class Closer:
         self._history: list[Carried] = []
 
     def draw_all(self) -> None:
-        """Draw and seal the noise of a stream under pure ε; the first seal wins."""
+        """Draw all noise of a stream under a pure ε and store it encrypted; the first draw wins."""
         count = self.noise.measured.block.rows
         zeros = np.zeros(count, dtype=np.int64)
         drawn = np.asarray(self.noise.measured.mechanism.release(zeros, bits=self.bits))
         self._sealed(NOISE, pack_numbers(drawn.tolist()))
 
     def close(self, engine: Engine, day: date, period: int) -> None:
-        """Close one day. What it published is read back from the ledger, where the first wins."""
+        """Close one day, the `period`-th from 0, and store what it publishes in the ledger.
+
+        If another process has stored a result before, that result stays.
+        """
         history = self._read_history(period)
         stored = stored_notes(self.ledger, self.lines, range(max(period - 1, 0), period + 1))
         sealed = stored.get(("seal", period))
@@ -167,9 +176,10 @@ class Closer:
         failpoints.passed("remember:after")
 
     def check_order(self, last: int, closed: int) -> None:
-        """Refuse a ledger that is behind its key file, which remembers period `last`.
+        """Refuse a ledger with `closed` periods that lacks the period `last` of its key file.
 
-        Its last periods were given out already; publishing them again would be a second value.
+        Such a ledger was restored from an older copy. Publishing the missing periods again would
+        give them a second value.
         """
         if last >= closed:
             raise LedgerCorrupt(
@@ -179,7 +189,10 @@ class Closer:
             )
 
     def _sealed(self, period: int, plain: bytes) -> str:
-        """Seal bytes of a period and return what is sealed in the ledger: the first wins."""
+        """Encrypt bytes of a period, write them into the ledger, and return what it holds.
+
+        If the ledger holds a seal of this period already, that one stays and is returned.
+        """
         sealed = self.seal.encrypt(plain, f"{self.stream}/{period}")
         body = b64encode(sealed).decode()
         _, stored = self.ledger.note(self.lines, "seal", period, body)
@@ -189,7 +202,7 @@ class Closer:
         return self.seal.decrypt(b64decode(sealed), f"{self.stream}/{period}")
 
     def _read_history(self, period: int) -> list[Carried]:
-        """Return what all days before one carry on: from the key file, else from the ledger."""
+        """Return what is needed of all days before one: from the key file, else from the ledger."""
         if len(self._history) < period:
             known = self.seal.carried(self.stream)
             size = len(self.question.cells)
@@ -202,7 +215,7 @@ class Closer:
         return self._history
 
     def _carried_again(self, period: int) -> Carried:
-        """Return what a day carries on from its seal and its period: an older key file has none."""
+        """Compute from the ledger what is needed of a closed day that the key file lacks."""
         stored = stored_notes(self.ledger, self.lines, range(max(period - 1, 0), period + 1))
         plain = self._plain(period, stored["seal", period])
         totals = unpack_numbers(plain[_ATTEMPT_BYTES:])
@@ -213,7 +226,7 @@ class Closer:
     def _carry(
         self, attempt: bytes, totals: AnyIntegers, published: AnyIntegers, before: AnyIntegers
     ) -> Carried:
-        """Return r = fine·x − x̂ of a day; of a sealed line the running total of x."""
+        """Return r = fine·x − x̂ of a day; under a pure ε the running total of x."""
         if self.noise.sealed:
             if self._history:
                 totals = totals.astype(object) + self._history[-1].numbers
@@ -222,7 +235,10 @@ class Closer:
         return Carried(attempt, _narrowed(totals.astype(object) * self.fine - estimates))
 
     def _read(self, engine: Engine, day: date, period: int) -> tuple[list[int], bytes]:
-        """Read the exact totals of a day, and write down who has used it."""
+        """Read the exact totals of a day by cell; return them with the number of this attempt.
+
+        For units that are people, the days that they use are written into the key file.
+        """
         tally = self.question.on(day)
         try:
             with one_snapshot(engine):
@@ -243,7 +259,7 @@ class Closer:
         people: PeopleTotals,
         period: int,
     ) -> tuple[list[int], bytes]:
-        """Add up the people who still count; write the day that each of them uses."""
+        """Add up the rows of people who still count, and store that each of them uses the day."""
         attempts = [each.attempt for each in self._read_history(period)]
         used = self.seal.used(self.stream, attempts)
         counting: dict[str, bytes | None] = {}
@@ -280,7 +296,7 @@ class Closer:
         return [int(total) for total in found]
 
     def _publish_sealed(self, period: int, line: SealedLine, totals: AnyIntegers) -> list[int]:
-        """Return Σ x plus the rounded share of the noise that was drawn at the opening."""
+        """Return the running totals Σ x plus a rounded combination of the opening's noise."""
         [sealed] = stored_notes(self.ledger, self.lines, range(NOISE, 0)).values()
         drawn = unpack_numbers(self._plain(NOISE, sealed))
         noise = drawn.astype(np.int64).reshape(line.rows, len(self.question.cells))

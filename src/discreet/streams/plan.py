@@ -1,11 +1,15 @@
 """Plan of a stream: its strategy, its noise, and the errors of days, weeks, months and totals.
 
-    spend            strategies compared                                      noise
-    ZCDP, GaussianDP optimum (one day a unit), fitted Toeplitz, root, days    Gaussian, at each closing
-    ApproxDP         the largest μ under (ε, δ)                               as above
-    PureDP           p-Identity                                               geometric, at the opening
+    spend              strategies compared                        noise
+    ZCDP, GaussianDP   noise on each day, square root of the      discrete Gaussian, drawn when a
+                       matrix of running totals, and one more:    day closes
+                       the optimum if a unit counts on one day,
+                       else a fitted Toeplitz matrix
+    ApproxDP           as above, for the largest μ under (ε, δ)   as above
+    PureDP             p-Identity alone                           geometric, drawn at the opening
 
-Everything here follows from public facts: no data is read, nothing is spent.
+The plan of least weighted mean variance is taken. Long streams do without the optimum and the
+fitted matrix. Everything here follows from public facts: no data is read, nothing is spent.
 """
 
 from __future__ import annotations
@@ -50,7 +54,11 @@ _MAX_BOUNDED = 1024
 class StreamPlan:
     """Strategy and noise of a stream, its price and its predicted errors.
 
-    Guarantee: `noise.event` pays for all periods; every error is that of the noise that is drawn.
+    `periods` is the number of days from `start` on. `weights` are those of the kinds of sums.
+    `tried` has the compared strategies with their RMSE.
+
+    Guarantee: `noise.event` pays for all periods; predicted errors are those of the noise that is
+    drawn.
     Law: tests/streams/test_stream.py::TestIntervals
     """
 
@@ -63,7 +71,7 @@ class StreamPlan:
 
     @property
     def rmse(self) -> float:
-        """Root of the weighted mean variance of what matters, in the unit of the answer."""
+        """Root of the weighted mean variance of the weighted sums, in the unit of the answer."""
         aims = aims_of(self.weights, self.start, self.periods)
         return math.sqrt(_mean_variance(self.noise, aims)) * float(self.question.unit)
 
@@ -79,10 +87,11 @@ class StreamPlan:
 
     @property
     def bound(self) -> Bound | None:
-        """Least RMSE of any unbiased linear mechanism with Gaussian noise at this price.
+        """Lower bound on the RMSE of any unbiased linear mechanism, Gaussian, at this price.
 
-        It is worked out when it is asked for. None under pure ε, and for mixed aims or several days
-        a unit of lines beyond 1,024 days, where it would take hours.
+        It is computed when it is asked for. None under a pure ε. None also beyond 1,024 days,
+        where it would take hours, unless a unit counts on one day and only running totals are
+        weighted.
         """
         if self.noise.sealed:
             return None
@@ -130,7 +139,7 @@ def plan_stream(
     periods: int,
     weights: Mapping[Kind, float],
 ) -> StreamPlan:
-    """Return the plan of least weighted mean variance.
+    """Return the plan of a stream with the least weighted mean variance of its sums.
 
     Refuses: a pure ε for more than 4,096 days (UnsupportedQuery), and what `routes_under` refuses.
     """
@@ -156,7 +165,9 @@ def plan_stream(
 def quick_noise(
     question: StreamQuestion, spend: Measure, under: Filter, periods: int
 ) -> StreamNoise:
-    """Return noise of the price of every strategy, by the one that is made fastest.
+    """Return noise that costs what the best strategy would cost, without searching for that one.
+
+    All strategies for one spend have the same price; this takes the one that is made fastest.
 
     Refuses: what `plan_stream` refuses.
     """
@@ -180,7 +191,7 @@ def _budget(spend: Measure, under: Filter, periods: int) -> Divisible:
 def _strategies(
     periods: int, aims: tuple[Aim, ...], counted: Participation
 ) -> tuple[Triangular, ...]:
-    """Return the strategies to compare; the slow ones where they may be the best."""
+    """Return the strategies to compare: two quick ones; up to 4,096 days one that is searched."""
     found = [identity_strategy(periods), root_strategy(periods)]
     if 1 < periods <= MAX_DENSE:
         one_day = counted.within(periods) == 1
@@ -195,7 +206,7 @@ def _strategies(
 
 
 def _mean_variance(noise: StreamNoise, aims: Sequence[Aim]) -> float:
-    """Return the weighted mean variance of the aims, in squares of exact steps."""
+    """Return the weighted mean variance of sums of days, in squares of exact steps."""
     if isinstance(noise.line, Triangular):
         return mean_variance(noise.line, aims) * noise.measured.variance
     weights = noise.line.weights(list(range(1, noise.line.size + 1)))

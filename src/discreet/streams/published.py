@@ -1,7 +1,7 @@
-"""Published days of a stream and their free views: by day, week, month, year, total, or a range.
+"""Published days of a stream and their views: by day, week, month, quarter, year, total or range.
 
 The library reads them from a ledger (`StreamReport`), a client from a service (`RemoteStream`).
-All views are computed from stored running totals, so that all of them agree.
+All views are computed from the stored running totals, so they cost nothing and add up.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _LEAVES = "people who counted on {days} days no longer count"
 class PublishedDays(ABC):
     """A stream with its plan and its closed days.
 
-    `late` are the days after its end at which a day closes, `zone` the time zone in which it ends.
+    A day closes `late` days after it has ended in the time zone `zone`. Stored totals are in
+    1/`fine` of a step.
 
     Law: tests/streams/test_stream.py::TestAStream
     """
@@ -53,25 +54,25 @@ class PublishedDays(ABC):
 
     @abstractmethod
     def totals(self, days: Sequence[int]) -> Mapping[int, Sequence[int]]:
-        """Return the stored running totals after so many days, each of them closed."""
+        """Return for each number of closed days in `days` the running totals after them."""
 
     @property
     def due(self) -> int:
-        """The number of days that are due by the clock, closed ones included."""
+        """The number of days that should be closed by now, closed ones included."""
         today = clock.now().astimezone(self.zone).date()
         ended = (today - self.plan.start).days - self.late
         return min(max(ended, 0), self.plan.periods)
 
     def closes_at(self, day: date | str) -> datetime:
-        """Return the moment from which a day is due."""
+        """Return the moment from which a day may be closed."""
         start = read_day(day, "day") + timedelta(days=1 + self.late)
         return datetime.combine(start, time(), self.zone)
 
     def by(self, kind: str, last: int | None = None) -> StreamTable:
         """Return the published sums by day, week, month, quarter, year, or running total.
 
-        The last one may be of fewer days than its name says: `to` is the last day in it. With
-        `last` only so many of them are shown.
+        The last sum may have fewer days than its name says: the column `to` is its last day. With
+        `last` only the last so many sums are shown.
         """
         sums = sums_of(read_kind(kind), self.plan.start, self.closed)
         return self._table(kind, sums if last is None else sums[-last:])

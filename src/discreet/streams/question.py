@@ -10,7 +10,8 @@
 | HAVING, ORDER BY, LIMIT, computed columns | what is published is final | `report.by(…)` |
 | a join that copies rows, where a row is the unit | a row would count on several days | a unique key |
 
-Which rows count follows from the SQL alone. A day's rows are those `WHERE day = …`.
+Which rows count follows from SQL, schema and `per_person` alone. The rows of a day are those that
+the same SQL counts with `WHERE day = …`.
 """
 
 from __future__ import annotations
@@ -46,10 +47,14 @@ _DAY_SECONDS = 86_400
 
 @frozen
 class StreamQuestion:
-    """The exact totals that a stream adds up: a tally of one day, and what its numbers mean.
+    """The exact totals that a stream adds up: the request for one day, and what its numbers mean.
 
-    `unit` is the worth of one step of the exact totals, `step` that at which totals are shown.
-    `tracked` says that days are counted for each person, since the unit may come on any day.
+    `time` is the day of a row (`seconds`: as the first second of the day). `names` are the other
+    keys, `cells` their public combinations, `column` the name of the number. `tally` is the
+    request without its day. `unit` is the value of one step of the exact totals, `step` that of
+    the shown ones. `whole` says that exact numbers are multiples of `step`. `counted` are the days
+    on which a unit may count. `tracked` says that the days used are stored for each person.
+    `norms` are the largest changes by one unit on one day.
     """
 
     asked: Question
@@ -68,7 +73,7 @@ class StreamQuestion:
 
     @property
     def identity(self) -> str:
-        """Name of what is counted: the same question of the same schemas, versions and keys."""
+        """Hash of what is counted: of the question, its schemas with versions, and its keys."""
         cells = [[str(value) for value in cell] for cell in self.cells]
         return hash_json({"question": fingerprint(self.asked), "cells": cells})
 
@@ -83,9 +88,9 @@ class StreamQuestion:
 
 
 def read_question(question: Question, per_person: Days | None) -> StreamQuestion:
-    """Return what a stream of a question adds up each day.
+    """Return what a stream of a question adds up each day; `per_person` caps the days of a person.
 
-    Refuses: what the table above lists, with UnsupportedQuery, before anything is read.
+    Refuses: what the module's table lists, with UnsupportedQuery; no data is read.
     """
     if question.sets is not None or question.running or question.nested is not None:
         raise refusal("GROUP BY", "a stream has one set of keys", "GROUP BY day, region")

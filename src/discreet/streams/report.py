@@ -1,8 +1,8 @@
-"""Standing report: a stream that is open, its closing by the calendar, and its free views.
+"""Standing report: an open stream in a ledger, which closes its days by the calendar.
 
-A day is due `late` days after its end in the stream's time zone, whether data came or not. `close` closes every day
-that is due, in order. Nothing about it depends on a person: not which days close, not their number,
-not the size of what is stored.
+A day is due `late` days after its end in the stream's time zone, whether data came or not. `close`
+closes every day that is due, in order. Which days close, how many, and the size of what is stored
+do not depend on the data.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class StreamReport(PublishedDays):
         return self._table("day", [(day, day + 1) for day in range(first, due)])
 
     def draw_all(self) -> None:
-        """Draw and seal all noise of a stream under pure ε; done by its opening."""
+        """Draw all noise of a stream under a pure ε and store it encrypted, at its opening."""
         self._closer().draw_all()
 
     def stop(self, *, why: str) -> None:

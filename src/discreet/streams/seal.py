@@ -1,19 +1,23 @@
 """Key file of streams: the secret key, the last period of each stream, and the days people used.
 
-Exact totals are kept in the ledger, encrypted by AES-256-GCM and bound to ledger, stream and period.
-The key is in a file of its own, beside which nobody who reads the ledger can read a total. The file
-is a SQLite database that only its owner may read; each write is durable when it returns.
+Exact totals are kept in the ledger, encrypted with AES-256-GCM and bound to ledger, stream and
+period. Without the key nobody who reads the ledger can read an exact total. The key file is a
+SQLite database that only its owner may read; each write is durable when it returns.
 
-Beside it the file keeps what the next day needs of each closed one, so that closing opens no old
-seals: it could be worked out from the ledger again, and is as private as the key that opens it.
+The file also keeps the numbers of closed days that later days need (`closing`), so that closing a
+day does not decrypt all earlier ones. They could be computed from the ledger again, and are as
+private as the key.
 
-    ledger behind the file    refused: the ledger was restored from an older copy, and a second value
-                              of a published period would tell what noise hides
-    file behind the ledger    fine for rows; refused for people, whose used days would be forgotten
-    file lost                 the stream stops; what was published stays
+    state                          effect
+    the ledger lacks periods of    closing is refused: the ledger was restored from an older copy;
+    the file                       a second value of a period would reveal what noise hides
+    the file lacks periods of      closing goes on if units are rows; it is refused if used days
+    the ledger                     of people are stored, since they would be counted anew
+    the file is lost               no day can be closed any more; what was published stays
 
-Days used are written before the seal that counts them, under a number of the attempt. The seal
-names its attempt: days of an attempt whose seal did not win count for nobody. So both are one step.
+The days that people use are written before the encrypted totals that count them (the seal), under
+a random number of the attempt. The seal names its attempt. Days of an attempt whose seal is not in
+the ledger count for nobody, so days used and seal take effect together.
 
 Law: tests/streams/test_seal.py::TestSeal
 """
@@ -55,7 +59,7 @@ CREATE TABLE IF NOT EXISTS carried (stream TEXT NOT NULL, period INTEGER NOT NUL
 class Seal:
     """Secret key of streams in a file; `Seal.create` makes one, `Seal.load` opens it.
 
-    Guarantee: its text shows the name of the file only.
+    Guarantee: `repr` and `str` show the name of the file only.
     Refuses: a file that is there already, or that is none of this kind (InvalidArgument).
     Law: tests/streams/test_seal.py::TestSeal
     """
@@ -112,7 +116,7 @@ class Seal:
         return cls(file, key)
 
     def encrypt(self, plain: bytes, bound_to: str) -> bytes:
-        """Encrypt under a fresh nonce; the text it is bound to must be given to decrypt it."""
+        """Encrypt bytes under a fresh nonce; `decrypt` needs the same text `bound_to`."""
         nonce = secrets.token_bytes(_NONCE_BYTES)
         return nonce + bytes(self._cipher().encrypt(nonce, plain, bound_to.encode()))
 
@@ -138,7 +142,7 @@ class Seal:
         return hmac.new(self._key, text, sha256).digest()[:_HASH_BYTES]
 
     def last(self, stream: str) -> int:
-        """Return the last period of a stream that was given out; −1 if there is none."""
+        """Return the last period of a stream that was remembered as published; −1 for none."""
         with _database(self.path) as database:
             rows = database.execute(
                 "SELECT period FROM last WHERE stream = ?", (stream,)
@@ -148,7 +152,10 @@ class Seal:
     def remember(
         self, stream: str, period: int, attempt: bytes = b"", numbers: bytes = b""
     ) -> None:
-        """Note durably that a period is stored, before it is given out, and what it carries on."""
+        """Store durably, before a period is published, that it is in the ledger.
+
+        `attempt` and `numbers` are what later days need of it.
+        """
         with _database(self.path) as database:
             database.execute("BEGIN IMMEDIATE")
             database.execute(
@@ -164,7 +171,7 @@ class Seal:
             database.execute("COMMIT")
 
     def carried(self, stream: str) -> dict[int, tuple[bytes, bytes]]:
-        """Return for each remembered period its attempt and the numbers that it carries on."""
+        """Return for each remembered period its attempt and the numbers that later days need."""
         with _database(self.path) as database:
             database.execute(_CARRIED)
             rows = database.execute(
@@ -173,7 +180,7 @@ class Seal:
         return {period: (attempt, numbers) for period, attempt, numbers in rows}
 
     def write_used(self, stream: str, period: int, people: Iterable[bytes]) -> bytes:
-        """Write durably who uses a day in this attempt to close it; return its number."""
+        """Store durably which people (keyed hashes) use a day; return the random attempt number."""
         attempt = secrets.token_bytes(_HASH_BYTES)
         # In order of the hashes, so that the file tells nothing of the order of rows.
         packed = b"".join(sorted(people))

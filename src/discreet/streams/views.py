@@ -1,8 +1,9 @@
-"""Views of a stream: days, weeks, months, years, totals and ranges, with confidence intervals.
+"""Views of a stream: tables of its published sums by day, week, month, year, total or range.
 
-All are computed from the stored running totals and cost nothing. Totals are rounded to the step of
-what is counted, ranges are differences of rounded totals: so all views add up. Intervals are around
-the numbers before rounding, and hold for the rows that were counted when their day closed.
+All are computed from the stored running totals and cost nothing. Running totals are rounded to the
+step of what is counted (1 for a count); every shown sum is a difference of two rounded totals, so
+all views add up. Confidence intervals are around the numbers before this rounding. They cover the
+sums over the rows that counted when their day closed.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ from .question import StreamQuestion
 class StreamTable:
     """Published sums of a stream: a row for each sum and key.
 
-    `sums` are ranges of days; `totals` the stored running totals by key, after so many days.
+    `sums` are ranges (first, end) of day numbers from 0, without the end. `totals` has by number
+    of days the stored running totals of all cells, in 1/`fine` of a step.
 
-    Guarantee: `interval` holds for each sum with its level; with `joint` for all of them at once.
+    Guarantee: `interval` covers each sum with probability `level` at least; with `joint` all at
+    once.
     Law: tests/streams/test_stream.py::TestIntervals
     """
 
@@ -115,13 +118,13 @@ class StreamTable:
         )
 
     def _exact(self, end: int, place: int) -> Fraction:
-        """Return the published running total before a day, before it is rounded."""
+        """Return the published running total of the first `end` days, before it is rounded."""
         if not end:
             return Fraction()
         return Fraction(self.totals[end][place], self.fine) * self.question.unit
 
     def _shown(self, end: int, place: int) -> Fraction:
-        """Return the running total before a day, rounded half up to the step of what is counted."""
+        """Return the running total of the first `end` days, rounded half up to the shown step."""
         step = self.question.step
         return (self._exact(end, place) / step + Fraction(1, 2)) // 1 * step
 

@@ -56,7 +56,8 @@ class StreamWords(TypedDict, total=False):
     `late`         days after its end at which a day closes, 0 by default
     `zone`         the time zone in which days end, such as "Europe/Berlin"; UTC by default
     `per_person`   `dp.Days(k, apart=b, rows=m)`, where the unit is a person
-    `matters`      weights of day, week, month, quarter, year and total; five alike by default
+    `matters`      weights of the errors by day, week, month, quarter, year and running total;
+                   by default 1 each, and 0 for quarters
     """
 
     start: str | date

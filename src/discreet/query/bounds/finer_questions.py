@@ -5,7 +5,7 @@
     asked                                    finer                          summed over
     GROUP BY month                           GROUP BY month, origin         every origin
     WHERE hour = 9 GROUP BY month            GROUP BY month, hour, origin   all origins, of one hour
-    WHERE month > 6 GROUP BY month           GROUP BY month                 nothing; some cells shown
+    WHERE month > 6 GROUP BY month           GROUP BY month                 nothing; six are shown
     GROUP BY month, at another spend         GROUP BY month                 nothing
 
 A condition on a further key that holds for several of its values, but not all (`WHERE hour < 9`),

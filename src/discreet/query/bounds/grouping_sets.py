@@ -287,7 +287,7 @@ def _cover(sizes: tuple[int, ...], sets: KeySets) -> KeySets:
 
 
 def cover_of(question: Question) -> KeySets:
-    """Return the tables to count for wide sets, as positions of keys; each set is in one of them."""
+    """Return the tables to count for wide sets, each as positions of keys; each set is in one."""
     return _cover(key_sizes(question), question.sets or ())
 
 

@@ -126,7 +126,10 @@ def _count(rows: Relation) -> Total:
 
 
 def _sum(expression: Expression, rows: Relation) -> Total:
-    """Return the sum over a person's rows that are not NULL, clipped to that of 1 to `max_rows` rows."""
+    """Return the sum of a number over a person's rows, with the bounds of 1 to `max_rows` rows.
+
+    Rows where the number is NULL add nothing; the engine clips the sum to the bounds.
+    """
     domain = _number("SUM", expression, rows)
     max_rows = person_rows(rows)
     # Of 1 to max_rows rows: a positive low is reached by one row, a negative one by all.

@@ -1,10 +1,11 @@
-"""Time ranges of a question: the times that its conditions let through, of each table it reads.
+"""Time ranges of a question: the times of rows that may count, for each private table it reads.
 
-They follow from the SQL and the schema alone. A condition counts if it compares the column itself,
-its day, its year or the start of its week, month, quarter or year, with constants: =, IN, <, <=, >,
->=, BETWEEN, NOT, joined by AND. Any other condition lets all times through, which is never too little.
+A range has a first and a last time, infinite if open. It follows from the SQL and the schema
+alone. A condition narrows it if it compares the column itself, its day, its year or the start of
+its week, month, quarter or year with constants: =, IN, <, <=, >, >=, BETWEEN or NOT, joined by
+AND. Any other condition leaves all times, so a range never leaves out a row that counts.
 
-A time at a declared end of the column is as good as open: values beyond the end are clipped to it.
+A range that reaches a declared end of the column is open there: values beyond it are clipped to it.
 
 Law: tests/query/test_time_ranges.py::TestEveryCountedRowIsInTheRange
 """
@@ -49,9 +50,10 @@ ColumnOf: TypeAlias = Callable[[Schema], str | None]
 
 @frozen
 class TimeRange:
-    """Times of one scanned table that may count, in days, or in seconds for a Timestamp.
+    """First and last time of rows of one scanned table that may count.
 
-    `name` is the column's name in the relation above the table; None where it is not shown there.
+    `interval` is in days since 1970, or in seconds for a Timestamp (`seconds`). `name` is the name
+    of the time column in the relation above the table; None if it is not among its columns.
     """
 
     schema: Schema
@@ -78,7 +80,7 @@ def _day_of(second: float) -> float:
 
 
 def time_ranges(relation: Relation, column_of: ColumnOf) -> list[TimeRange]:
-    """List the range of every private table that a relation reads, as often as it reads it.
+    """List a range for every scan of a private table in a relation, by the column of `column_of`.
 
     >>> import discreet as dp
     >>> from discreet.query.bounds.time_ranges import time_ranges
@@ -183,7 +185,8 @@ def _hull(spans: list[Interval | None]) -> Interval:
 def _span(each: TimeRange, x: Expression, constant: Expression) -> Interval | None:
     """Return the first and last time at which an expression of the column equals a constant.
 
-    Times before and after have smaller and larger values. None for other expressions.
+    The expression never decreases with time: its values are smaller before and larger after. None
+    for other expressions and constants.
     """
     if not isinstance(constant, Constant) or not isinstance(constant.value, int):
         return None

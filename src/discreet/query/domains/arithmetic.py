@@ -37,7 +37,7 @@ def shared_step(steps: Sequence[Fraction]) -> Fraction:
 
 
 def rescale(domain: Whole, step: Fraction) -> Whole:
-    """Count the same numbers in finer steps."""
+    """Return the same domain in finer steps, of which the old step is a whole multiple."""
     times = int(domain.step / step)
     low = domain.low * times
     high = domain.high * times
@@ -91,7 +91,7 @@ def product(x: Whole, y: Whole) -> Whole:
 
 
 def largest(x: Whole) -> Fraction:
-    """Return the greatest absolute value of a number."""
+    """Return the greatest absolute value in a domain."""
     return _most_steps(x) * x.step
 
 
@@ -127,9 +127,12 @@ def rounded_domain(domain: Whole, rounded: Callable[[Fraction], int]) -> Whole:
 def quotient(x: Whole, y: Whole) -> Whole:
     """Return the domain of x/y: exact by a constant, else rounded half up to a power of two.
 
-    The quotient is largest where y is the nonzero number nearest to 0. So it is bounded also
-    where y may be 0 (there it is NULL). The step is the power of two at most 2^-30 of that bound,
-    or as fine as 64-bit integers allow.
+    The quotient is largest where y is the nonzero number nearest to 0. So it is bounded also where
+    y may be 0 (there it is NULL). The step is the largest power of two that is at most 2^-30 of
+    that bound. If 64-bit integers are too small for it, coarser steps are tried, up to 2^-5.
+
+    Refuses: with `UnsupportedQuery` a quotient for which no such step fits, and the constant 0 as
+    y.
 
     >>> from discreet.query.domains.arithmetic import quotient
     >>> from discreet.query.domains.domain import Whole
@@ -170,7 +173,7 @@ def _by_constant(x: Whole, y: Fraction) -> Whole:
 
 
 def _quotient_blur(x: Whole, y: Whole, nearest: Fraction) -> Fraction:
-    """Bound the distance of a quotient from that of the unrounded operands.
+    """Bound the error of a quotient that comes from the rounding of its operands (their blur).
 
     x/y − x'/y' = ((x − x') − (x'/y')(y − y'))/y, where |y| ≥ nearest.
     """

@@ -34,7 +34,7 @@ CLOCK_UNITS = {"hour": 3600, "minute": 60, "second": 1}
 
 
 def part_of(function: Function, day: int) -> int:
-    """Return a part of a day.
+    """Return the year, month, weekday or another part of a day, which is given as days since 1970.
 
     >>> from discreet.query.algebra.expression import Function
     >>> from discreet.query.domains.calendar import part_of

@@ -1,7 +1,8 @@
 """Type inference and interval arithmetic for row expressions.
 
-`domain_of` is a total function over the closed algebra: every expression gets a domain from the
-domains of its columns, or is refused by the name of the function.
+`domain_of` covers the whole algebra: every expression gets a domain, which is its type with exact
+bounds, from the domains of its columns, or it is refused with the name of the function that does
+not fit.
 
 Guarantee: every value that `evaluate` gives of an expression is NULL or in its domain.
 

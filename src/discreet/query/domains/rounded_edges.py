@@ -43,7 +43,7 @@ class Affine:
 
 @frozen
 class RoundedTest:
-    """A comparison of a column with constants, in its own steps.
+    """A comparison of a column's number of steps with whole numbers of steps.
 
     `turned`: the column is on the right side of the comparison.
     """
@@ -56,9 +56,10 @@ class RoundedTest:
 
 @frozen
 class Binned:
-    """A number rounded to an integer, from a column's steps n.
+    """FLOOR, CEILING or ROUND of a·x + b, computed from the number n of steps of column x.
 
-    It is sign·⌊((2·side·n + 1)·d + 2v − (n mod 2))/(2u)⌋.
+    It is sign·⌊((2·side·n + 1)·d + 2v − (n mod 2))/(2u)⌋. `side` is the sign of a, after the sign
+    −1 of CEILING; `domain` are the integers that occur.
     """
 
     column: str

@@ -1,4 +1,4 @@
-"""Domains of text functions: greatest lengths of their results."""
+"""Type inference for text functions: their results, with the greatest lengths of texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from .domain import Domain, Texts, Truth, Whole
 def text_domain(
     function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]
 ) -> Domain:
-    """Return the domain of a text function; patterns and positions must be constants."""
+    """Return the domain of a text function; patterns and positions must be constants.
+
+    Refuses: with `UnsupportedQuery` a first argument that is no text, and other further arguments.
+    """
     text = domains[0] if domains else None
     constants = [argument for argument in arguments[1:] if isinstance(argument, Constant)]
     if not isinstance(text, Texts) or len(constants) < len(arguments) - 1:

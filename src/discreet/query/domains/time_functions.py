@@ -1,4 +1,4 @@
-"""Domains of date and time functions: earliest and latest results."""
+"""Type inference for date and time functions: their results, with the least and the greatest."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Breakpoints: values of an expression that compares columns with constants only.
+"""Breakpoints: list all values of an expression that only compares columns with constants.
 
-A column of many values then matters only by its order among the constants. One value on either
-side of each constant, and each constant itself, represent all others: whatever combination of
-truths some row can have, one of these has it too.
+Such an expression depends on a column only by its order among the constants. So a column of many
+values is represented by both ends of its range, the steps around each constant, and NULL: every
+combination of truth values that some row can have also occurs for these.
 
 Law: tests/query/test_keys.py::TestCuts
 """

@@ -22,7 +22,7 @@ _SUMS = (Function.ADD, Function.SUBTRACT)
 
 
 def fold_time(function: Function, *arguments: Expression) -> Expression:
-    """Make a call of a function of times; of constants it is worked out at once.
+    """Return a call of a date or time function; of constants alone its value, as a constant.
 
     >>> from discreet.query.algebra.expression import Constant, Function
     >>> from discreet.query.meaning.constant_times import fold_time

@@ -1,4 +1,4 @@
-"""Reference semantics of row expressions, in exact Python: all stores must agree with it.
+"""Reference semantics of row expressions in exact Python, with which all stores must agree.
 
 Guarantee: a value is exact and in the domain of its expression, or NULL.
 

@@ -3,8 +3,8 @@
 Guarantee: it costs no privacy, since it reads released results and public keys alone. All
 functions are total, since they run after the charge: x/0, or a number beyond floats, is NULL.
 
-Keys are exact and statistics are floats, so numbers are computed in floats where a statistic
-takes part. NULL follows SQL, and sorts last in either direction.
+Keys are exact and statistics are floats, so numbers are computed in floats if one operand is a
+statistic. NULL follows SQL, and sorts last in either direction.
 
 Law: tests/query/test_post_processing.py::TestATable
 Law: tests/query/test_post_processing.py::TestValues
@@ -65,7 +65,10 @@ def types_of(question: Question) -> dict[str, ValueType]:
 
 
 def never_holds(condition: Expression | None) -> bool:
-    """Return whether some part of a condition, of constants alone, is not true, as in WHERE 1 = 0."""
+    """Return whether a condition is surely not true because of constants, as in WHERE 1 = 0.
+
+    That is so if one of the conditions joined by AND reads no column and is false or NULL.
+    """
     if condition is None:
         return False
     for part in leaves(Function.AND, condition):
@@ -78,7 +81,8 @@ def never_holds(condition: Expression | None) -> bool:
 def leaves_no_key(question: Question) -> bool:
     """Return whether WHERE leaves none of the keys of GROUP BY, whatever the data are.
 
-    ROLLUP and the like have a row of totals all the same, and so has a question without keys.
+    False for ROLLUP and other sets of keys, and for a question without keys: they have a row of
+    totals in any case.
     """
     rows = question.rows
     by_keys = question.keys and question.sets is None
@@ -150,7 +154,10 @@ def _values_at(
 
 
 def with_windows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> Sequence[NoisyRow]:
-    """Add the values of windows to every row that HAVING keeps, as SQL does.
+    """Return the rows with the values of all windows added to each row that HAVING keeps.
+
+    The windows are those in shown columns, ORDER BY and QUALIFY. A value is stored under
+    `window_name`.
 
     >>> from discreet.query.algebra.expression import Call, Field, Function
     >>> from discreet.query.algebra.tree import Finish

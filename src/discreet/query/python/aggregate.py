@@ -26,7 +26,7 @@ class HasRows(Protocol):
 
 
 def named_column(of: Of) -> Expression:
-    """Read a column's name or expression."""
+    """Return the expression of a column that is given by its name or as an expression."""
     if isinstance(of, Col):
         return of.expression
     if not isinstance(of, str):
@@ -83,7 +83,7 @@ def overall(rows: HasRows, of: Statistic) -> Statistic:
 
 
 def count_distinct(of: Of) -> Statistic:
-    """Count how many public values occur."""
+    """Count how many of the public values of an expression occur."""
     return statistics.CountDistinct(named_column(of))
 
 
@@ -137,7 +137,7 @@ def maximum(of: Of) -> Statistic:
 
 
 def mode(of: Of) -> Statistic:
-    """Take the most frequent public value."""
+    """Take the most frequent of the public values of an expression."""
     return statistics.Mode(named_column(of))
 
 

@@ -21,7 +21,7 @@ Edge: TypeAlias = Number | date
 
 
 def edge_below(x: Expression, edges: Sequence[Constant]) -> Expression:
-    """Name a bin by the greatest edge that is at most the number or time; NULL below the first."""
+    """Return the expression for the greatest edge that is at most x; NULL below the first edge."""
     branches: list[Expression] = []
     # The first condition of CASE that holds decides, so the greatest edge is tried first.
     for edge in reversed(edges):
@@ -36,12 +36,14 @@ def binned_by(
     start: Edge | None,
     edges: Iterable[Edge] | None,
 ) -> Expression:
-    """Name the bin of a number, date or time: of one width, of a unit ("week"), or between edges.
+    """Return the expression for the lower edge of the bin of a number, date or time.
 
-    Dates are cut into bins of so many days from `start` on, times into so many seconds; a unit
-    needs no start.
+    `type_` is the type of `x`. Bins lie between `edges`, or have one `width` and begin at `start`.
+    For dates the width is in days, for times in seconds; or it is a unit such as "week", without a
+    start.
 
-    Refuses: with `InvalidArgument` parts of a day or second, and edges that do not increase.
+    Refuses: with `InvalidArgument` parts of a day or second as width, and edges that do not
+    increase.
     """
     if edges is not None:
         return edge_below(x, _read_edges(edges))

@@ -100,10 +100,12 @@ def read_keys(
 
 
 def chosen_keys(by: By, keys: Keys, public_values: PublicValues | None) -> tuple[Keys, Nest | None]:
-    """Read a list of combinations of keys as the values of each, and as the cells to count.
+    """Read a list of combinations of keys: return the values of each key, and the combinations.
 
-    Combinations of one key are tuples too: ("f",) joins a list, as RIGHT JOIN does, where "f"
-    names a value of the key. A public table lists the combinations that its columns of the keys' names hold.
+    The combinations are a `Nest`: the cells to count, None if `keys` lists no combinations. Those
+    of one key are tuples too: ("f",) chooses cells, as RIGHT JOIN with a list does, while "f" is a
+    value of the key. A public table lists the combinations in its columns with the names of the
+    keys.
 
     >>> from discreet.query.python.keys import chosen_keys
     >>> chosen_keys(["sex", "old"], [("f", True), ("m", True)], None)[0]
@@ -253,7 +255,7 @@ def level_sets(depth: int, beside: int) -> KeySets:
 def listed_keys(
     rows: Sequence[Sequence[Literal]], names: Sequence[str], keys: Keys
 ) -> dict[str, Iterable[Literal]]:
-    """Return the values of each nested key that occur in some row, and the lists of other keys."""
+    """Return the values of each key: nested keys have those in the rows, others those of `keys`."""
     listed: dict[str, Iterable[Literal]] = {}
     for column, name in enumerate(names):
         listed[name] = dict.fromkeys(row[column] for row in rows)
@@ -289,7 +291,7 @@ def read_places(places: Places, names: Sequence[str], keys: Keys) -> list[tuple[
 
 
 def nest_of(rows: Sequence[Sequence[Literal]]) -> Nest:
-    """Return the hierarchy of a question's first keys from its combinations."""
+    """Return the hierarchy of a question's first keys, the widest first, from its combinations."""
     exact_rows = []
     for row in rows:
         exact_rows.append(tuple(constant(value).value for value in row))
