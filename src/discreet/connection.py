@@ -297,6 +297,7 @@ def _check_url(where: str) -> None:
 
 
 def _masked_url(where: str) -> str:
+    """Return a URL without password and secret parameters; doubtful parts become `***`."""
     begin, _, rest = where.strip().partition("://")
     before, mark, query = rest.partition("?")
     if "@" in before:

@@ -392,6 +392,7 @@ def check_known(given: Iterable[str], known: Collection[str], path: str = "") ->
 
 
 def _is_read(field: JsonField[object], body: Mapping[str, object]) -> bool:
+    """Return whether a field is read: it is required, or present with a value that counts."""
     if field.required:
         # A missing required field is read as None, which its shape refuses by name.
         return True

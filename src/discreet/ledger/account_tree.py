@@ -123,6 +123,7 @@ def _read_root(text: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _read_page(text: str) -> dict[str, str]:
+    """Read a page of the tree, a JSON object; refuse other text, with LedgerCorrupt."""
     try:
         data = json.loads(text)
     except ValueError:

@@ -189,6 +189,7 @@ def _parse(line: str) -> Json:
 
 
 def _has_right_types(data: Json) -> bool:
+    """Return whether every field of a line has a type of `_TYPES`, and the time its form."""
     for name, types in _TYPES.items():
         if not isinstance(data[name], types):
             return False

@@ -110,6 +110,7 @@ class BinomialLaw:
         return self._energy(x) - self._energy(start)
 
     def _energy(self, x: Integers) -> Floats:
+        """Return E(x) in floats, by the series of `exponents`; NaN where it is not exact enough."""
         half = (self.trials + 1) / 2
         d = x - (self.trials % 2) / 2
         square = (d / half) ** 2

@@ -159,6 +159,7 @@ def serve(sampler: Sampler, size: int | None, bits: Bits | None) -> object:
 
 
 def _from_block(sampler: Sampler, count: int | None) -> object:
+    """Serve one value (`count` None) or an array from this thread's block of the law."""
     block = blocks.borrow(sampler)
     start = block.reserve(1 if count is None else count)
     drawn: object

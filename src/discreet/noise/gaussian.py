@@ -84,6 +84,7 @@ class GaussianLaw:
 
 @cached
 def _law(variance: object) -> GaussianLaw:
+    """Return the law of a variance, with the size of its cells."""
     exact = positive(variance, "variance")
     if exact > MAX_VARIANCE:
         raise InvalidArgument(

@@ -243,6 +243,7 @@ def _power(exponent: object) -> int:
 
 
 def _finite(values: object) -> Floats:
+    """Return values as a float64 array; refuse other types, NaN and infinities."""
     array = np.asarray(values)
     if array.dtype.kind != "f" or array.dtype.itemsize > 8:
         raise InvalidArgument("values must be a float64 array")

@@ -63,6 +63,7 @@ def parse_budget(words: object, name: str = "spend") -> Measure:
 
 
 def _measure_of(amounts: Mapping[str, Fraction], name: str, hint: str) -> Measure:
+    """Return the measure that these amounts name; refuse other combinations (InvalidArgument)."""
     symbols = set(amounts)
     if symbols == {"epsilon"}:
         return PureDP(amounts["epsilon"])
@@ -82,6 +83,7 @@ def _measure_of(amounts: Mapping[str, Fraction], name: str, hint: str) -> Measur
 
 
 def _read_renyi(value: object, name: str) -> Measure:
+    """Read a Rényi budget: a table from orders to epsilons."""
     if not isinstance(value, Mapping):
         raise InvalidArgument(f'{name}.renyi maps orders to epsilons, such as {{"2": "0.5"}}')
     orders: dict[Order, Number] = {}

@@ -83,6 +83,7 @@ def excess(parts: Flattened, budget: Measure) -> float:
 
 
 def _approximate_excess(parts: Flattened, budget: ApproxDP) -> float:
+    """Return `excess` for an (ε, δ) budget: by exact sums if they fit, else by δ at its ε."""
     if budget.delta == 0:
         return _log_ratio(price_pure(parts), budget.epsilon)
     # Basic composition first: it is exact, so a sum that is just ε still fits.

@@ -79,6 +79,7 @@ class JointCountRecipe(PartitionRecipe):
 
 
 def _recipe(statistic: Counted, basis: Basis) -> Recipe:
+    """Return the recipe from a total of its own."""
     match statistic:
         case Count():
             return CountRecipe(Constant(True))
@@ -100,6 +101,7 @@ def _joint_recipe(statistic: Counted, shared: SharedColumns) -> Recipe | None:
 
 
 def _centred_recipe(statistic: Counted, basis: Basis) -> Recipe | None:
+    """Return the recipe from a named total, which sums of the same rows share; None for people."""
     match statistic:
         case Count():
             return CountRecipe(Constant(True), name=rows_name(None, basis))

@@ -218,6 +218,7 @@ def recipes_of(statistics: Sequence[Statistic], basis: Basis, way: SumWay) -> li
 def _partitions(
     statistics: Sequence[Statistic], basis: Basis, way: SumWay
 ) -> list[_ColumnPartition]:
+    """Make the partitions of a way: one for each component of columns, or one for all."""
     groups = _components(_sums(statistics))
     if way is SumWay.TOGETHER:
         groups = [frozenset[Expression]().union(*groups)]

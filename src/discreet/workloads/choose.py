@@ -76,6 +76,7 @@ def _cached_long(line: RunningTotals, laplace: bool) -> tuple[AnyStrategy, ...]:
 
 @lru_cache(maxsize=64)
 def _cached(workload: Tables | RunningTotals | Counts, laplace: bool) -> tuple[AnyStrategy, ...]:
+    """Return the strategies for tables, counts or short running totals."""
     if not isinstance(workload, Tables):
         return tuple(matrix_strategies(workload, laplace=laplace))
     histograms: list[AnyStrategy] = []
@@ -149,6 +150,7 @@ def _tree_bound(tree: Hierarchy) -> float:
 
 @lru_cache(maxsize=64)
 def _counts_bound(workload: Counts) -> float:
+    """Return the larger of two lower bounds on the mean squared error of counts."""
     rows = workload.matrix
     size = rows.shape[1]
     # G was raised by η: ‖[W; √η·I]U^½‖_* ≤ ‖W·U^½‖_* + √η·Σ√u, and Σ√u ≤ √n.
@@ -211,6 +213,7 @@ def _amount(budget: NoiseBudget) -> Fraction:
 
 
 def _times(budget: NoiseBudget, factor: Fraction) -> NoiseBudget:
+    """Return a budget whose amount (ε, ρ or μ²) is multiplied by a factor."""
     match budget:
         case PureDP(epsilon=amount):
             return PureDP(amount * factor)

@@ -236,6 +236,7 @@ class StrategyPlan:
         return normal_reach(deviations, beta)
 
     def _table_reach(self, strategy: TableStrategy, asked: tuple[int, ...], beta: float) -> Floats:
+        """Return half the width of the interval of a cell of one set, under geometric noise."""
         if strategy.alone:
             one = self.measured[0]
             return np.array([one.mechanism.error(beta) / one.grid])

@@ -143,6 +143,7 @@ def sealed_from_json(data: dict[str, Any]) -> SealedLine:
 
 @lru_cache(maxsize=4)
 def _solver(line: SealedLine) -> SumsStrategy:
+    """Return the least-squares strategy of the same matrix."""
     scaled = line.sums / line.own
     outer = np.eye(len(line.sums)) + scaled @ scaled.T
     inner = np.asarray(np.linalg.inv(outer), dtype=np.float64)

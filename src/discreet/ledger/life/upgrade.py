@@ -50,6 +50,7 @@ def upgrade_store(store: LedgerStore) -> None:
 
 
 def _upgrade_page(replay: ChainReplay, last: Entry, snapshot: Snapshot) -> Page | None:
+    """Return the page with an `upgrade` entry and the account tree; None if the tree exists."""
     # Another process may have upgraded the ledger since it was read.
     if ACCOUNT_TREE in snapshot.texts:
         return None

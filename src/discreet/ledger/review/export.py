@@ -95,6 +95,7 @@ def read_export(path: str | os.PathLike[str]) -> list[LineWithBody]:
 
 
 def _read_answer(line: str) -> str:
+    """Read the body from its line; refuse other lines, with LedgerCorrupt."""
     try:
         body = json.loads(line)["answer"]
     except (ValueError, KeyError, TypeError):

@@ -100,6 +100,7 @@ def _whole_budget(filter: Filter) -> Measure:  # noqa: A002 the field's own term
 
 
 def _row(entry: Entry) -> tuple[str, ...]:
+    """Return the cells of an entry, in the order of `_HEAD`."""
     event = "" if entry.event is None else _event_name(entry.event)
     if not event:
         event = _move_text(entry) if entry.refers is None else f"of {entry.refers}"

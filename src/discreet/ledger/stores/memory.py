@@ -109,6 +109,7 @@ class LedgerInMemory:
             yield StoredLine(position + 1, line, body, keys.get(position, ""))
 
     def _newest(self, first: int, last: int, newest: Newest) -> Iterator[StoredLine]:
+        """Yield the newest lines of a range, without the bodies that lists do not show."""
         # Fields are sorted in a line, so the name comes right after the time, which ends with Z.
         mark = "" if newest.who is None else f'Z","who":{canonical_json(newest.who)},'
         numbers: list[int] = []

@@ -177,6 +177,7 @@ class LedgerInPostgres(LinesInSql):
     def _read(
         self, connection: psycopg.Connection, names: Sequence[str] | None, lookup: Lookup
     ) -> Snapshot:
+        """Read a snapshot in one read-only transaction."""
         with connection.pipeline():
             # Repeatable read: the statements must all see the same moment without a lock.
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -318,6 +319,7 @@ def turn_of(name: str) -> int:
 
 
 def _snapshot(now: Any, last: Any, texts: Any, *found: Any) -> Snapshot:  # noqa: ANN401 cursors of any row
+    """Make a snapshot of the rows that `_select` asked for."""
     number, line = last.fetchone() or (0, "")
     # A line may be found by its key and by its question; a dict keeps the first of equal rows.
     rows: dict[LineWithBody, None] = {}

@@ -180,6 +180,7 @@ class LedgerInSqlite(LinesInSql):
                     connection.execute("ROLLBACK")
 
     def _connection(self) -> sqlite3.Connection:
+        """Return the connection; open it first if there is none."""
         if self._held is None:
             with _OPENING:
                 self._open()

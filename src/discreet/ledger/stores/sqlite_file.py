@@ -96,6 +96,7 @@ def connect(path: Path, timeout: float) -> sqlite3.Connection:
 
 
 def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a database that is no ledger, or a ledger of a newer version."""
     kind = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if kind != APPLICATION:

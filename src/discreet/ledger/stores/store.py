@@ -222,6 +222,7 @@ class LinesInSql:
             yield from map(StoredLine._make, self._fetch(self.RANGE, (start, end)))
 
     def _newest(self, first: int, last: int, newest: Newest) -> Iterator[StoredLine]:
+        """Yield the newest lines of a range, without the bodies that lists do not show."""
         if newest.who is None:
             query = self.ALL_NEWEST
             whose = None

@@ -145,6 +145,7 @@ class MWEM:
         return Hypothesis(mean_belief if self.passes == 1 else belief)
 
     def _measured(self, true: int, bits: Bits | None) -> float:
+        """Return a count with noise, clamped to 0..total."""
         if self.noise == "gaussian":
             noisy = true + gaussian(self._variance, bits=bits)
         else:
@@ -166,6 +167,7 @@ class MWEM:
     def _learn(
         self, belief: Floats, rows: AnyArray, newest: int, known: dict[int, float]
     ) -> Floats:
+        """Return the belief after the newest measurement, and further passes over all so far."""
         belief = updated(belief, rows[newest], known[newest], self.total)
         for _ in range(self.passes - 1):
             for query, measured in known.items():
@@ -197,6 +199,7 @@ class MWEM:
 
 
 def _event(epsilon: Fraction, noise: Noise, rounds: int, neighbours: Neighbours) -> Repeated:
+    """Return the event of all rounds at ε: one selection and one measurement each."""
     selection = ExponentialSelection(epsilon, neighbours=neighbours)
     measurement: DiscreteGaussianNoise | DiscreteLaplaceNoise
     if noise == "gaussian":

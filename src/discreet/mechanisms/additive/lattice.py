@@ -135,6 +135,7 @@ class LatticeMechanism:
     def _law_of_release(
         self, law: Callable[..., Floats], x: object, value: float, *, whole: bool
     ) -> object:
+        """Evaluate a law of the noise at the distance of `x` from the value, as it is released."""
         # On a lattice of whole steps or coarser ones the sum is whole without rounding.
         rounds_to_whole = whole and self.exponent < 0
         centre = value if rounds_to_whole else round_to_lattice(value, self.exponent)
@@ -354,6 +355,7 @@ def _half_up(steps: int, bits: int) -> int:
 
 
 def _add_to_wholes(value: Integers, noise: Integers, exponent: int) -> Integers:
+    """Add noise to an array of integers, rounded half-up; results stay within int64."""
     bits = abs(exponent)
     if exponent < -_MAX_SHIFT:
         return value.copy()

@@ -213,6 +213,7 @@ class TruncatedGeometric:
         return evaluate(mass, x)
 
     def _mass(self, x: Floats, centre: int) -> Floats:
+        """Return the mass at `x` of a release around `centre`; each end has a whole tail."""
         h = self._step
         at_low = x == self.low
         at_end = at_low | (x == self.high)

@@ -82,6 +82,7 @@ def read_whole(value: object) -> int | Integers:
 
 
 def _integers(value: object, wanted: str) -> int | Integers:
+    """Read an int or an array of integers; refuse all else, saying what was `wanted`."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return int(value)
     value = _plain_array(value)
@@ -205,6 +206,7 @@ def read_budget(measure: object) -> Measure:
 
 
 def _is_zero(measure: Measure) -> bool:
+    """Return whether no finite noise keeps this budget."""
     match measure:
         case PureDP(epsilon=amount) | ZCDP(rho=amount) | GaussianDP(squared=amount):
             return amount == 0

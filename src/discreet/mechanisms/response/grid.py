@@ -152,6 +152,7 @@ class GridResponse:
         return float(reach.max())
 
     def _frequencies(self, n: int, counts: Floats) -> GridFrequencies:
+        """Return the estimated table of n people from the counts of the cells they told."""
         if self.score == "distance":
             inverse = np.linalg.inv(self.channel()).astype(np.float64)
             return GridFrequencies(n, counts, inverse, 0.0)
@@ -165,6 +166,7 @@ class GridResponse:
         return RandomizedResponse(self.side**2, epsilon=self.epsilon)
 
     def _read_cells(self, value: object) -> Integers:
+        """Read one (row, column), or an n × 2 array of them; refuse cells off the grid."""
         cells = np.asarray(value)
         # A plain pair is one cell; an array of one dimension is refused below.
         if cells.ndim == 1 and not isinstance(value, np.ndarray):

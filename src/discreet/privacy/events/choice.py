@@ -160,6 +160,7 @@ class Shuffled:
 def _read_sizes(
     outputs: int | None, inside: int | None, shared: int | None
 ) -> tuple[int | None, int | None, int | None]:
+    """Return the sizes of a two-level mechanism in lowest terms; refuse impossible ones."""
     if outputs is None and inside is None and shared is None:
         return None, None, None
     if outputs is None or inside is None or shared is None:

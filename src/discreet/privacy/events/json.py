@@ -185,6 +185,7 @@ def canonical(value: Event | Measure) -> bytes:
 
 
 def _write_event(event: Event, depth: int) -> Json:
+    """Write an event as JSON types; `depth` is how deep events may still be nested."""
     name = _EVENT_NAMES.get(type(event))
     if name is None:
         raise InvalidArgument(
@@ -232,6 +233,7 @@ def _read_head(data: object, tag: str, known: Mapping[str, object]) -> tuple[str
 
 
 def _read_fields(given: Json, fields: _Fields, name: str, depth: int) -> dict[str, Any]:
+    """Read all fields of an object; refuse missing and unknown ones."""
     expected = {_key(field) for field in fields}
     if given.keys() != expected:
         raise _wrong_fields(given, expected, name)
@@ -243,6 +245,7 @@ def _read_fields(given: Json, fields: _Fields, name: str, depth: int) -> dict[st
 
 
 def _wrong_fields(given: Json, expected: set[str], name: str) -> InvalidArgument:
+    """Return the refusal of an object with missing or unknown fields."""
     problems = list[str]()
     missing = sorted(expected - given.keys())
     if missing:
@@ -256,6 +259,7 @@ def _wrong_fields(given: Json, expected: set[str], name: str) -> InvalidArgument
 
 
 def _write(kind: str, value: Any, depth: int) -> object:  # noqa: ANN401 the kind says which type
+    """Write a field of this kind (see `_EVENTS`) as JSON types."""
     match kind:
         case "amount":
             return _text(value)
@@ -289,6 +293,7 @@ def _deeper(depth: int) -> int:
 
 
 def _text(amount: Fraction) -> str:
+    """Write an amount as exact text; refuse one of more than `LONGEST` digits."""
     longest_bits = max(amount.numerator.bit_length(), amount.denominator.bit_length())
     # A digit has more than 3 bits, so an amount that passes can be read back.
     if longest_bits > 3 * LONGEST:

@@ -50,6 +50,7 @@ def _square_price(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Am
 
 
 def _residue_price(parts: Flattened, left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
+    """Price the atoms one after the other, each by its residue charge at what is then left."""
     total = Fraction()
     for atom, times in parts.atoms:
         # The charge depends on the remaining part, so atoms are charged one after the other.

@@ -60,6 +60,7 @@ def _allowed_divergence(epsilon: float, delta: float, alphas: np.ndarray) -> np.
 
 
 def _capacity(terms: FilterTerms) -> Amounts:
+    """Return the divergences that may be spent in all; of (ε, δ) converted, downwards."""
     if isinstance(terms.budget, RenyiDP):
         return tuple(divergence for _, divergence in terms.budget.orders)
     delta = float(terms.tail)

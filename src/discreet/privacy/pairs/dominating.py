@@ -251,6 +251,7 @@ def _root(squared: Fraction) -> float:
 
 
 def _discrete(event: DiscreteGaussianNoise) -> LossPair:
+    """Return a pair for the discrete Gaussian: its own in one dimension, else a bound."""
     move = largest_move(event)
     if event.dimension == 1:
         return discrete_gauss(event.variance, move)
@@ -266,6 +267,7 @@ def _discrete(event: DiscreteGaussianNoise) -> LossPair:
 
 
 def _promised(measure: Measure) -> LossPair:
+    """Return the pair that dominates every event with this promise."""
     match measure:
         case PureDP():
             return _pure(measure.epsilon)
@@ -285,6 +287,7 @@ def _promised(measure: Measure) -> LossPair:
 
 
 def _renyi(measure: RenyiDP) -> LossPair:
+    """Return the pair that dominates every event with these Rényi divergences."""
     alphas: list[float] = []
     bounds: list[float] = []
     for alpha, epsilon in measure.orders:

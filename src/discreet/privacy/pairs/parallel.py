@@ -122,6 +122,7 @@ def _rank(part: Event) -> tuple[object, Fraction] | None:
 
 
 def _rank_promise(measure: Measure) -> tuple[object, Fraction] | None:
+    """Return `_rank` of an event that is a promise."""
     match measure:
         case PureDP():
             return "pure", measure.epsilon
@@ -191,6 +192,7 @@ def doubled(event: Event) -> Event:
 
 
 def _doubled_promise(measure: Measure) -> Measure:
+    """Return a promise to a group of two units; refuse it where none is known."""
     match measure:
         case ApproxDP():
             epsilon, delta = _twice(measure.epsilon, measure.delta)

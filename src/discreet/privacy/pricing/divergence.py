@@ -196,6 +196,7 @@ def sampled_gaussian_renyi(mu: float, rate: float, alphas: Array) -> Array:
 
 @lru_cache(maxsize=4096)
 def _sampled_cumulant(mu: float, rate: float, alpha: float) -> float:
+    """Return K(α − 1): a sum at whole orders, else an integral up to order 64, a chord beyond."""
     floor = math.floor(alpha)
     if alpha == floor:
         return _whole_order(mu, rate, floor)

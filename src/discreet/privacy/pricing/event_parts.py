@@ -113,6 +113,7 @@ def flatten(events: Events) -> Flattened:
 
 
 def _listed(events: object) -> tuple[Event, ...]:
+    """Return events as a tuple, after a check; one event gives a tuple of one."""
     if isinstance(events, Event):
         return (events,)
     if not isinstance(events, Iterable):

@@ -121,6 +121,7 @@ def range_square(epsilon: Fraction) -> Fraction:
 
 
 def _own_price(atom: Event) -> Fraction | None:
+    """Return μ² by the event's own law, rounded up; None if no such law is known."""
     match atom:
         case GaussianNoise():
             continuous = atom.squared_sensitivity / atom.variance

@@ -114,6 +114,7 @@ def delta_factor(epsilon: float, size: int) -> float:
 
 
 def _group_approximate(measure: ApproxDP, k: int) -> ApproxDP:
+    """Restate (ε, δ) for a group of k units; refuse it if the group's δ reaches 1."""
     epsilon = k * measure.epsilon
     if measure.delta == 0:
         return ApproxDP(epsilon, 0)
@@ -132,6 +133,7 @@ def _group_approximate(measure: ApproxDP, k: int) -> ApproxDP:
 
 
 def _group_renyi(measure: RenyiDP, k: int) -> RenyiDP:
+    """Restate a Rényi promise for a group of k units; refuse it if all orders are too low."""
     doublings = (k - 1).bit_length()
     min_order = 2 ** (doublings + 1)
     lowered: dict[Order, Number] = {}

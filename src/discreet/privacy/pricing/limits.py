@@ -139,6 +139,7 @@ def _amounts(event: events.Event) -> Iterator[tuple[str, Fraction, Fraction]]:
 
 
 def _other_amounts(event: events.Event) -> Iterator[tuple[str, Fraction, Fraction]]:
+    """List the amounts of events other than additive noise."""
     match event:
         case (
             events.ExponentialSelection()
@@ -168,6 +169,7 @@ def _other_amounts(event: events.Event) -> Iterator[tuple[str, Fraction, Fractio
 
 
 def _promised_amounts(event: events.Promise) -> Iterator[tuple[str, Fraction, Fraction]]:
+    """List the amounts of an event that is a promise."""
     match event.measure:
         case (
             PureDP(epsilon=amount)

@@ -126,6 +126,7 @@ def _response_law(epsilon: float, options: int) -> tuple[Array, Array]:
 
 
 def _laplace_law(ratio: float, steps: int) -> tuple[Array, Array]:
+    """Return losses and weights of Laplace noise with Δ1/b = ratio; `steps` 0 is continuous."""
     if steps == 0 or steps > _MAX_LATTICE_STEPS:
         nodes, node_weights = legendre(_QUADRATURE_POINTS)
         inner = ratio * nodes

@@ -56,6 +56,7 @@ def price_pure(events: Events) -> Fraction | None:
 
 
 def _price_atom(atom: Event) -> Fraction | None:
+    """Return the pure ε of one atom; None if it has none."""
     price: Fraction | None = None
     match atom:
         case LaplaceNoise() | DiscreteLaplaceNoise():

@@ -102,6 +102,7 @@ def price_order(events: Events, alpha: Fraction) -> Fraction | None:
 
 
 def _price_atom_at(atom: Event, alpha: Fraction) -> Fraction | None:
+    """Return the divergence of one atom at one order; None if none is known."""
     match atom:
         case GaussianNoise() | Promise(measure=ZCDP() | GaussianDP()):
             rho = price_zcdp(atom)
@@ -161,6 +162,7 @@ def _price_atom(atom: Event, alphas: Array) -> Array:
 
 
 def _own_price(atom: Event, alphas: Array) -> Array | None:
+    """Return the divergences by the atom's own law; None if no such law is known."""
     amount: Array | None = None
     match atom:
         case LaplaceNoise() | DiscreteLaplaceNoise() | TruncatedGeometricNoise():
@@ -183,6 +185,7 @@ def _own_price(atom: Event, alphas: Array) -> Array | None:
 
 
 def _sampled(atom: Sampled, alphas: Array) -> Array | None:
+    """Return the divergences of a sampled event by its μ; None if that is unknown or too large."""
     square = price_gdp(atom.event)
     if square is None or square > _MAX_SAMPLED_SQUARE:
         return None

@@ -165,6 +165,7 @@ def _price_atom(atom: Event) -> Fraction | None:
 
 
 def _own_price(atom: Event) -> Fraction | None:
+    """Return ρ by the atom's own law; None if no such law is known."""
     price: Fraction | None = None
     match atom:
         case GaussianNoise():
@@ -260,6 +261,8 @@ def delta(rho: float, epsilon: float) -> float:
 
 
 def _log_delta(rho: float, epsilon: float) -> float:
+    """Return ln δ(ε) of ρ-zCDP at the best order; 0 where nothing is promised."""
+
     def slope(lam: float) -> float:
         if not lam:
             return math.inf

@@ -141,6 +141,7 @@ def two_level_pair(event: Shuffled, depth: int = DEPTH) -> Atoms | None:
 
 
 def _clones(epsilon: Fraction, n: int, depth: int = DEPTH) -> Counters:
+    """Return the cases of the clones: one row, with a column for each run of numbers c."""
     people = min(n, MAX_PEOPLE)
     # e^ε rounds up: larger slopes and fewer clones, both of which dominate.
     growth = up(math.exp(float(epsilon)), EXP_MARGIN)

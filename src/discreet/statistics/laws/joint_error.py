@@ -147,6 +147,7 @@ def _moment(
     most: float,
     sample: bool,
 ) -> float:
+    """Bound the error of a variance or covariance over some cells of weights (`_cells`)."""
     # Union bound over three noises of second order: of both sums and of the rows.
     third = beta * _ASIDE / 3
     far_rows = line_reach(noises, lines.rows, third)

@@ -177,6 +177,7 @@ def _names(expressions: tuple[Expression, ...], shape: _Shape) -> tuple[str, ...
 
 @lru_cache(maxsize=1024)
 def _form(shape: _Shape, powers: tuple[int | None, ...]) -> tuple[Fraction, ...]:
+    """Return the weights of `Partition.form` for columns of this shape."""
     weights = []
     for place in _places(shape):
         weight = Fraction(1)

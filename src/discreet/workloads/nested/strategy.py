@@ -80,6 +80,7 @@ class NestedStrategy:
         return tuple(self._block(depth, keys) for depth, keys in self.parts)
 
     def _block(self, depth: int, keys: KeySet) -> Block:
+        """Return the norms of one measured block: level `depth` by some keys."""
         sizes = shape_of(self.workload.sizes, keys)
         rows = self.workload.tree.sizes[depth] * math.prod(sizes)
         if not self.contrasts or not keys:

@@ -62,6 +62,7 @@ def denoised(
 
 
 def _pair(estimate: ComponentEstimate, pair: tuple[int, int], start: Floats) -> Floats:
+    """Return the denoised table of one measured pair, with the sum of `start`."""
     noisy = estimate.table(pair).values
     deviation = math.sqrt(estimate.variances[pair])
     low_rank = start + shrunk(_centred(noisy - start), deviation)
