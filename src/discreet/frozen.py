@@ -96,7 +96,10 @@ def _made(body: type, init: bool, shown: bool, compared: bool) -> type:
 
 
 def _init(made: type, known: tuple[Field[Any], ...]) -> Callable[..., None]:
-    """Return `__init__`, compiled: it sets fields through their slots, which nothing refuses."""
+    """Compile and return `__init__`; it sets fields by the descriptors of their slots.
+
+    Those set a value also where `__setattr__` refuses to.
+    """
     given = sorted((part for part in known if part.init), key=lambda part: part.kw_only is True)
     words, lines, kept = ["self"], [], {}
     for part in given:

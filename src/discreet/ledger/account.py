@@ -164,7 +164,11 @@ class Account:
         return _worst([used for _, used in self.rows()]).under(fixed)
 
     def each(self, filter: Filter, part: str | None) -> list[Filter]:  # noqa: A002
-        """Return the filters that must all admit an event on a part, or on all the data."""
+        """Return the filters that must all admit an event on a part, or on all the data (None).
+
+        These are one filter for each row that the event touches. Under "replace" and with blocks it
+        is a single filter with the worst amounts.
+        """
         fixed = self._fixed(filter)
         if self.reach is not None:
             return [self.under(filter, part)]
@@ -223,7 +227,10 @@ class Account:
         return replace(self, common=full, parts=parts)
 
     def _worst_person(self, reach: Reach, part: str | None) -> Used:
-        """Return the largest amounts of any person who may count in an interval of blocks."""
+        """Return the largest amounts charged to any person who may count in some of these blocks.
+
+        `part` names the interval of blocks; None stands for all.
+        """
         within = OPEN if part is None else read_interval(part)
         intervals = [(read_interval(name), used) for name, used in self.parts]
         amounts = []
@@ -278,7 +285,7 @@ class Account:
 
 
 def _worst(rows: Sequence[Used]) -> Used:
-    """Return the largest of each amount of all rows."""
+    """Return a row in which each amount is the largest of that amount in all rows."""
     columns = zip(*(used.amounts for used in rows), strict=True)
     amounts = tuple(max(column) for column in columns)
     leaked = max(used.leaked for used in rows)
@@ -286,7 +293,10 @@ def _worst(rows: Sequence[Used]) -> Used:
 
 
 def _worst_sum(rows: Sequence[Used]) -> tuple[Sum, ...]:
-    """Return the largest Σε of all rows: None once a row has none, empty if no row keeps sums."""
+    """Return the field `added` of the worst row: the largest Σε.
+
+    It is (None,) if some row has no usable sum, and empty if no row stores sums.
+    """
     if not any(used.added for used in rows):
         return ()
     sums: list[Fraction] = []
@@ -345,7 +355,7 @@ def _charge_together(
 
 
 def _charge_row(used: Used, filter: Filter, event: Event) -> Used:  # noqa: A002
-    """Return one row after an event; raise BudgetExceeded if its filter does not admit it."""
+    """Return a row after an event; raise BudgetExceeded if `filter`, so far spent, refuses it."""
     before = used.under(filter)
     price = before.cost(event)
     after = before.after(event)

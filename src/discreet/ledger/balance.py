@@ -119,7 +119,7 @@ def spent_share(filter: Filter) -> float:  # noqa: A002 the field's own term
 
 
 def _filters(books: Books, part: str | None, *, own: bool) -> Sequence[Filter]:
-    """Return all filters that a question must pass."""
+    """Return all filters that must admit a question: the budget's, with `own` the allowance's too."""
     budget = books.terms.filter
     filters = books.everyone.each(budget, part)
     if own:
@@ -129,7 +129,7 @@ def _filters(books: Books, part: str | None, *, own: bool) -> Sequence[Filter]:
 
 
 def _least(remaining: Sequence[RemainingBudget]) -> RemainingBudget:
-    """Return the smallest of each number: a question must fit all filters."""
+    """Return the smallest of each number, since a question must fit all filters."""
     mus = [each.mu.squared for each in remaining if each.mu is not None]
     return replace(
         remaining[0],

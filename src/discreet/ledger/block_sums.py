@@ -74,7 +74,10 @@ def largest_sum(charged: Sequence[Charged], reach: Reach, within: Interval) -> F
 
 
 def _largest_in_a_row(charged: Sequence[Charged], stays: int, within: Interval) -> Fraction:
-    """Return the largest sum over windows of blocks in a row that meet an interval."""
+    """Return the largest sum of charges that meet a window of `stays` blocks in a row.
+
+    Only windows that meet the interval `within` are looked at.
+    """
     first_start = within[0] - stays + 1
     last_start = within[1]
     changes: dict[float, Fraction] = defaultdict(Fraction)
@@ -94,7 +97,7 @@ def _largest_in_a_row(charged: Sequence[Charged], stays: int, within: Interval) 
 
 
 def _largest_of_any(charged: Sequence[Charged], most: int, within: Interval) -> Fraction:
-    """Return the largest sum over sets of so many blocks, one of which is in an interval."""
+    """Return the largest sum of charges that meet a set of `most` blocks, one in `within`."""
     unit = lcm(*(amount.denominator for _, amount in charged))
     weights = [(interval, int(amount * unit)) for interval, amount in charged]
     # A charge on `within` that is worth more than all others: the best set is sure to meet it.
@@ -117,7 +120,10 @@ def _largest_of_any(charged: Sequence[Charged], most: int, within: Interval) -> 
 def _gained(
     weights: Sequence[tuple[Interval, int]], ends: Sequence[float], place: int, exact: type
 ) -> np.ndarray:
-    """Return what the block at an end adds to sets that end at each earlier one, or to none."""
+    """Return the weight that block ends[place] adds to a set of blocks, by the set's last block.
+
+    Entry 0 is for the empty set, entry i + 1 for sets whose last block is ends[i].
+    """
     gains: np.ndarray = np.zeros(place + 1, dtype=exact)
     end = ends[place]
     for (first, last), weight in weights:

@@ -179,7 +179,7 @@ def _after(
     part: str | None,
     whose: str,
 ) -> Account:
-    """Charge an account; a refusal says whose budget has no room."""
+    """Return the account after a charge; a refusal begins with `whose` budget has no room."""
     try:
         return account.after(filter, event, part)
     except BudgetExceeded as refusal:

@@ -213,7 +213,10 @@ def settlement_for_asker(
 
 
 def _again_of(who: str, charge: Entry, entries: Sequence[EntryWithBody]) -> Entry | None:
-    """Return the `again` by which a person has paid for the charge of another person."""
+    """Return the `again` by which `who` has paid for another person's charge, or None.
+
+    An `again` that has ended, because it was stopped, does not count.
+    """
     for entry, _ in entries:
         repeats = entry.kind == "again" and entry.refers == charge.number
         if not repeats or entry.who != who:
@@ -380,7 +383,10 @@ def pending_charge(snapshot: Snapshot, who: str, window: Window | None) -> Entry
 
 
 def is_behind(answer: EntryWithBody, snapshot: Snapshot) -> bool:
-    """Return whether an answer was left out when the ledger was imported from an export."""
+    """Return whether an answer's body is missing because an export without answers was imported.
+
+    A missing body of a later entry is not excused: reading it is refused elsewhere.
+    """
     entry, body = answer
     if body is not None:
         return False
@@ -389,7 +395,7 @@ def is_behind(answer: EntryWithBody, snapshot: Snapshot) -> bool:
 
 
 def is_present(charge: Entry, snapshot: Snapshot, window: Window | None) -> bool:
-    """Return whether a charge counts in the present window."""
+    """Return whether a charge counts in the present window; always True without windows."""
     if window is None:
         return True
     now = stamp(snapshot.now, last_of(snapshot).time)

@@ -168,7 +168,7 @@ def read_line(line: str) -> Entry:
 
 
 def _parse(line: str) -> Json:
-    """Return the fields of a line, each checked for its type."""
+    """Read a line as JSON; refuse wrong fields, formats and types, with LedgerCorrupt."""
     try:
         data = json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, TypeError, RecursionError):

@@ -136,7 +136,11 @@ def open_store(where: object, name: str, wait: float = WAIT) -> LedgerStore:
 
 
 def _terms(store: LedgerStore, budget: Measure | None, wanted: _Wanted) -> Charter:
-    """Return the terms of the ledger that exists, or write those of a new one."""
+    """Return the terms of the ledger in a store; make the ledger if there is none.
+
+    Refuses: InvalidArgument for given terms that differ, and for a new ledger without a budget;
+    LedgerConflict for a store that is reserved for a move.
+    """
     names = (*names_for(_NOBODY), DRAFT)
     snapshot = store.read(names)
     if not snapshot.number:
@@ -186,7 +190,7 @@ def first_page(terms: Charter, snapshot: Snapshot) -> Page:
 
 
 def _compare(stored: Charter, budget: Measure | None, wanted: _Wanted) -> None:
-    """Refuse given terms that differ from those of the ledger."""
+    """Refuse given terms that differ from those of the ledger; None is not given."""
     rules = stored.filter.terms
     delta = None if wanted["delta"] is None else rational(wanted["delta"], "delta")
     orders = _read_orders(wanted["orders"])

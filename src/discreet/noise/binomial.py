@@ -77,7 +77,7 @@ class BinomialLaw:
             start += 1 << self.shift
 
     def _ratio(self, x: int, base: int, precision: int) -> Bounds:
-        """Bound weight(x)/weight(base), in units of 2^-precision, base nearer to 0."""
+        """Bound weight(x)/weight(base), in units of 2^-precision; `base` is no further from 0."""
         middle = self.trials // 2
         if not -middle <= x <= self.trials - middle:
             return 0, 0

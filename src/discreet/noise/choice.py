@@ -62,7 +62,7 @@ def _draw_narrow(cumulated: Integers, count: int, draw: RandomWords) -> Integers
 
 
 def _draw_wide(cumulated: list[int], count: int, draw: RandomWords) -> Integers:
-    """Search integers too wide for NumPy."""
+    """Draw `count` indices by cumulated weights that are too wide for 64 bits."""
     drawn = np.empty(count, dtype=np.int64)
     for slot in range(count):
         unit = wide(cumulated[-1], draw)

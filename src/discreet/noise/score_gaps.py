@@ -82,7 +82,7 @@ class Scores:
         return gap * factor
 
     def _gap(self, part: AnyArray, best: Any) -> AnyArray:  # noqa: ANN401
-        """Subtract in the order that is never negative.
+        """Return |best − score| of some scores, subtracted in the order that is never negative.
 
         64-bit integers may wrap: the result is to be read as unsigned.
         """

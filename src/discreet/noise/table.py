@@ -180,7 +180,7 @@ def _floors(law: Law, width: int) -> tuple[list[int], list[int]]:
 
 
 def _lookup(widths: Widths, low: Unsigned, high: Unsigned, cells: Integers) -> NDArray[np.int16]:
-    """Spread the cells over all first words; mark those that a threshold cuts."""
+    """Return the look-up table: the cell of every first word, or CUT where a threshold cuts it."""
     more_bits = np.uint64(widths.word - widths.top)
     below = (low >> more_bits).astype(np.int64)
     above = (high >> more_bits).astype(np.int64)

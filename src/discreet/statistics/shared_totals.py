@@ -343,7 +343,7 @@ def _rounded_down(column: PartitionColumn) -> PartitionColumn:
 
 
 def _max_steps(degrees: Mapping[Expression, int], basis: Basis) -> dict[Expression, int]:
-    """Divide the limit on counted steps among columns.
+    """Return the most steps of each column's grid, such that their product keeps the limit.
 
     Columns with few steps come first and leave the remaining bits to the others.
     """

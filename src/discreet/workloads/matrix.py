@@ -205,7 +205,10 @@ def _product(rows: Integers, cells: Integers) -> Integers:
 
 
 def _sums_strategy(line: RunningTotals, name: str, own: Integers, sums: Integers) -> SumsStrategy:
-    """Return a strategy of cells and sums, with the error of its whole numbers (Woodbury)."""
+    """Return the strategy that measures every cell times `own`, and the weighted sums `sums`.
+
+    Its error factors follow from the Woodbury identity, without a matrix of n² numbers.
+    """
     scaled = sums / own
     outer = np.eye(len(sums)) + scaled @ scaled.T
     inner = np.asarray(np.linalg.inv(outer), dtype=np.float64)
@@ -282,7 +285,7 @@ def _best_counts(workload: Counts) -> Integers:
 
 
 def line_strategies(line: RunningTotals, *, laplace: bool) -> list[MatrixStrategy | SumsStrategy]:
-    """Return the strategies of running totals to compare; the last one has the least error."""
+    """Return the strategies of running totals to compare: the histogram, then the best one known."""
     ones = np.ones(line.size, dtype=np.int64)
     no_sums = np.zeros((0, line.size), dtype=np.int64)
     histogram = _sums_strategy(line, "histogram", ones, no_sums)

@@ -263,7 +263,7 @@ class StrategyPlan:
 
 @lru_cache(maxsize=8)
 def _bins(strategy: ByMatrix) -> tuple[Floats, Floats]:
-    """Return binned weights by count or running total, and the number of weights in each bin."""
+    """Return for every sum asked the largest weight and the number of weights of each bin."""
     most: list[Floats] = []
     counts: list[Floats] = []
     for rows in asked_weights(strategy):

@@ -177,7 +177,7 @@ def _gaussian(
 
 
 def _fits(noise: DiscreteGaussian, budget: ZCDP | GaussianDP, square: Fraction) -> bool:
-    """Return whether the price of the noise fits: by its parameters for ρ; checked under μ²."""
+    """Return whether the noise costs at most μ² = `square`; under ρ it fits by its parameters."""
     if isinstance(budget, ZCDP):
         return True
     price = price_gdp(noise.event) or square + 1

@@ -76,7 +76,10 @@ class SumLaw:
 
 
 def binned(weights: Floats, counts: Floats) -> tuple[Floats, Floats]:
-    """Return for every row of weights the largest of each of 64 bins, and its number of terms."""
+    """Put the weights of every row into 64 bins by size.
+
+    Returns the largest weight of each bin, and the number of terms in it.
+    """
     sizes = np.abs(weights)
     most = np.maximum(sizes.max(axis=1, initial=0.0), _TINY)[:, None]
     # A weight of 0 has an infinite logarithm: it falls into the last bin and counts 0 times.

@@ -106,7 +106,11 @@ def move_ledger(
 
 
 def _draft(source: LedgerStore, target: LedgerStore) -> str:
-    """Step 1: reserve the target and return its token; the same ledger finds its draft again."""
+    """Step 1: write a draft with a secret token to the target, and return the token.
+
+    If an earlier call of the same move has written one, its token is returned. A draft of another
+    ledger is refused, with LedgerConflict.
+    """
     upgrade_store(source)
     first = next(iter(source.lines(1, 1)))
     # The hash of the first entry identifies a ledger: it covers the terms and the time.
@@ -134,7 +138,10 @@ def empty_target(target: Snapshot) -> bool:
 
 
 def _close(source: LedgerStore, token: str, label: str) -> Entry:
-    """Step 2: verify the source and write its last entry; another process may have closed it."""
+    """Step 2: verify the source and write its `close` entry, with the hash of the token.
+
+    Returns the last entry; if another process has closed the ledger meanwhile, that one's.
+    """
 
     def make(_: ChainReplay, last: Entry, snapshot: Snapshot) -> Page | None:
         if last.kind == "close":

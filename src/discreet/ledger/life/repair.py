@@ -54,7 +54,7 @@ def repair_ledger(
 
 
 def _repair_loss(where: str | os.PathLike[str]) -> Page | None:
-    """Accept the loss of entries in a file."""
+    """Write the `repair` entry of a SQLite file whose last entries are lost; return its page."""
     store = LedgerInSqlite(where, timeout=WAIT, whole=False)
     # Read before the repair is written, which notes its own, smaller number.
     noted = noted_end(store.path)
@@ -65,7 +65,11 @@ def _repair_loss(where: str | os.PathLike[str]) -> Page | None:
 
 
 def _clock_page(replay: ChainReplay, last: Entry, snapshot: Snapshot) -> Page:
-    """Return the page that sets the time of the ledger back to the present."""
+    """Return the page of a `repair` entry at the present time, after entries with a future time.
+
+    Refuses: LedgerConflict for a closed ledger; InvalidArgument if the last entry is at most five
+    seconds ahead.
+    """
     if last.kind == "close":
         raise closed(last)
     ahead = read_time(last.time) - snapshot.now

@@ -160,7 +160,10 @@ class ChainReplay:
             raise LedgerCorrupt(f"entry {number} was written after the ledger was closed")
 
     def _check_body(self, entry: Entry, body: str | None) -> None:
-        """Check a body against its hash; record a missing one, unless an export left it out."""
+        """Check a body against the hash in its entry; record the entry if its body is missing.
+
+        A `resume` entry of an import without answers clears the record of all entries before it.
+        """
         needs_body = entry.kind == "answer" or entry.body_hash is not None
         if body is None and needs_body:
             self.missing_bodies.add(entry.number)
@@ -187,7 +190,7 @@ class ChainReplay:
         self.made = made
 
     def _rebuild_tree(self, entry: Entry) -> None:
-        """Begin the account tree where the ledger does, and build it anew after a repair."""
+        """Build the account tree from all accounts; ledgers of 0.1.0 have one after the upgrade."""
         repair, behind = tree_numbers(self.tree or {})
         if entry.kind == "repair":
             repair = entry.number
@@ -266,7 +269,11 @@ class ChainReplay:
         return replace(after, terms=books.terms, allowances=books.allowances)
 
     def _check_ends(self, entry: Entry) -> None:
-        """Record a charge or its end: at most one answer, after it, of the same person and key."""
+        """Record a charge, or check and record its end: an answer, a failure or an `again`.
+
+        An end refers to an earlier charge of the same person and key. A charge has at most one
+        answer, which may follow a failure.
+        """
         if entry.kind == "charge":
             self.charges[entry.number] = (entry.who, entry.key)
             self.prices[entry.number] = _priced(entry)

@@ -163,7 +163,7 @@ def read_history(
 
 
 def _selected(chunk: Sequence[EntryWithBody], who: str | None, kinds: Kinds) -> list[EntryWithBody]:
-    """Return the entries of a person and of some kinds, each with its body."""
+    """Return those of a chunk's entries that are of this person and of these kinds; None is all."""
     selected: list[EntryWithBody] = []
     for entry, body in chunk:
         # The store selects by text or by a prefix of the name; the entry itself decides.

@@ -47,7 +47,12 @@ def verify_store(
 def replay_store(
     store: LedgerStore, progress: Progress | None = None, checkpoint: Checkpoint | None = None
 ) -> ChainReplay:
-    """Replay the chain of a store and compare it with the books; return the replay."""
+    """Replay the chain of a store, compare it with the stored books, and return the replay.
+
+    `progress(number, last)` is called after every 1,000 entries and at the last.
+
+    Refuses: a chain or books that do not hold, with LedgerCorrupt.
+    """
     # One snapshot has the last entry and the books: later charges are not seen.
     end = store.read(None)
     last_of(end)
@@ -79,7 +84,7 @@ def _replay(
     *,
     bodies: bool,
 ) -> None:
-    """Take all lines into a replay; check keys, the checkpoint and the last number."""
+    """Step a replay through all lines; check stored keys, the checkpoint and the last number."""
     _check_checkpoint(checkpoint)
     for stored in lines:
         check_body = bodies or stored.body is not None

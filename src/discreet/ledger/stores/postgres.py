@@ -216,7 +216,7 @@ class LedgerInPostgres(LinesInSql):
         return cursors
 
     def _write(self, connection: psycopg.Connection, page: Page) -> None:
-        """Write and commit in one round trip; the server rolls back a client that stalls."""
+        """Write a page and commit, in one round trip; an error rolls all of it back."""
         failpoints.passed(f"{step_of(page.entry)}:written")
         with connection.pipeline():
             for entry, body in page.entries:
@@ -247,7 +247,10 @@ class LedgerInPostgres(LinesInSql):
         self._has_tables = True
 
     def _make_indexes(self, connection: psycopg.Connection) -> None:
-        """Make the indexes that tables of 0.1.0 lack; without the privilege reads are slower."""
+        """Make the indexes that tables of 0.1.0 lack.
+
+        A role that may not make them goes on without: reads are then slower.
+        """
         if self._has_indexes:
             return
         row = connection.execute(_INDEXED).fetchone()

@@ -56,7 +56,10 @@ class BoundedConnection(psycopg.Connection[Any]):
 
 
 def connect(dsn: str, seconds: float, **timeouts: object) -> BoundedConnection:
-    """Connect; every statement is answered within these seconds, or the connection is given up."""
+    """Connect; a statement that is not answered within `seconds` closes the connection.
+
+    `timeouts` are parameters of libpq; those in the connection string take precedence.
+    """
     options: dict[str, Any] = _TIMEOUTS | timeouts | connection_facts(dsn)
     # Nothing is prepared: after a pipeline that fails, the driver believes in prepared statements
     # that the server has never seen.

@@ -148,7 +148,7 @@ class PlaceWeights:
         return 2 + (sixteenth < 8)
 
     def _log_growth(self, nearer: int) -> int:
-        """Return log2 of a weight where a doubling begins, `nearer` doublings below the bound's."""
+        """Return log2 of the growth of weights over `nearer` doublings below that of the bound."""
         last_doubling, _ = self._bound_doubling
         gentle = min(nearer, self._gentle_doublings() - 1)
         steep = nearer - gentle

@@ -176,9 +176,12 @@ def ranks_beyond(
 
 
 def outcome_depths(low: Sequence[int], high: Sequence[int], slack: int) -> list[int]:
-    """Return the depth of every outcome, with `slack` ranks to spare.
+    """Return the depth of every outcome: by how many ranks it misses the best, 0 for a best one.
 
-    In this order: each distance both ways, downwards, upwards; then all both ways.
+    `low` and `high` say for each distance by how many ranks that end lies beyond its aim; a side
+    without an aim is empty. A best outcome has `slack` ranks to spare. Outcomes are in this order:
+    every distance for both ends, for the lower end alone, for the upper end alone; then no end (the
+    whole stretch).
     """
     low_all = max(0, low[-1] - slack) if low else 0
     high_all = max(0, high[-1] - slack) if high else 0
@@ -192,7 +195,7 @@ def outcome_depths(low: Sequence[int], high: Sequence[int], slack: int) -> list[
 
 
 def _depths_of_side(ranks: Sequence[int], slack: int, least: int) -> list[int]:
-    """Return the depths of all distances in one direction, at least `least`."""
+    """Return the depth of every distance of one side, at least `least`; see `outcome_depths`."""
     if not ranks:
         return []
     found = [max(slack - ranks[0], least)]

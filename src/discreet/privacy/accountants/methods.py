@@ -140,7 +140,7 @@ def _is_divergence_promise(atom: Event) -> bool:
 
 
 def _basic(parts: Flattened) -> Method | None:
-    """Price by basic composition: one point of the curve, exact."""
+    """Price by basic composition: one point (Σε, Σδ) of the curve, computed exactly."""
     total = price_approx(parts)
     if total is None:
         return None

@@ -77,7 +77,7 @@ def single_prices(atom: Event) -> tuple[Prices, Prices] | None:
 
 
 def _own_pairs(atom: Event) -> Directions | None:
-    """Return the pairs of an event that is one part, once; None for others."""
+    """Return the dominating pairs of an event that has its own; None for all other events."""
     try:
         parts = parts_of(atom)
         if [times for _, times in parts] != [1]:

@@ -97,7 +97,10 @@ def _sequence(parts: Flattened) -> Event:
 
 
 def _touched_parts(event: Parallel) -> Event:
-    """Return the costliest part; under replace moved twice if it is noise, else with the next."""
+    """Return the event of the costliest part, by its ρ.
+
+    Under replace it is moved twice if it is noise; else it is followed by the next costliest part.
+    """
 
     def cost(part: Event) -> Fraction:
         return price_zcdp(part) or Fraction()

@@ -198,6 +198,7 @@ def _write_event(event: Event, depth: int) -> Json:
 
 
 def _read_event(data: object, depth: int) -> Event:
+    """Read an event in which further events may be nested `depth` deep."""
     name, given = _read_head(data, "event", _EVENTS)
     cls, fields = _EVENTS[name]
     make: Callable[..., Event] = cls

@@ -396,7 +396,10 @@ class Filter:
         return FilterPrice(amounts, leak, added, key_leak(event))
 
     def _amounts(self, parts: Flattened, added: Sum) -> tuple[Amounts | None, Fraction]:
-        """Price an event by the kind's own rule; None if only the sum has a price for it."""
+        """Return the event's amounts and leak by the rule of the kind.
+
+        The amounts are None if that rule has no price for the event, but the rule of sums has.
+        """
         try:
             return rule_of(self.kind).price(parts, self._left(), self.terms.orders)
         except InvalidArgument:

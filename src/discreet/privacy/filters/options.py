@@ -65,7 +65,7 @@ def read_kind(budget: Measure, kind: FilterKind | None) -> FilterKind:
 
 
 def _default_kind(budget: Measure) -> FilterKind:
-    """Return the kind of filter that admits most under a budget."""
+    """Return the kind that is opened by default: the one that usually admits most."""
     match budget:
         case PureDP():
             return "pure"

@@ -288,7 +288,7 @@ def cost(atom: Event, left: Fraction) -> Fraction | None:
 
 
 def _parallel_cost(atom: Parallel, left: Fraction) -> Fraction | None:
-    """Return the cost of the worst part: one unit is in one part, so it is enough for each."""
+    """Return the largest cost of any part, since one unit is in one part; None without a price."""
     worst = Fraction()
     for part in atom.parts:
         flattened = flatten(part)

@@ -119,7 +119,7 @@ def _q_masses(p: Array, losses: Array) -> Array:
 
 
 def _sums_between(mass: Array, ends: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Array:
-    """Sum masses up to the first end, between the ends, and after the last one."""
+    """Return sums of masses: up to index ends[0], between neighbouring ends, and after the last."""
     padded = np.append(mass, 0.0)
     starts = np.concatenate(([0], ends))
     stops = np.concatenate((ends, [len(mass)]))

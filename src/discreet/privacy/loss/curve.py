@@ -81,6 +81,7 @@ def _point(epsilon: Fraction | float, delta: Value) -> Point:
 
 
 def _loss(epsilon: Fraction | float) -> Decimal:
+    """Return an ε as a decimal of sixty digits; refuse one beyond ±1e18."""
     if abs(float(epsilon)) > 1e18:
         raise InvalidArgument(
             "a curve is not followed numerically beyond a loss of 1e18; add more noise"

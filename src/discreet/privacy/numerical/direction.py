@@ -405,7 +405,7 @@ class DirectionBounds:
         return grids
 
     def _evidence(self, profile: Profile, grids: list[LossGrid]) -> Composed:
-        """Add up everything that was given up in the grids."""
+        """Return the composition with bounds on all changes by the grids: tops, shifts, splits."""
         step = grids[0].step
         log_kept = []
         errors = []

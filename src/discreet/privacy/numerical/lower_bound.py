@@ -161,7 +161,7 @@ def exceeds(evidence: Proof, epsilon: float, delta: float) -> bool:
 
 
 def _hull(curve: Array, value: float, half: float) -> Array:
-    """Return the hull of a convex falling curve and a point below its middle.
+    """Return the convex hull of a falling curve and the point (middle, `value`) below it.
 
     Entries run from high ε to low ε, in half steps.
     """

@@ -145,7 +145,7 @@ def _golden_section(bound: Callable[[float], float], low: float, high: float) ->
 
 
 def _rough_copy(pair: LossPair, tail: float) -> tuple[Array, Array]:
-    """Return a few losses and P-masses that resemble a pair."""
+    """Return at most 77 losses and P-masses that resemble a pair; a pair of few atoms as it is."""
     if isinstance(pair, Atoms) and len(pair.p) <= COARSE:
         return pair.losses, pair.p
     low, high = pair.span(tail)

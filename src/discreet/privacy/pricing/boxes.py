@@ -83,7 +83,7 @@ def atom_box(atom: Event) -> Box | None:
 
 
 def _parallel_box(atom: Parallel) -> Box | None:
-    """Take the largest ε and δ of the parts; under replace, of a group of two in the worst part."""
+    """Return the largest ε and δ of the parts, under replace those of a group of two; else None."""
     epsilon = Fraction()
     delta = Fraction()
     for part in set(atom.parts):

@@ -47,7 +47,7 @@ def unclamped(event: Event) -> Event:
 
 
 def unclamped_twins(parts: tuple[Event, ...]) -> list[Event]:
-    """Take the clamp off parts that occur twice.
+    """Return the parts, without clamps where a part occurs more than once.
 
     One answer moves by its range at most, two of them by that each.
     """

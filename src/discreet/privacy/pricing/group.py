@@ -169,7 +169,7 @@ def regrouped(event: Event, size: int, promised: Promised) -> Event:
 
 
 def additive(event: Event, k: int) -> Event | None:
-    """Let the answer move k times as far, for noise or an exponential selection; else None."""
+    """Return the event whose answer moves k times as far; None if no such event is known."""
     near = event.neighbours
     grown: Event | None = None
     match event:

@@ -115,7 +115,7 @@ def _price_atom_at(atom: Event, alpha: Fraction) -> Fraction | None:
 
 
 def _promised_exactly(measure: RenyiDP, alpha: Fraction) -> Fraction | None:
-    """Read a Rényi promise at one order in exact rationals; see `promised_renyi`."""
+    """Return `promised_renyi` at one order in exact rationals; None beyond the last order."""
     low = Fraction()
     low_cumulant = Fraction()
     for order, amount in measure.orders:
@@ -231,7 +231,7 @@ def _parallel(atom: Parallel, alphas: Array) -> Array:
 
 
 def promised_renyi(measure: RenyiDP, alphas: Array) -> Array:
-    """Read a Rényi promise between its orders.
+    """Return the divergences that a Rényi promise implies at some orders, infinite beyond its last.
 
     λε(1+λ) is convex in λ and 0 at 0, so chords bound it; beyond the last order nothing does.
 

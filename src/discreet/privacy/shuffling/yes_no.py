@@ -68,9 +68,10 @@ def yes_no_delta(epsilon: Fraction, n: int, at: float) -> float:
 
 
 def _laws(epsilon: Fraction, n: int) -> list[tuple[Array, Array]]:
-    """List the laws of the number of "yes" under both values of the person.
+    """List pairs (P, Q): the laws of the number of "yes" under both values of the person.
 
-    There are two for each run, one for each direction.
+    There are two pairs for each run of t (the number of others who hold "yes"), one for each
+    direction.
     """
     others = min(n, MAX_PEOPLE) - 1
     # e^ε rounds up: answers that are easier to tell apart dominate.
@@ -89,7 +90,7 @@ def _laws(epsilon: Fraction, n: int) -> list[tuple[Array, Array]]:
 
 
 def _worst_curve(laws: list[tuple[Array, Array]], grid: Array, n: int) -> Array:
-    """Bound the largest of their curves on a grid of ε."""
+    """Bound the largest of the privacy curves of these pairs of laws, on a grid of ε."""
     # Relative error of a chance: p is right to 2^-52, so Bin(n, p) to about 2n·2^-52; two laws
     # are convolved and one is mixed, hence three times.
     people = min(n, MAX_PEOPLE)

@@ -55,7 +55,10 @@ class JointLines:
 
 @lru_cache(maxsize=256)
 def _cells(lines: JointLines) -> tuple[Bounds, ...]:
-    """Bound the weights over all data, cell by cell."""
+    """Bound the weights of L over all data: a tuple of bounds for each cell of means and moments.
+
+    The bounds of a cell are sorted, since all noises are alike. Dominated cells are left out.
+    """
     # Means up to 1/2 are enough: data may be mirrored, with 1 − t for t.
     steps = [i / 12 for i in range(7)]
     cells: list[Bounds] = []
@@ -232,7 +235,7 @@ def correlation_miss(
 def _variance_lines(
     lines: JointLines, squares: tuple[Bounds, Bounds]
 ) -> tuple[JointLines, JointLines]:
-    """Return the weights of both columns' variances."""
+    """Return the weights by which the variances of both columns follow from the totals."""
     x_lines = JointLines(squares[0], lines.x, lines.x, lines.rows)
     y_lines = JointLines(squares[1], lines.y, lines.y, lines.rows)
     return x_lines, y_lines

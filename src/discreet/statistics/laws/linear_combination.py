@@ -88,7 +88,7 @@ def line_reach(noises: Noises, bounds: Sequence[float], beta: float) -> float:
 
 @lru_cache(maxsize=8192)
 def _parts_reach(noises: Noises, parts: tuple[float, ...], beta: float) -> float:
-    """Bound a weighted sum whose weights are rounded."""
+    """Bound |Σ partᵢ·Xᵢ| with probability at least 1 − β; permutations share the cached search."""
     moving = [(noise, part) for noise, part in zip(noises, parts, strict=True) if part]
     # The order of independent noises does not matter: sorted, permutations share a search.
     moving.sort(key=_order)
@@ -119,7 +119,10 @@ def _stepped(part: float) -> float:
 
 @lru_cache(maxsize=8192)
 def _unit_reach(noises: Noises, beta: float) -> float:
-    """Bound a sum of noises; those that are almost surely 0 are left out."""
+    """Bound |Σ Xᵢ| with probability at least 1 − β.
+
+    Noises that are almost surely 0 are left out, and the chance that they are not is taken off β.
+    """
     if any_chance(noises) <= beta:
         return 0.0
     chances = {noise: _nonzero_chance(noise) for noise in noises}

@@ -55,7 +55,7 @@ class _Shape:
 
 
 def _skewed(deviations: int) -> _Shape:
-    """Return exponential values from the lower end of a range of so many deviations."""
+    """Return exponential values from the lower end of a range that is so many deviations wide."""
 
     def share(value: float) -> float:
         return -math.expm1(-deviations * value)
@@ -136,7 +136,7 @@ def _masses(
 
 
 def _error(masses: Iterator[tuple[float, float, int]], beta: float) -> QuantileError:
-    """Return the errors that are exceeded with a probability of at most β."""
+    """Return errors in rows and in steps that are each exceeded with probability at most β."""
     listed = list(masses)
     rows = _upper([(depth, mass) for mass, depth, _ in listed], beta)
     steps = _upper([(far, mass) for mass, _, far in listed], beta)
@@ -158,7 +158,7 @@ def _runs(grid: QuantileGrid, centre: int) -> Iterator[tuple[int, int]]:
 
 
 def _upper(masses: Sequence[tuple[float, float]], beta: float) -> float:
-    """Return the least amount that is exceeded with a probability of at most β."""
+    """Return the least amount that is exceeded with probability at most β, from (amount, mass)."""
     left = sum(mass for _, mass in masses) * (1 - beta)
     for amount, mass in sorted(masses):
         left -= mass

@@ -318,7 +318,7 @@ def _single(u: Factor, columns: dict[str, Domain]) -> Addend:
 
 
 def _product(u: Factor, v: Factor, columns: dict[str, Domain]) -> Addend:
-    """Describe Σuv."""
+    """Return the addend of Σuv; of one factor twice, a square."""
     product = Call(Function.MULTIPLY, (u.expression, v.expression))
     addend = number_addend(product, columns)
     # A square is never below 0, whatever the product of the ends of the range.

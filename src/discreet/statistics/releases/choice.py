@@ -68,10 +68,12 @@ class ChoiceNeed:
         return weight * 2 * self.at.denominator
 
     def scores(self, counts: ExactTotals, key: KeyValues) -> list[int]:
-        """Score every outcome of one key: minus its rank error, or how often a value occurs.
+        """Score every outcome (cell) of one key from exact counts.
 
-        The aim is the rank q(n − 1) + 1/2, between the rows that SQL interpolates: the least value for
-        q = 0, the greatest for q = 1. So ranks are counted in halves of 1/denominator.
+        Of a mode the score is how often the value occurs. Of a quantile q it is minus the distance of
+        the cell's ranks from the rank aimed at, q(n − 1) + 1/2. That lies between the rows that SQL
+        interpolates: at the least value for q = 0, at the greatest for q = 1. Ranks are counted in
+        halves of 1/denominator of q.
         """
         occurrences = [counts.get((*key, *place), 0) for place in self.cells.places]
         if self.at is None:

@@ -338,7 +338,7 @@ def _factors(column: PartitionColumn, place: int, columns: dict[str, Domain]) ->
 
 
 def _counted(factor: Expression, column: PartitionColumn, columns: dict[str, Domain]) -> bool:
-    """Return whether a number is counted from 0 in the steps of the grid."""
+    """Return whether the domain of a number is already 0..steps in steps of the column's grid."""
     kind = domain_of(factor, columns)
     if not isinstance(kind, Whole):
         return False

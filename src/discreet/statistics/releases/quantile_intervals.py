@@ -94,7 +94,7 @@ class QuantileParts:
     def _inside(
         self, own: int, at: Fraction, reach: IntervalSelection, beta: float, bits: Bits | None
     ) -> tuple[int | None, int | None]:
-        """Choose the reach among the rows of a part."""
+        """Choose the ends of the interval of quantile `own` inside its part; None for no end."""
         start, end = self.borders[own : own + 2]
         # Two values at one place leave an empty part: its borders bound the quantile.
         if start == end:

@@ -147,7 +147,11 @@ class NestedStrategy:
         return found
 
     def tree_facts(self, variances: Sequence[float]) -> dict[KeySet, list[dict[str, Floats]]]:
-        """Return the facts that determine the covariance of two nodes of a component, by level."""
+        """Return by component and level what determines the covariance of two nodes.
+
+        `variance` is that of each node, `share` its share of a change of its parent, and `pooled`
+        the summed variance of the children of a node (`LevelStrategy.shares_below`).
+        """
         found: dict[KeySet, list[dict[str, Floats]]] = {}
         for part, known in _known(self, tuple(variances)).items():
             facts = [{"variance": level} for level in known.variances]

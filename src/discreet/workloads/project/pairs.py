@@ -77,7 +77,11 @@ def _lowered(row: Integers, surplus: int) -> Integers:
 
 
 def _filled(down: Integers, near: Floats, rows: Integers, columns: Integers) -> Integers:
-    """Add missing units: one at each of the largest remainders, then wherever both miss some."""
+    """Add units until all margins are met: `rows` and `columns` say how many each still misses.
+
+    First at most one in each cell, by largest remainder, then any number where row and column both
+    miss units.
+    """
     order = np.argsort(down - near, axis=None, kind="stable")
     for once in (True, False):
         for i, j in zip(*np.unravel_index(order, near.shape), strict=True):
