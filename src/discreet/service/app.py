@@ -111,6 +111,8 @@ def build_app(config: Config, state: State | None = None, *, postgres: str = "")
 
 
 def _refusal_handler(state: State) -> Handler:
+    """Return the handler that turns errors of the library into JSON replies with their status."""
+
     async def handle(request: Request, raised: Exception) -> Response:
         refusal = raised if isinstance(raised, DiscreetError) else DiscreetError()
         status = status_of(refusal)
@@ -134,6 +136,7 @@ async def _handle_too_many(_request: Request, refusal: Exception) -> Response:
 
 
 async def _handle_http_error(_request: Request, refusal: Exception) -> Response:
+    """Turn an HTTP error of the framework, such as 404, into a JSON reply."""
     status = refusal.status_code if isinstance(refusal, HTTPException) else 400
     reason = HTTP_MESSAGES.get(status, "the request is not understood")
     message = f"{reason}; see /api/v1/openapi.json"
@@ -143,6 +146,8 @@ async def _handle_http_error(_request: Request, refusal: Exception) -> Response:
 
 
 def _failure_handler(state: State) -> Handler:
+    """Return the handler that turns unexpected errors into status 500 with a constant message."""
+
     async def handle(request: Request, problem: Exception) -> Response:
         # The log gets the place in the program only: the message of an error may quote data.
         if isinstance(problem, WorkerFailed):

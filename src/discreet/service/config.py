@@ -198,6 +198,7 @@ def read_config(path: str | Path) -> Config:
 
 
 def _config(facts: Mapping[str, object], folder: Path) -> Config:
+    """Read the parsed TOML of a configuration; relative paths are below `folder`."""
     check_known(facts, ("service", "limits", "wire", "datasets"))
     service = _table(facts.get("service", {}), "service")
     check_known(service, _SERVICE, "service")
@@ -249,6 +250,7 @@ def _bounds(facts: Mapping[str, object]) -> RequestBounds:
 
 
 def _wire(facts: Mapping[str, object], folder: Path) -> WireOptions:
+    """Read the table [wire], the options of the PostgreSQL listener."""
     amounts = {name: facts[name] for name in _SPEND if name in facts}
     sizes = ("connections", "connections_per_person", "idle_minutes")
     check_known(facts, ("certificate", "key", "per_day", "preview", *sizes, *_SPEND), "wire")
@@ -272,6 +274,7 @@ def _wire(facts: Mapping[str, object], folder: Path) -> WireOptions:
 
 
 def _dataset(name: str, value: object, folder: Path) -> DataSet:
+    """Read the table of one data set; `name` must be an identifier of at most 63 letters."""
     where = f"datasets.{name}"
     # Names become part of addresses and of log lines, so they are plain ASCII and short.
     if not name.isidentifier() or not name.isascii() or len(name) > 63:
@@ -308,6 +311,7 @@ def _dataset(name: str, value: object, folder: Path) -> DataSet:
 
 
 def _term(key: str, value: object, where: str) -> object:
+    """Read one of the ledger's terms, such as its budget; `where` is the key for refusals."""
     if key == "budget":
         return parse_budget(value, f"{where}.budget")
     if key == "allowances":
@@ -337,6 +341,7 @@ def _blocks(facts: Mapping[str, object], where: str) -> Blocks:
 
 
 def _source(facts: Mapping[str, object], where: str, folder: Path) -> DataSource:
+    """Read the engine of a data set with its files or its connection; exactly one must be given."""
     engines = [engine for engine in _ENGINES if engine in facts]
     if len(engines) != 1:
         known = ", ".join(_ENGINES)
@@ -380,6 +385,7 @@ def _path_or_server(value: object, where: str, folder: Path) -> str:
 
 
 def _url(value: object) -> str:
+    """Read the address of the service: scheme and host, without path, query and password."""
     url = urlsplit(_text(value, "service.url"))
     is_web = url.scheme in ("http", "https") and bool(url.netloc)
     # The service is mounted at the root of its host, and a password has no place in a public address.

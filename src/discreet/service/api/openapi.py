@@ -77,6 +77,7 @@ def document(endpoints: Iterable[Endpoint], root: str, config: Config) -> Json:
 
 
 def _open_operation(operation_id: str, summary: str, shape: str) -> Json:
+    """Describe an endpoint that needs no token."""
     return {
         "summary": summary,
         "operationId": operation_id,
@@ -88,6 +89,7 @@ def _open_operation(operation_id: str, summary: str, shape: str) -> Json:
 
 
 def _operation(endpoint: Endpoint) -> Json:
+    """Describe one endpoint: parameters, request body and replies."""
     described: Json = {
         "summary": endpoint.summary,
         "operationId": endpoint.operation_id,
@@ -106,6 +108,7 @@ def _operation(endpoint: Endpoint) -> Json:
 
 
 def _parameters(endpoint: Endpoint) -> list[Json]:
+    """Describe the parameters in path and query, and the idempotency key of charged requests."""
     parameters: list[Json] = []
     for name in re.findall(r"{(\w+)}", endpoint.path):
         schema: Json = {"type": "string", "minLength": 1}
@@ -125,6 +128,7 @@ def _parameter(name: str, location: str, required: bool, schema: Json) -> Json:
 
 
 def _responses(endpoint: Endpoint) -> Json:
+    """Describe the replies by status: those of the endpoint, and the refusals of all endpoints."""
     responses: Json = {}
     for status in endpoint.status:
         description, shape = _outcome(endpoint, status)

@@ -57,6 +57,7 @@ def list_values(state: State, call: ApiCall) -> Reply:
 
 
 def _public_table(state: State, call: ApiCall) -> Schema:
+    """Return the schema of the public table in the path; refuse any other table."""
     for schema in state.datasets.schemas(call.dataset):
         if schema.name == call.path["table"] and schema.public:
             return schema

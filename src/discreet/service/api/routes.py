@@ -244,6 +244,7 @@ def _responder(state: State, endpoint: Endpoint) -> Callable[[Request], Awaitabl
 
 
 async def _run_blocking(state: State, request: Request, call: ApiCall, endpoint: Endpoint) -> Reply:
+    """Run a handler in a thread, and tell it when the client disconnects."""
     # Free work has threads of its own, so that long work does not hold up short requests.
     run = state.planning_pool.run if endpoint.in_planning_pool else run_in_threadpool
     disconnection = asyncio.ensure_future(_watch_disconnect(request, call))

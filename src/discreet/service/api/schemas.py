@@ -211,6 +211,7 @@ _RECORDS: dict[str, Record] = {
 
 
 def _all_schemas() -> dict[str, JsonSchema]:
+    """Return the schemas of shared fields, of all verbs and of all other endpoints by name."""
     schemas = dict(SHARED_SCHEMAS)
     for verb in VERBS.values():
         schemas[verb.request.name] = verb.request.record.schema

@@ -144,6 +144,7 @@ def list_jobs(state: State, call: ApiCall) -> Reply:
 
 
 def _job_to_json(job: Job) -> dict[str, object]:
+    """Return a job with its user and its request, as stewards see it."""
     return {
         "id": job.id,
         "who": job.person,
@@ -155,6 +156,7 @@ def _job_to_json(job: Job) -> dict[str, object]:
 
 
 def _check_key(key: str) -> str:
+    """Return an idempotency key; refuse one that is too long or not printable ASCII."""
     if len(key) > _MAX_KEY_LENGTH or not key.isprintable() or not key.isascii():
         raise InvalidArgument(
             f"{MARK} must be printable ASCII of at most {_MAX_KEY_LENGTH} characters"

@@ -61,6 +61,7 @@ class Log:
                     sys.stderr.write(line)
 
     def _append(self, line: str) -> None:
+        """Append a line to the file in one write, or write it to the standard error."""
         if not self._path:
             sys.stderr.write(line)
             sys.stderr.flush()

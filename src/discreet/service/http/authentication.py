@@ -93,6 +93,7 @@ def address_of(request: HTTPConnection) -> str:
 
 
 def _by_token(state: State, request: HTTPConnection) -> Admission | None:
+    """Return the user of the bearer token; None if the token is not valid."""
     scheme, _, token = request.headers["Authorization"].partition(" ")
     if scheme.lower() != "bearer" or not token.startswith("dsc_") or len(token) > LONGEST_TOKEN:
         return None
@@ -103,6 +104,7 @@ def _by_token(state: State, request: HTTPConnection) -> Admission | None:
 
 
 def _by_cookie(state: State, request: HTTPConnection) -> Admission | None:
+    """Return the user of the session cookie, None without one; a change needs the CSRF token."""
     session = session_of(state, request)
     if session is None:
         return None

@@ -59,6 +59,7 @@ class ConcurrencyLimit:
             self._let_go(self._inside, person)
 
     def _wait(self, person: str) -> None:
+        """Wait until fewer than two requests of a user run, then count one more as running."""
         end = time.monotonic() + QUEUE_SECONDS
         with self._changed:
             while self._working[person] >= SIDE_BY_SIDE:
@@ -67,6 +68,7 @@ class ConcurrencyLimit:
             self._working[person] += 1
 
     def _let_go(self, counts: Counter[str], person: str) -> None:
+        """Count one request of a user less, and wake those that wait."""
         with self._changed:
             counts[person] -= 1
             if counts[person] <= 0:

@@ -48,6 +48,7 @@ def _disks_have_space(config: Config) -> bool:
 
 
 def _has_space(folder: Path) -> bool:
+    """Return whether a folder can be written and its disk has MIN_FREE_BYTES free."""
     try:
         disk = os.statvfs(folder)
     except OSError:

@@ -167,6 +167,7 @@ class JobExecutor:
             run.end()
 
     def _ask(self, job: Job, run: RunningJob) -> Outcome:
+        """Run the verb of a job as its user, and keep the receipt of the reply."""
         verb = VERBS[job.verb]
         body = json.loads(job.body)
 

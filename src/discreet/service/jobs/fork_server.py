@@ -63,6 +63,7 @@ class ForkServer:
                 self._lock.release()
 
     def _say(self, word: bytes, *handles: int) -> bytes:
+        """Send a command and file handles to the fork server, started if needed; return its reply."""
         with self._lock:
             line = self._line or self._open()
             try:
@@ -76,6 +77,7 @@ class ForkServer:
             return heard
 
     def _open(self) -> socket.socket:
+        """Start the fork server as a process, with a socket to it."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         paths = [str(ROOT)]
         inherited = os.environ.get("PYTHONPATH")
@@ -100,6 +102,7 @@ class ForkServer:
         return ours
 
     def _shut(self) -> None:
+        """Hang up, wait for the fork server to end, and kill it after STOP_SECONDS."""
         if self._line is not None:
             self._line.close()
             self._line = None

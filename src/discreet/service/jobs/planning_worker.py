@@ -113,7 +113,10 @@ def _kill(worker: int, workers: set[int]) -> None:
 
 
 def serve(handle: int) -> NoReturn:
-    """Run the tasks that the server process sends, one at a time, until it hangs up."""
+    """Run the tasks that the server process sends, one at a time, until it hangs up.
+
+    The process gets a limit of memory and a lower priority first, and ends afterwards.
+    """
     try:
         with suppress(EOFError, OSError), Connection(handle) as line:
             setups, megabytes = line.recv()
@@ -129,6 +132,7 @@ def serve(handle: int) -> NoReturn:
 
 
 def _work(line: Connection, setups: Mapping[str, Setup]) -> NoReturn:
+    """Receive tasks, run each with the curator of its data set, and send the results."""
     curators: dict[str, Curator] = {}
     while True:
         dataset, person, work, arguments = line.recv()
@@ -150,6 +154,7 @@ def _lower_priority(*_: object) -> None:
 
 
 def _attempt(work: Callable[[], object]) -> object:
+    """Return the result of a task, or an object that stands for its failure."""
     try:
         return work()
     except DiscreetError as refusal:

@@ -186,6 +186,7 @@ class JobScheduler:
         return not any(thread.is_alive() for thread in self._threads)
 
     def _enqueue(self, job: Job) -> None:
+        """Put a job into the queue of its user, unless this process has it already."""
         with self._lock:
             if job.id in self._mine:
                 return
@@ -264,6 +265,7 @@ class JobScheduler:
         return None
 
     def _note(self, job: Job, outcome: Outcome) -> None:
+        """Write the end of a job to the audit log, with the fingerprints of its questions."""
         self._log.write(
             f"{job.verb} {outcome.state}",
             who=job.person,
@@ -292,6 +294,7 @@ class JobScheduler:
             rounds += 1
 
     def _round(self, *, forget: bool) -> None:
+        """Do the work of one round of the maintenance thread; `forget` deletes old jobs too."""
         self._answering.stop_late(self._config.bounds.query_seconds)
         with self._lock:
             mine, later = list(self._mine), self._later

@@ -89,6 +89,7 @@ class StreamCloser:
                 self._close_due(dataset, name)
 
     def _close_due(self, dataset: str, name: str) -> None:
+        """Close the days of one stream that are due; a failure is logged and leaves them due."""
         try:
             report = self._report(dataset, name)
             if report.due > report.closed and not report.stopped:
@@ -99,6 +100,7 @@ class StreamCloser:
             self._note(dataset, name)
 
     def _report(self, dataset: str, name: str) -> StreamReport:
+        """Return the stream of a name, read from the ledger once."""
         key = (dataset, name)
         if key not in self._reports:
             curator = self._datasets.curator(dataset, _WHO)
@@ -116,6 +118,7 @@ class StreamCloser:
             self._log.write(f"stream {name} stays due", dataset=dataset, status=503)
 
     def _work(self) -> None:
+        """Loop of the thread: close streams as stewards ask, and due days at each full minute."""
         wait = 0.0
         while True:
             with suppress(Empty):
@@ -128,6 +131,7 @@ class StreamCloser:
             wait = _MINUTE - clock.now().timestamp() % _MINUTE
 
     def _answer(self, dataset: str, name: str, done: Future[StreamTable]) -> None:
+        """Close a stream for a steward, who waits for the result or the refusal in `done`."""
         try:
             done.set_result(self._close(dataset, name))
         except DiscreetError as refusal:

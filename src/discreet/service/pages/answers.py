@@ -69,6 +69,7 @@ def find_job(visit: PageRequest, name: str) -> Job:
 
 
 def _shared(visit: PageRequest, job: Job) -> bool:
+    """Return whether a user may see a colleague's answer: questions are shared, it was shown."""
     dataset = visit.state.config.datasets.get(job.dataset)
     if dataset is None or not dataset.share_questions:
         return False

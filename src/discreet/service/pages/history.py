@@ -100,6 +100,7 @@ def _cost(beginning: str) -> str:
 
 
 def _past(state: State, job: Job, beginning: object) -> PastQuestions:
+    """Return the list entry of a job; `beginning` is the start of its reply, with the receipt."""
     shown, seen = state.jobs.view(job)
     cost = _cost(str(beginning)) if shown and job.state == "done" else ""
     moment = datetime.fromtimestamp(job.created, UTC).strftime("%Y-%m-%d %H:%M")

@@ -144,6 +144,8 @@ def _signed_in(session: Session | None) -> Member:
 def _endpoint(
     state: State, handler: Handler, check: Callable[[Session | None], object]
 ) -> Endpoint:
+    """Return an endpoint that reads the body of a request and handles it in a thread."""
+
     async def endpoint(request: Request) -> Response:
         body = await request.body() if request.method == "POST" else b""
         return await state.planning_pool.run(_handle, state, request, body, handler, check)
@@ -158,6 +160,7 @@ def _handle(
     handler: Handler,
     check: Callable[[Session | None], object],
 ) -> Response:
+    """Check rate limit, session, role and CSRF token, call the handler, show refusals as pages."""
     visit = PageRequest(state, request, {}, session_of(state, request))
     try:
         _count(state, visit)

@@ -59,6 +59,7 @@ def _show_sign_in(
     ended: bool = False,
     status: int = 200,
 ) -> Response:
+    """Show the sign-in page; `ended` says that a session has ended, `wrong` why a token failed."""
     return visit.show(
         "sign_in.html",
         status=status,
@@ -124,6 +125,7 @@ def _page(
     name: str = "",
     refusal: Refusal | None = None,
 ) -> Response:
+    """Show the list of users, perhaps with a new token or with a refusal."""
     seen = [one for one in visit.state.people.all() if visit.person.over(one)]
     return visit.show(
         "people.html",
@@ -140,6 +142,7 @@ def _page(
 
 
 def _row(person: Member) -> PersonRow:
+    """Return a user as the list shows it."""
     state = "active" if person.active(time.time()) else "expired"
     if person.revoked:
         state = "revoked"
@@ -158,6 +161,7 @@ def _call(visit: PageRequest, fields: dict[str, object]) -> ApiCall:
 
 
 def _add(visit: PageRequest) -> Response:
+    """Add a user from the form by the API's own function, and show the token."""
     form = visit.form
     reach = [name for name in form if name.startswith("dataset-")]
     fields: dict[str, object] = {

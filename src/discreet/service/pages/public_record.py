@@ -40,6 +40,7 @@ def _form(visit: PageRequest) -> Response:
 
 
 def _download(visit: PageRequest) -> Response:
+    """Make the public record from the ledger and the form, and send it as a zip file."""
     dataset = dataset_of(visit)
     state = visit.state
     # Counted twice, by the page and here: the whole ledger is read.
@@ -77,6 +78,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _zipped(files: Mapping[str, str]) -> bytes:
+    """Return texts by file name as a zip file; equal texts give equal bytes."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as folder:
         for name, text in files.items():

@@ -173,6 +173,7 @@ def _names(schema: object) -> tuple[str, ...]:
 
 
 def _operation(method: str, path: str, way: Mapping[str, Any]) -> Operation:
+    """Lay out one operation of an OpenAPI document."""
     body = way.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
     return Operation(
         name=way["operationId"],
@@ -188,6 +189,7 @@ def _operation(method: str, path: str, way: Mapping[str, Any]) -> Operation:
 
 
 def _parameter(said: Mapping[str, Any]) -> ReferenceField:
+    """Lay out one parameter of an operation."""
     where = {"path": "in the path", "query": "after ?", "header": "a header"}[said["in"]]
     return ReferenceField(
         said["name"],
@@ -199,6 +201,7 @@ def _parameter(said: Mapping[str, Any]) -> ReferenceField:
 
 
 def _field(status: str, reply: Mapping[str, Any]) -> ReferenceField:
+    """Lay out the reply of an operation by its status."""
     kind, content = next(iter(reply["content"].items()))
     schema = content.get("schema", {})
     words = words_of(schema) if kind == "application/json" else kind
@@ -208,6 +211,7 @@ def _field(status: str, reply: Mapping[str, Any]) -> ReferenceField:
 
 
 def _part(name: str, schema: Mapping[str, Any]) -> Part:
+    """Lay out one named schema."""
     needed = schema.get("required", ())
     fields = tuple(
         ReferenceField(

@@ -148,6 +148,7 @@ def _near(sql: str, line: int, column: int) -> TextPlace | None:
 
 
 def _around(sql: str, start: int, end: int) -> TextPlace:
+    """Return the text from `start` to `end` with the rest of its lines."""
     first, last = sql.rfind("\n", 0, start) + 1, sql.find("\n", end)
     last = len(sql) if last < 0 else last
     return TextPlace(

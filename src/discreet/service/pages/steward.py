@@ -136,6 +136,7 @@ class LedgerLine:
 
 
 def _all(visit: PageRequest) -> Response:
+    """Show all data sets of the steward with their budgets, and the health of the service."""
     datasets = visit.state.datasets
     shown = []
     for name in datasets.allowed(visit.person):
@@ -150,6 +151,7 @@ def _purse(ledger: Ledger) -> BudgetBar:
 
 
 def _one(visit: PageRequest) -> Response:
+    """Show the page of one data set; a broken ledger is shown as a refusal."""
     dataset = dataset_of(visit)
     try:
         return _dataset_page(visit, dataset)
@@ -166,6 +168,7 @@ def _one(visit: PageRequest) -> Response:
 
 
 def _dataset_page(visit: PageRequest, dataset: str) -> Response:
+    """Show budget, users, jobs, ledger entries and schemas of one data set."""
     state = visit.state
     ledger = state.datasets.ledger(dataset)
     purse = _purse(ledger)
@@ -240,6 +243,7 @@ def _symbol(ledger: Ledger, unit: BudgetUnit) -> str:
 
 
 def _standings(ledger: Ledger, people: list[str]) -> list[Standing]:
+    """Return the budgets of the users given and of all who have spent, by name."""
     spenders = set()
     for entry in ledger.history(last=LAST_CHARGES):
         if entry.kind in ("charge", "again"):
@@ -248,6 +252,7 @@ def _standings(ledger: Ledger, people: list[str]) -> list[Standing]:
 
 
 def _standing(ledger: Ledger, name: str) -> Standing:
+    """Return the budget of one user, with a bar."""
     try:
         purse = BudgetBar(ledger.spent(name), ledger.left(name))
     except NotAllowed:
@@ -262,6 +267,7 @@ def _standing(ledger: Ledger, name: str) -> Standing:
 
 
 def _lines(ledger: Ledger) -> list[LedgerLine]:
+    """Return the last entries of the ledger as text, newest first."""
     history = ledger.history(last=LAST)
     lines = []
     for entry in reversed(history):
@@ -273,6 +279,7 @@ def _lines(ledger: Ledger) -> list[LedgerLine]:
 
 
 def _line(entry: Entry, asked: str, price: str) -> LedgerLine:
+    """Return one entry of the ledger as text."""
     what = entry_words(entry)
     if entry.why:
         what = f"{what}: {entry.why}"

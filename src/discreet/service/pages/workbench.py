@@ -101,6 +101,7 @@ def _show(visit: PageRequest) -> Response:
 
 
 def _table(schema: Schema) -> dict[str, Any]:
+    """Return name, unit and columns of a table for the list beside the editor."""
     columns = []
     for name, kind, values, _ in column_rows(schema):
         columns.append({"name": name, "kind": kind, "values": values})
@@ -144,6 +145,7 @@ def _explain(visit: PageRequest) -> Response:
 def _explanation(
     visit: PageRequest, dataset: str, fields: AskFields, unit: BudgetUnit
 ) -> dict[str, Any]:
+    """Return the values of an explanation, computed in a planning worker, or of its refusal."""
     try:
         return visit.state.planning_pool.ask(visit.person.name, dataset, explanation, fields, unit)
     except DiscreetError as refusal:

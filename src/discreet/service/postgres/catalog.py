@@ -99,6 +99,7 @@ def run_catalog(
 
 
 def _image(database: str, schemas: Mapping[str, Schema]) -> CatalogImage:
+    """Return the image of a data set's catalog, made once for each set of schemas."""
     # By all that is declared: two services of one process may give one name to different tables.
     key = (database, tuple(schemas.values()))
     if key not in _IMAGES:
@@ -146,6 +147,7 @@ class _Rewriter:
             raise WireError(FEATURE, "this query of the catalog cannot be read") from None
 
     def _changed(self, node: exp.Expr) -> exp.Expr:
+        """Return the node that replaces a node of the statement; the same node if it stays."""
         match node:
             case exp.Table():
                 self._rename_table(node)
@@ -176,6 +178,7 @@ class _Rewriter:
         return node
 
     def _rename_table(self, node: exp.Table) -> None:
+        """Give a catalog table its name in the image, and make it there; refuse unknown tables."""
         if isinstance(node.this, exp.Func) or not node.name:
             node.set("db", None)
             return
@@ -212,6 +215,7 @@ class _Rewriter:
         return node
 
     def _told(self, name: str, node: exp.Func) -> exp.Expr | None:
+        """Return the value of a function that tells of the session; None for other functions."""
         match name:
             case "current_user" | "session_user" | "current_role" | "user":
                 return self._word("user")

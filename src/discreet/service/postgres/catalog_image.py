@@ -207,6 +207,7 @@ class CatalogImage:
             self.connection.execute(f"INSERT INTO {table_name(table)} SELECT {lists}", by_column)
 
     def _make_view(self, table: str, view: str, columns: Mapping[str, str]) -> None:
+        """Make a catalog table that is a view of others, with PostgreSQL's types."""
         casts = ", ".join(
             f'CAST("{name}" AS {_store_type(kind)}) AS "{name}"' for name, kind in columns.items()
         )
@@ -238,6 +239,7 @@ class CatalogImage:
                 yield [fields.get(column) for column in columns]
 
     def _classes(self) -> Iterator[CatalogRow]:
+        """Yield the rows of pg_class for the declared tables."""
         for place, schema in enumerate(self._schemas.values()):
             oid = FIRST_OID + place
             facts_of_table = {
@@ -252,6 +254,7 @@ class CatalogImage:
             yield _CLASS_FACTS | facts_of_table
 
     def _attributes(self) -> Iterator[CatalogRow]:
+        """Yield the rows of pg_attribute for the columns of the declared tables."""
         for place, schema in enumerate(self._schemas.values()):
             for number, (name, oid) in enumerate(table_columns(schema), 1):
                 facts_of_column = {
@@ -267,6 +270,7 @@ class CatalogImage:
                 yield _ATTRIBUTE_FACTS | facts_of_column
 
     def _databases(self) -> Iterator[CatalogRow]:
+        """Yield the row of pg_database for the data set."""
         yield {
             "oid": 1, "datname": self._database, "datdba": OWNER_OID, "encoding": 6, "datlocprovider": "c",
             "datistemplate": False, "datallowconn": True, "datconnlimit": -1, "dattablespace": 1663,
@@ -274,6 +278,7 @@ class CatalogImage:
         }  # fmt: skip
 
     def _roles(self) -> Iterator[CatalogRow]:
+        """Yield the row of pg_roles for the one role, discreet."""
         yield {
             "oid": OWNER_OID, "rolname": "discreet", "rolsuper": False, "rolinherit": True, "rolcreaterole": False,
             "rolcreatedb": False, "rolcanlogin": True, "rolreplication": False, "rolconnlimit": -1,
@@ -281,6 +286,7 @@ class CatalogImage:
         }  # fmt: skip
 
     def _users(self) -> Iterator[CatalogRow]:
+        """Yield the row of pg_user for the one role, discreet."""
         yield {
             "usename": "discreet",
             "usesysid": OWNER_OID,

@@ -190,6 +190,7 @@ class Commands:
         return StatementResult(statement.tag)
 
     async def _rows(self, studied: Studied) -> Sequence[Row]:
+        """Return the rows of a planned SELECT; where they are not free, ask the question."""
         if studied.warning:
             self._write(notice(studied.warning, "WARNING"))
         if studied.rows is not None:
@@ -305,6 +306,7 @@ class Commands:
         return StatementResult("DECLARE CURSOR")
 
     def _fetch(self, statement: Statement) -> StatementResult:
+        """Return the next rows of a cursor, or skip them (MOVE)."""
         result = self.cursor(statement.name)
         _, start = self._cursors[statement.name]
         count = {"": 1, "NEXT": 1, "ALL": len(result.rows)}.get(statement.value.upper())
@@ -318,6 +320,7 @@ class Commands:
         return StatementResult(f"FETCH {len(rows)}", result.columns, rows)
 
     def _close(self, name: str) -> None:
+        """Close one cursor, or all."""
         if name == "all":
             self._cursors.clear()
         else:
@@ -325,6 +328,7 @@ class Commands:
             del self._cursors[name]
 
     def _set(self, statement: Statement) -> None:
+        """Change a setting, and report it to the client if drivers follow it."""
         name = statement.name or "timezone"
         self.settings = self.settings.set(name, statement.value)
         reported = _REPORTED.get(name)
@@ -333,6 +337,7 @@ class Commands:
             self._write(parameter_status(reported, self.settings.values.get(name, "")))
 
     def _reset(self, statement: Statement) -> None:
+        """Set one setting back to its value at the sign-in, or all; all also closes the cursors."""
         # The session goes back to what its connection string said.
         first = self._admitted.settings
         if statement.name == "all":
@@ -344,6 +349,7 @@ class Commands:
             self.settings = self.settings.reset(statement.name)
 
     async def _show(self, name: str) -> StatementResult:
+        """Return the value of a setting as one row."""
         own = name.removeprefix(PREFIX)
         if own in SHOWN and name != own:
             return text_result("SHOW", name, await self._shown(own))
@@ -352,6 +358,7 @@ class Commands:
         return text_result("SHOW", name, self.settings.show(" ".join(name.split())))
 
     async def _shown(self, own: str) -> str:
+        """Return the last price, what is left, or what was spent."""
         if own == "price":
             return self._price
         if own == "left":
@@ -378,6 +385,7 @@ class Commands:
 
 
 def _check_explain(statement: Statement) -> None:
+    """Refuse EXPLAIN ANALYZE, and EXPLAIN of anything but a SELECT."""
     if "ANALYZE" in statement.value.upper():
         raise WireError(
             FEATURE, "EXPLAIN ANALYZE would ask the question", "write EXPLAIN: it is free"

@@ -71,6 +71,7 @@ def copy_rows(statement: Statement, result: StatementResult) -> bytes:
 
 
 def _tabbed(values: Sequence[bytes | None]) -> bytes:
+    r"""Return a row in PostgreSQL's text format: tabs between values, NULL as \N."""
     texts = []
     for value in values:
         if value is None:
@@ -81,6 +82,7 @@ def _tabbed(values: Sequence[bytes | None]) -> bytes:
 
 
 def _csv(values: Sequence[bytes | None]) -> bytes:
+    """Return a row as CSV; NULL is empty, an empty text is quoted."""
     texts = []
     for value in values:
         words = "" if value is None else value.decode()

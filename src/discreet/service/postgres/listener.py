@@ -90,6 +90,7 @@ class _Listener:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection as a task, and close it whatever happens."""
         task = asyncio.current_task()
         if task is None:  # pragma: no cover a callback of the loop runs in a task
             return
@@ -108,6 +109,7 @@ class _Listener:
                 await writer.wait_closed()
 
     async def _serve(self, client: Client) -> None:
+        """Sign a client in within SIGN_IN_SECONDS, and run its session."""
         admitted = None
         try:
             async with asyncio.timeout(SIGN_IN_SECONDS):
@@ -165,6 +167,7 @@ class _Listener:
         await client.writer.start_tls(tls.context, ssl_handshake_timeout=SIGN_IN_SECONDS)
 
     async def _start(self, client: Client, startup: Startup, binding: bytes | None) -> Admitted:
+        """Check version, TLS and the number of connections, then sign the client in."""
         if startup.version >> 16 != VERSION_3 >> 16:
             raise WireError("0A000", "this server speaks version 3.0 of the protocol")
         # Before the sign-in, so that no proof is sent over an open line.
@@ -186,6 +189,7 @@ class _Listener:
             await run_in_threadpool(self._cancel_jobs, key, client.address)
 
     def _cancel_jobs(self, key: bytes, address: str) -> None:
+        """Cancel the open jobs of the connection with a key; a wrong key counts as a failure."""
         jobs = self._state.jobs.job_store.open_marked(mark_of(key))
         if not jobs:
             # Guessing keys is limited as guessing tokens is.

@@ -128,6 +128,7 @@ class _Payload:
         self._place = 0
 
     def take(self, count: int) -> bytes:
+        """Return the next `count` bytes."""
         end = self._place + count
         if count < 0 or end > len(self._payload):
             raise ProtocolViolation("a message ends too early")
@@ -142,6 +143,7 @@ class _Payload:
         return int.from_bytes(self.take(4), "big", signed=True)
 
     def text(self) -> str:
+        """Return the next text, which a zero byte ends."""
         end = self._payload.find(b"\0", self._place)
         if end < 0:
             raise ProtocolViolation("a text has no end")
@@ -211,6 +213,7 @@ def _parse(fields: _Payload) -> Parse:
 
 
 def _bind(fields: _Payload) -> Bind:
+    """Read a Bind message: portal, statement, formats and values."""
     portal = fields.text()
     statement = fields.text()
     formats = fields.many(fields.short)
@@ -225,6 +228,8 @@ def _bind(fields: _Payload) -> Bind:
 
 
 def _named(make: Callable[[str, str], Message]) -> Callable[[_Payload], Message]:
+    """Return the reader of a message that names a statement or a portal."""
+
     def read(fields: _Payload) -> Message:
         kind = fields.take(1)
         if kind not in (b"S", b"P"):
@@ -241,6 +246,8 @@ def _execute(fields: _Payload) -> Execute:
 
 
 def _plain(kind: Literal["sync", "flush", "terminate", "ignored"]) -> Callable[[_Payload], Plain]:
+    """Return the reader of a message without fields."""
+
     def read(fields: _Payload) -> Plain:
         if kind == "ignored":
             fields.rest()

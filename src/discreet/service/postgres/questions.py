@@ -124,6 +124,7 @@ def study(curator: Curator, asked: Asked) -> Studied | WireError:
 
 
 def _study(curator: Curator, asked: Asked) -> Studied:
+    """Bind the parameters of a SELECT; run it in the catalog, answer it at once, or plan it."""
     # Parsers disagree about $1, so a plain name stands for it until its value is known.
     text, count = name_parameters(asked.sql)
     schemas = curator.context.schemas
@@ -155,6 +156,7 @@ def _study(curator: Curator, asked: Asked) -> Studied:
 
 
 def _parse(text: str, *, questions: bool = False) -> exp.Expr:
+    """Parse a text as PostgreSQL, or by the grammar of questions; refuse what neither reads."""
     grammars = (Grammar,) if questions else ("postgres", Grammar)
     for grammar in grammars:
         try:
@@ -233,6 +235,7 @@ def _column_beside(site: exp.Expr | None, declared: Sequence[Schema]) -> Column 
 def _values(
     asked: Asked, oids: Sequence[int], beside: Mapping[int, Column | None]
 ) -> tuple[Parameter, ...]:
+    """Return the values of the parameters, or examples where they are not known yet."""
     if asked.values is None:
         return tuple(_example(oid, beside.get(place + 1)) for place, oid in enumerate(oids))
     if len(asked.values) != len(oids):
@@ -270,6 +273,7 @@ def _bind(tree: exp.Expr, values: Sequence[Parameter]) -> exp.Expr:
 
 
 def _literal(value: Parameter) -> exp.Expr:
+    """Return a value of a parameter as a literal of SQL."""
     if value is None:
         return exp.Null()
     if isinstance(value, bool):
@@ -351,6 +355,7 @@ def _is_false(where: exp.Expr | None) -> bool:
 
 
 def _plan(curator: Curator, asked: Asked, sql: str, oids: tuple[int, ...]) -> Studied:
+    """Plan a question about declared tables; price it if an allowance or confirm mode needs it."""
     if asked.terms is None:
         raise InvalidArgument(
             "a question needs what it may spend, or how wrong it may be; "
@@ -388,6 +393,7 @@ def _result_columns(plan: Plan, *, intervals: bool) -> Iterator[ResultColumn]:
 
 
 def _result_type(question: Question, expression: Expression) -> int:
+    """Return the number of the type of a result column."""
     statistics = dict(question.statistics)
     if isinstance(expression, Field):
         statistic = statistics.get(expression.name)

@@ -114,6 +114,7 @@ class WireSession:
         self._client.write(messages.ready(self._commands.transaction))
 
     async def _answer(self, received: Message) -> None:
+        """Handle one message, and tell the client of a refusal; after one skip all up to Sync."""
         # A client that waits after Parse expects refusals now: it does not read two of them later.
         unchecked, self._unchecked = self._unchecked, None
         if isinstance(received, Plain):
@@ -146,6 +147,7 @@ class WireSession:
         self._skipping = extended
 
     async def _handle(self, received: Message) -> None:
+        """Carry out one message by its kind."""
         match received:
             case Query():
                 await self._query(received.sql)
@@ -189,6 +191,7 @@ class WireSession:
             self._client.write(messages.command_complete(result.tag))
 
     def _check_transaction(self, statement: Statement) -> None:
+        """Refuse every statement in a failed transaction but those that end it."""
         ends = statement.verb in _ENDS_TRANSACTION or statement.tag == "ROLLBACK"
         if self._commands.transaction == "E" and not ends:
             raise WireError(
@@ -198,6 +201,7 @@ class WireSession:
             )
 
     def _parse(self, received: Parse) -> None:
+        """Keep one statement under a name, unplanned."""
         texts = split(received.sql)
         if len(texts) > 1:
             raise WireError(
@@ -217,6 +221,7 @@ class WireSession:
         self._client.write(messages.BIND_COMPLETE)
 
     async def _describe(self, received: Describe) -> None:
+        """Describe the columns of a portal, or parameters and columns of a statement."""
         if received.kind == "P":
             await self._describe_portal(received.name)
             return
@@ -239,6 +244,7 @@ class WireSession:
         return self._prepared[name]
 
     async def _describe_portal(self, name: str) -> None:
+        """Describe the columns of a portal or a cursor."""
         portal = self._portals.get(name)
         if portal is None:
             # A cursor of DECLARE is a portal too.
@@ -251,6 +257,7 @@ class WireSession:
     def _write_description(
         self, columns: Sequence[ResultColumn] | None, formats: Sequence[int]
     ) -> None:
+        """Send the columns of a result, or that it has none."""
         if columns is None:
             self._client.write(messages.NO_DATA)
         else:
@@ -270,6 +277,7 @@ class WireSession:
             raise WireError("0A000", "the columns have changed since they were described")
 
     async def _execute(self, received: Execute) -> None:
+        """Run a portal at its first message, and send its rows, at most `max_rows` at a time."""
         portal = self._portals.get(received.portal)
         if portal is None:
             raise WireError("34000", "there is no portal of this name")
@@ -299,6 +307,7 @@ class WireSession:
         self._client.write(messages.command_complete(result.tag))
 
     def _send(self, result: StatementResult, start: int, end: int, formats: Sequence[int]) -> None:
+        """Send the rows of a result from `start` to `end`."""
         columns = result.columns or ()
         chosen = _formats(columns, formats)
         for row in result.rows[start:end]:
@@ -315,6 +324,7 @@ def _keep(kept: dict[str, T], name: str, value: T) -> None:
 
 
 def _description(columns: Sequence[ResultColumn], formats: Sequence[int]) -> bytes:
+    """Return the message that describes columns with their formats."""
     chosen = _formats(columns, formats)
     described = []
     for column, form in zip(columns, chosen, strict=True):

@@ -178,6 +178,7 @@ class Settings:
         return terms
 
     def _error(self) -> object:
+        """Return the error that is set: one number, or numbers by column; None without one."""
         given = self.own("error")
         if not given:
             return None
@@ -190,6 +191,7 @@ class Settings:
         return errors
 
     def _reuse(self) -> Reuse:
+        """Return the reuse that is set: True, False or "only"."""
         given = self.own("reuse").lower() or "on"
         if given == "only":
             return "only"

@@ -103,6 +103,7 @@ def _read_first(payload: bytes) -> tuple[str, bytes]:
 
 
 async def _failure(state: State, client: Client) -> WireError:
+    """Count a failed sign-in of the address, and return the refusal, the same for all reasons."""
     try:
         await run_in_threadpool(state.limits.failure, client.address)
     except TooMany as refusal:

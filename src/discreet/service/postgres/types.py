@@ -111,6 +111,7 @@ def _typed(value: object, oid: int) -> object:
 
 
 def _text(value: object) -> str:
+    """Return a value as PostgreSQL writes it in text."""
     if isinstance(value, bool):
         return "t" if value else "f"
     if isinstance(value, float):
@@ -121,6 +122,7 @@ def _text(value: object) -> str:
 
 
 def _float_text(value: float) -> str:
+    """Return a float as the shortest text that reads back as it, or NaN or Infinity."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -129,6 +131,7 @@ def _float_text(value: float) -> str:
 
 
 def _binary(value: object, oid: int) -> bytes:
+    """Return a value in PostgreSQL's binary format."""
     if oid in _INTEGERS:
         return struct.pack(_INTEGERS[oid], value)
     if oid in _FLOATS:
@@ -143,6 +146,7 @@ def _binary(value: object, oid: int) -> bytes:
 
 
 def _text_array(elements: list[object], oid: int) -> str:
+    """Return an array as text, {a,b}, with quotes where an element needs them."""
     inner = []
     for element in elements:
         if element is None:
@@ -158,6 +162,7 @@ def _text_array(elements: list[object], oid: int) -> str:
 
 
 def _binary_array(elements: list[object], oid: int) -> bytes:
+    """Return a one-dimensional array in PostgreSQL's binary format."""
     inner = ELEMENTS[oid].oid
     # Dimensions, whether there are NULLs, and the type of the elements.
     has_null = int(None in elements)
@@ -189,6 +194,7 @@ def decode(raw: bytes | None, oid: int, form: int) -> Parameter:
 
 
 def _decode_text(words: str, oid: int) -> Parameter:
+    """Read a value from its text by its type; ValueError if it is none of that type."""
     if oid in NUMBERS:
         return _number(words)
     if oid == BOOL.oid:
@@ -214,6 +220,7 @@ _TRUTHS = _Truths(
 
 
 def _number(words: str) -> Parameter:
+    """Read a finite number exactly; ValueError if the text is none or is too long."""
     given = words.strip()
     # Decimal would take NaN, Infinity and underscores too, and millions of digits.
     if len(given) > _MAX_NUMBER or not _NUMBER.fullmatch(given):
@@ -223,6 +230,7 @@ def _number(words: str) -> Parameter:
 
 
 def _decode_binary(raw: bytes, oid: int) -> Parameter:
+    """Read a value in PostgreSQL's binary format by its type."""
     if oid in _INTEGERS:
         [whole] = struct.unpack(_INTEGERS[oid], raw)
         return int(whole)

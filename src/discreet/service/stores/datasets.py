@@ -222,6 +222,7 @@ class DataSets:
             opened.ledger.close()
 
     def _open(self, config: DataSet) -> _Opened:
+        """Open schema, ledger, rows and key file of a data set."""
         schemas = read_schemas(config.schema)
         terms: dict[str, Any] = dict(config.terms)
         budget = terms.pop("budget", None)
@@ -266,6 +267,7 @@ class DataSets:
 
 
 def _setup(opened: _Opened) -> Setup:
+    """Return the facts of a data set that a planning worker needs."""
     config = opened.config
     # A ledger in memory cannot be opened by another process.
     ledger = "" if config.ledger == ":memory:" else config.ledger

@@ -207,6 +207,7 @@ class Members:
 
 
 def _person(name: object, role: object, datasets: Iterable[str], days: Number | None) -> Member:
+    """Return a new user; refuse an invalid name or role, and no data sets."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise InvalidArgument(
             "a name is 1 to 64 letters a-z, digits and _ . @ -, and starts with a letter or digit"
@@ -225,6 +226,7 @@ def _person(name: object, role: object, datasets: Iterable[str], days: Number | 
 
 
 def _expiry(days: Number | None) -> float | None:
+    """Return the moment at which a token ends, so many days from now; None for no end."""
     if days is None:
         return None
     validity = positive(days, "days")
@@ -240,6 +242,7 @@ def _token() -> str:
 
 
 def _read(row: tuple[object, ...]) -> Member:
+    """Return a user from a row of the store."""
     name, role, datasets, expires, revoked, created = row
     return Member(
         name=str(name),

@@ -96,6 +96,7 @@ class SqliteServiceStore:
         connection.close()
 
     def _connection(self) -> sqlite3.Connection:
+        """Return the connection of the calling thread, opened at its first use."""
         existing: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if existing is not None:
             return existing
@@ -191,6 +192,7 @@ class PostgresServiceStore:
 def _execute(
     connection: psycopg.Connection, sql: str, values: Sequence[StoredValue]
 ) -> Sequence[StoredRow]:
+    """Run a statement and return its rows; none if it has no result."""
     errors = load("psycopg", "postgres").errors
     statement = sql.replace("?", "%s").encode()
     try:

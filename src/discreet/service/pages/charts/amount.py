@@ -111,6 +111,7 @@ def part_bar(part: Measure, purse: BudgetBar) -> Html:
 
 
 def _bar(spent: float, asked: float, words: str, *, over: bool) -> Html:
+    """Draw a bar of width 100 with parts for spent and asked budget; `words` describe it."""
     done = element("rect", class_="spent", width=spent, height=2)
     more = element("rect", class_="next", x=spent, width=asked, height=2)
     look = {

@@ -42,6 +42,7 @@ class Bar:
 
 
 def _place(key: object) -> float | None:
+    """Return the position of a key on an axis: its number, or seconds since 1970; else None."""
     if isinstance(key, str):
         moment = key if "T" in key else f"{key}T00:00"
         return datetime.fromisoformat(f"{moment}+00:00").timestamp()

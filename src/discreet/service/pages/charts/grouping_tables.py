@@ -48,6 +48,7 @@ def parts_of(reply: Mapping[str, Any], sql: str) -> tuple[AnswerPart, ...]:
 
 
 def _part(reply: Mapping[str, Any], absent: tuple[int, ...], places: list[int]) -> AnswerPart:
+    """Return the rows at `places` as a table of their own, without the `absent` columns."""
     kept = [place for place in range(len(reply["columns"])) if place not in absent]
     columns, faint = [reply["columns"][place] for place in kept], set(reply.get("faint", ()))
     own = {

@@ -110,6 +110,7 @@ def charts_of(reply: Mapping[str, Any], level: float, *, every: bool = False) ->
 
 
 def _one(table: _Table, place: int) -> Chart:
+    """Draw one noisy column as one chart."""
     name = str(table.columns[place]["name"])
     bars = table.bars(place, table.keys)
     axis = ", ".join(str(table.columns[key]["name"]) for key in table.keys)

@@ -112,6 +112,7 @@ _FORMS = ((600, "%H:%M:%S"), (36 * 3600, "%H:%M"), (300 * 86_400, "%d %b"))
 
 
 def _dates(frame: ChartFrame, end: datetime) -> Iterable[Html]:
+    """Write the dates at the start, the middle and the end of the time axis."""
     x = frame.x
     span = x.high - x.low
     form = next((form for most, form in _FORMS if span < most), "%b %Y")

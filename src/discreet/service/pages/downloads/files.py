@@ -91,6 +91,7 @@ def file_routes(state: State) -> list[Route]:
 
 
 def _find_answer(visit: PageRequest, _kind: FileKind) -> tuple[Job, Reply]:
+    """Return the job in the path with its reply; refuse one without an answer."""
     job = find_job(visit, visit.request.path_params["job"])
     reply = finished_reply(visit, job)
     if reply is None:

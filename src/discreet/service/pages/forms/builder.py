@@ -132,6 +132,7 @@ def builders(schemas: tuple[Schema, ...]) -> tuple[BuilderForm, ...]:
 
 
 def _builder(schema: Schema) -> BuilderForm:
+    """Return the choices that the columns and the unit of a table allow."""
     numbers = tuple(name for name, column in schema.declared if isinstance(column, Integer | Real))
     keys = tuple(name for name, column in schema.declared if _is_key(column))
     known = [
@@ -201,6 +202,7 @@ def write_question(form: Mapping[str, str], schemas: tuple[Schema, ...]) -> str:
 
 
 def _column(form: Mapping[str, str], field: str, schema: Schema) -> str:
+    """Return the column that a field of the form names; refuse an undeclared one."""
     name = form.get(field, "")
     if name not in dict(schema.declared):
         raise InvalidArgument(

@@ -261,6 +261,7 @@ def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) ->
 def _weigh(
     curator: Curator, order: ChargeOrder, spend: Measure, text: str, warning: str
 ) -> Preview:
+    """Return a preview with the price of a charge, which is 0 if its answer is stored."""
     ledger = curator.ledger
     event = order.event
     known = ledger.find(order)

@@ -43,6 +43,7 @@ def made_before(
 
 
 def _line(state: State, job: Job) -> PastProduct:
+    """Return the list entry of a job."""
     _, seen = state.jobs.view(job)
     moment = datetime.fromtimestamp(job.created, UTC).strftime("%Y-%m-%d %H:%M")
     return PastProduct(

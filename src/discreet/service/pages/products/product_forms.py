@@ -129,6 +129,7 @@ def _page(
     weighed: Mapping[str, Any],
     status: int = 200,
 ) -> Response:
+    """Show the page of a form with its fields, its preview and earlier products."""
     fields, unit = _fields(visit, dataset)
     private = [schema for schema in visit.state.datasets.schemas(dataset) if not schema.public]
     chosen = next(schema for schema in private if schema.name == fields.table)

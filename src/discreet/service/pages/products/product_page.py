@@ -64,6 +64,7 @@ def _job(visit: PageRequest) -> Job:
 
 
 def _show(visit: PageRequest) -> Response:
+    """Show the page of a product, or its fragment alone if a script asks."""
     job = _job(visit)
     part = _part(visit, job)
     if visit.wants_part:
@@ -98,6 +99,7 @@ def _part(visit: PageRequest, job: Job) -> Markup:
 
 
 def _view(visit: PageRequest, job: Job, reply: Mapping[str, Any]) -> ProductView:
+    """Lay out the tables and charts of a finished product."""
     parts = _parts(visit, job, reply)
     charts: list[Chart] = []
     for part in parts:
@@ -122,6 +124,7 @@ def _parts(visit: PageRequest, job: Job, reply: Mapping[str, Any]) -> tuple[Answ
 
 
 def _find_product(visit: PageRequest, kind: FileKind) -> tuple[Job, Reply]:
+    """Return the job in the path with its reply; refuse a kind of file that it does not have."""
     job = _job(visit)
     reply = finished_reply(visit, job)
     if reply is None or kind.verb not in ("", job.verb):

@@ -115,6 +115,7 @@ def _has_intervals(model: Any) -> bool:  # noqa: ANN401 a logistic regression
 
 
 def _coefficients(model: Any) -> AnswerPart:  # noqa: ANN401 a linear model
+    """Lay out the coefficients of a linear model with confidence intervals, and the intercept."""
     ends = model.coef_interval(LEVEL)
     rows: list[list[Any]] = []
     intervals: list[list[Any]] = []
@@ -128,6 +129,7 @@ def _coefficients(model: Any) -> AnswerPart:  # noqa: ANN401 a linear model
 
 
 def _effect(column: Any) -> AnswerPart:  # noqa: ANN401 the effects of one column's values
+    """Lay out the effects of one column's values, with normal confidence intervals."""
     rows: list[list[Any]] = []
     intervals: list[list[Any]] = []
     for label, value, deviation in zip(
@@ -140,6 +142,7 @@ def _effect(column: Any) -> AnswerPart:  # noqa: ANN401 the effects of one colum
 
 
 def _class_names(model: Any) -> list[str]:  # noqa: ANN401
+    """Return the headings of the coefficients: one for each class, or one alone."""
     names = [str(name) for name in getattr(model, "classes_", ())]
     if len(names) == len(model.coef_):
         return names
