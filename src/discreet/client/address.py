@@ -55,6 +55,7 @@ def connect(
 
 
 def _remote(line: Connection, dataset: str | None) -> Remote:
+    """Read person, data sets and public facts from a service, and return the remote curator."""
     person = line.get("/api/v1/me")
     names = line.get("/api/v1/datasets")["datasets"]
     yours = ", ".join(names) or "none"

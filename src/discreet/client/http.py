@@ -255,6 +255,7 @@ def _finite_or(value: object, default: float) -> float:
 
 
 def _json(response: httpx.Response) -> Json:
+    """Return the JSON object of a response; refuse a response that has none."""
     try:
         data = response.json()
     except ValueError:
