@@ -44,6 +44,7 @@ NUMBERS = mapping(
 
 
 def _budget_form(*names: str) -> JsonSchema:
+    """Return the JSON Schema of a budget with these amounts, all required."""
     properties = {}
     for name in names:
         # A Rényi budget has one number for each order.
@@ -68,6 +69,7 @@ _BUDGETS: dict[str, JsonSchema] = {
 
 
 def _budget_schema() -> JsonSchema:
+    """Return the JSON Schema of a budget in any measure."""
     return {
         "description": "What may be spent, in words; amounts are exact.",
         "examples": [{"epsilon": "1/2"}, {"epsilon": "1", "delta": "1e-6"}, {"rho": "1/8"}],
@@ -136,7 +138,7 @@ SHARED_SCHEMAS: dict[str, JsonSchema] = {
 
 
 def term_arguments(terms: Terms) -> dict[str, object]:
-    """Return the terms by their names in JSON; None stands for one that is not sent."""
+    """Return the terms by their names in JSON; None for a term that is left out, as a default."""
     return {
         "spend": terms.spend,
         "error": terms.error,

@@ -88,6 +88,7 @@ def _check_depth(text: str) -> None:
 
 
 def _unique_fields(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return the fields of a JSON object; refuse one that names a field twice."""
     fields: dict[str, object] = {}
     for name, value in pairs:
         if name in fields:
@@ -101,6 +102,7 @@ def _refuse_constant(constant: str) -> object:
 
 
 def _check_length(digits: str) -> str:
+    """Return the digits of a number; refuse more than MAX_NUMBER_LENGTH characters."""
     if len(digits) > MAX_NUMBER_LENGTH:
         raise InvalidArgument(
             f"a number of {len(digits)} characters is too long; {MAX_NUMBER_LENGTH} are enough"

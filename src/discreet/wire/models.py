@@ -87,6 +87,7 @@ MODELS: dict[str, JsonSchema] = {f"{kind.__name__}Model": _record(kind).schema f
 
 
 def _read_model(value: object, name: str) -> Estimator:
+    """Read a model from JSON by its kind; refuse unknown kinds and parameters out of range."""
     kind = _kind_of(value)
     if kind is None:
         known = ", ".join(_BY_NAME)
@@ -97,6 +98,7 @@ def _read_model(value: object, name: str) -> Estimator:
 
 
 def _kind_of(value: object) -> type[Estimator] | None:
+    """Return the class that `kind` of a JSON object names; None if there is none."""
     if not isinstance(value, dict):
         return None
     kind_name = value.get("kind")

@@ -117,6 +117,7 @@ def _check_bounds(curator: Curator, asked: BoundsRequest, _: int) -> None:
 
 
 def _suggest_bounds(curator: Curator, asked: BoundsRequest) -> JsonObject:
+    """Suggest bounds, charged, and return them with their price."""
     found = curator.suggest_bounds(
         asked.table, asked.column, asked.spend, tail=asked.tail, why=asked.why
     )
@@ -130,6 +131,7 @@ def _check_caps(curator: Curator, asked: CapsRequest, _: int) -> None:
 
 
 def _suggest_caps(curator: Curator, asked: CapsRequest) -> JsonObject:
+    """Suggest caps, charged, and return them with their price."""
     found = curator.suggest_caps(asked.table, asked.spend, by=asked.by or (), why=asked.why)
     price = _price(curator, found.events, asked.spend)
     reply: JsonObject = {"max_rows": found.max_rows, "price": price}

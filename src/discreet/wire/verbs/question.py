@@ -105,6 +105,7 @@ def _make_ask(
     of: str = DATA,
     **terms: Any,  # noqa: ANN401
 ) -> Ask:
+    """Make a request from the fields that were sent; those of `terms` become its terms."""
     return Ask(sql, Terms(**terms), why, rows, of)
 
 
@@ -114,6 +115,7 @@ def _make_release(
     of: str = DATA,
     **terms: Any,  # noqa: ANN401
 ) -> ReleaseRequest:
+    """Make a request from the fields that were sent; those of `terms` become its terms."""
     return ReleaseRequest(questions, Terms(**terms), why, of)
 
 
@@ -123,6 +125,7 @@ def _make_plan(
     queries: int | None = None,
     **terms: Any,  # noqa: ANN401
 ) -> PlanRequest:
+    """Make a request from the fields that were sent; those of `terms` become its terms."""
     return PlanRequest(questions or sql, Terms(**terms), queries)
 
 
@@ -280,6 +283,7 @@ def _sql(curator: Curator, ask: Ask) -> JsonObject:
 
 
 def _release(curator: Curator, asked: ReleaseRequest) -> JsonObject:
+    """Answer the questions of a release with one charge, each as a reply."""
     answers = curator.release(asked.questions, **asked.terms.words(), why=asked.why)
     replies: JsonObject = {}
     for name, answer in answers.items():

@@ -73,6 +73,7 @@ def _make(
     workload: WorkloadWords = "pairs",
     **options: Any,  # noqa: ANN401 columns, bins, size and target: None unless given
 ) -> SynthesisRequest:
+    """Make a request from the fields that were sent; `options` that are missing are None."""
     words = SynthesisWords(
         columns=options.get("columns"),
         workload=workload,
@@ -115,6 +116,7 @@ def _plan_synthesis(curator: Curator, asked: SynthesisRequest, max_cells: int) -
 
 
 def _synthesize(curator: Curator, asked: SynthesisRequest) -> JsonObject:
+    """Release synthetic tables, charged, and return them with their receipt."""
     made = curator.synthesize(asked.table, asked.spend, why=asked.why, **asked.words)
     receipt = made.receipt.to_json()  # type: ignore[attr-defined]
     return {

@@ -105,6 +105,7 @@ def _learn(curator: Curator, asked: LearnRequest) -> JsonObject:
 
 
 def _explain_model(curator: Curator, asked: TrainingRequest, max_cells: int) -> JsonObject:
+    """Explain a training that passes the check of `learn`, and whose charge has a price."""
     _check_learn(curator, asked, max_cells)
     explained = curator.explain_model(asked.sql, asked.model, asked.spend, n=asked.n)
     # Refused as the charge would be: an event that the ledger cannot price.
