@@ -85,6 +85,7 @@ class LazyCommands(TyperGroup):
 
 
 def _load(name: str) -> Command:
+    """Import the module of a command and return the command."""
     module = import_module(f".commands.{COMMANDS[name]}", __package__)
     # The empty callback keeps Typer from turning a single command into the whole program.
     holder = typer.Typer(callback=lambda: None, rich_markup_mode="rich")

@@ -36,6 +36,7 @@ def _last_number(ledger: Ledger) -> int:
 
 
 def _charges_since(ledger: Ledger, who: str, before: int) -> str:
+    """Say in a sentence what `who` was charged since entry `before`, and how to go on."""
     try:
         charges, prices = _charges_after(ledger, who, before)
     except DiscreetError:

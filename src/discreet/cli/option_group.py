@@ -59,6 +59,7 @@ def spread_flags(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _options(group: Any) -> list[inspect.Parameter]:  # noqa: ANN401 - any dataclass
+    """Return the fields of a dataclass as keyword-only parameters."""
     hints = get_type_hints(group, include_extras=True)
     options = []
     for field in fields(group):

@@ -139,6 +139,7 @@ def write_answer(answer: Answer, path: Path, level: float) -> None:
 
 
 def _write_columns(answer: Answer, path: Path, level: float) -> None:
+    """Write the table of an answer as Parquet or Arrow, by the suffix of the path."""
     table = answer.to_arrow(level)
     try:
         if path.suffix.lower() == ".parquet":

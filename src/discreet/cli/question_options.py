@@ -160,6 +160,7 @@ def open_curator(
 
 
 def _ledger(place: LocationFlags, spend: Measure | None, *, spends: bool, quiet: bool) -> Ledger:
+    """Open the ledger, create it, or open one in memory for a command that does not spend."""
     budget = None
     if place.budget is not None:
         budget = parse_budget(place.budget, "--budget")

@@ -93,6 +93,7 @@ def refusals(*, as_json: bool = False) -> Iterator[None]:
 
 
 def _report(kind: str, message: str, *, as_json: bool) -> None:
+    """Print a refusal to standard error, as text or as JSON."""
     if as_json:
         error = {"kind": kind, "message": message}
         typer.echo(json.dumps({"error": error}, ensure_ascii=False), err=True)

@@ -74,6 +74,7 @@ def _open_server(
 
 
 def _existing(path: str) -> str:
+    """Return a path; refuse one that is no file."""
     if is_server(path) or not Path(path).is_file():
         raise InvalidArgument(
             f"{masked(path)} is no file; "

@@ -123,6 +123,7 @@ def audit(  # noqa: PLR0917 - each argument is an option
 
 
 def _show(report: Report | PlaybackReport, *, as_json: bool) -> None:
+    """Print a report as JSON, or as text with its verdict in colour."""
     if as_json:
         typer.echo(report.json())
         return
@@ -165,6 +166,7 @@ def _rows(example: Path) -> object:
 
 
 def _function(name: str) -> Callable[[Any], object]:
+    """Import the function that `module:function` names, from the current folder too."""
     module, _, function = name.partition(":")
     if not module or not function:
         raise InvalidArgument(f"--replay takes module:function, got {name!r}")
@@ -180,6 +182,7 @@ def _function(name: str) -> Callable[[Any], object]:
 
 
 def _claim(epsilon: str | None, delta: str | None, rho: str | None, mu: str | None) -> Measure:
+    """Return the one measure that is claimed; refuse none or several."""
     given = sum(amount is not None for amount in (epsilon, rho, mu))
     if given != 1:
         raise InvalidArgument(
@@ -191,6 +194,7 @@ def _claim(epsilon: str | None, delta: str | None, rho: str | None, mu: str | No
 def _pair(
     inputs: tuple[str, str], neighbours: str | None, unit: str | None
 ) -> tuple[object, object]:
+    """Return the inputs: as values, or as CSV files where they are to be checked as neighbours."""
     if neighbours is not None:
         return TableFile(inputs[0]), TableFile(inputs[1])
     if unit is not None:
@@ -209,6 +213,7 @@ def _run(
     quiet: bool,
     options: Mapping[str, Any],
 ) -> Report:
+    """Audit a command with a progress bar on standard error, if that is a terminal."""
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),

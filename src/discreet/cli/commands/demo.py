@@ -81,6 +81,7 @@ def show(epsilon: str, console: Console | None = None, folder: Path | None = Non
 
 
 def _run(curator: Curator, budget: PureDP, screen: Console, folder: Path) -> None:
+    """Print the scenes of the demonstration, each with its question and its answer."""
     half = PureDP(budget.epsilon / 2)
     step = _steps(screen)
     step(
@@ -116,6 +117,7 @@ def _run(curator: Curator, budget: PureDP, screen: Console, folder: Path) -> Non
 
 
 def _steps(screen: Console) -> Callable[[str, str | None], None]:
+    """Return a function that prints the numbered heading of a scene, and its SQL or text."""
     numbers = iter(range(1, 100))
 
     def step(title: str, body: str | None) -> None:
@@ -133,6 +135,7 @@ def _steps(screen: Console) -> Callable[[str, str | None], None]:
 
 
 def _picture(answer: Answer, screen: Console, folder: Path) -> None:
+    """Draw the first answer into a file, if matplotlib is installed."""
     if not can_draw():
         screen.print("A picture of the answer needs matplotlib: pip install 'discreet[plot]'")
         return

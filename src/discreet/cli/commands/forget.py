@@ -69,6 +69,7 @@ def forget(
 
 
 def _report(forgotten: Path, stores: list[Path], new: int, *, as_json: bool) -> None:
+    """Print what was listed and removed, what is left to do, and words for person and regulator."""
     removed = [str(path) for path in stores]
     left_to_do = [
         "delete their rows in the sources themselves, all of them, on a date that is public",

@@ -72,6 +72,7 @@ def learn(
 
 
 def _model(name: str, target: str | None, options: dict[str, str]) -> Estimator:
+    """Make a model of this kind with its target and parameters; refuse an unknown kind."""
     if name not in KINDS:
         raise InvalidArgument(f"there is no model {name!r}; there are {', '.join(sorted(KINDS))}")
     made = KINDS[name]()

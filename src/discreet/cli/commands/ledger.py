@@ -125,6 +125,7 @@ def create(
 
 
 def _parts(option: str) -> Parts:
+    """Read TABLE.COLUMN=VALUE,VALUE,… as public parts that are charged in parallel."""
     path, equals, values = option.partition("=")
     table, dot, column = path.partition(".")
     if not equals or not dot:
@@ -133,6 +134,7 @@ def _parts(option: str) -> Parts:
 
 
 def _blocks(option: str) -> Blocks:
+    """Read TABLE.COLUMN=week,stays=26 as blocks of time."""
     match = _BLOCKS.fullmatch(option)
     if match is None:
         raise InvalidArgument(
@@ -144,6 +146,7 @@ def _blocks(option: str) -> Blocks:
 
 
 def _show(ledger: Ledger, *, as_json: bool) -> None:
+    """Print budget, spent and left, and what is left by block if there are blocks."""
     promise = ledger.promise()
     kind = ledger.terms.kind
     spent = ledger.spent()

@@ -223,6 +223,7 @@ def _make_mechanism(
 
 
 def _setting(name: str, value: str) -> object:
+    """Read the value of a parameter: a whole number, a list of options, or text."""
     if value.isdigit():
         return int(value)
     if name == "options":
@@ -243,6 +244,7 @@ def _facts(mechanism: LocalMechanism, n: int) -> dict[str, Any]:
 
 
 def _facts_text(facts: dict[str, Any], metric: str, n: int) -> str:
+    """Write price, error and influence of one forged report as lines of text."""
     bound = "about" if facts["mechanism"] == "rappor" else "at most"
     influence = f"{bound} {facts['one forged report']:.3g}"
     lines = [
@@ -276,6 +278,7 @@ def _collector(path: str, heard: Path | None = None) -> Collector:
 
 
 def _value(line: str) -> object:
+    """Read a value from a line of JSON: text or a number."""
     try:
         value = json.loads(line)
     except ValueError:
@@ -288,6 +291,7 @@ def _value(line: str) -> object:
 
 
 def _candidates(path: Path | None) -> list[str] | None:
+    """Read candidates, one a line; lines that are not UTF-8 are left out and counted."""
     if path is None:
         return None
     try:

@@ -27,6 +27,7 @@ ConfigPath = Annotated[
 
 @contextmanager
 def _open_members(path: Path) -> Iterator[Members]:
+    """Open the users of the service that a configuration describes."""
     with refusals():
         # The store of the service is shared: a running server sees changes at once.
         store = open_store(read_config(path).store)

@@ -109,6 +109,7 @@ def _prepare(
     out: str | Path,
     options: Mapping[str, Any],
 ) -> None:
+    """Read sources into a store at `out`, and print the report."""
     with engines.prepare(tables, schemas, out, **options) as store:
         typer.echo(str(store.report))
 
@@ -193,6 +194,7 @@ def _check(stores: Sequence[str]) -> int:
 
 
 def _changed_sources(path: str) -> list[str]:
+    """Return the sources of a store that have changed since it was prepared."""
     changed: list[str] = []
     with engines.DuckDB(path) as store:
         for table in store.report.tables:

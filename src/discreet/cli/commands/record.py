@@ -92,6 +92,7 @@ def record(
 
 
 def _check(folder: Path, ledger: str | None, *, as_json: bool) -> None:
+    """Check a public record, against a ledger if one is given, and print what holds."""
     if ledger is None:
         found = check_record(folder, check_signature=check_signature)
     else:
@@ -108,6 +109,7 @@ def _check(folder: Path, ledger: str | None, *, as_json: bool) -> None:
 
 
 def _numbers(text: str) -> list[int]:
+    """Read numbers of entries between commas."""
     numbers = []
     for one in filter(None, (part.strip() for part in text.split(","))):
         if not one.isdecimal():

@@ -109,6 +109,7 @@ def _questions(asked: ReleaseFile) -> dict[str, str]:
 
 
 def _price(asked: ReleaseFile) -> dict[str, Any]:
+    """Return the price of a release: errors by table, or a spend with weights."""
     if asked.spend is None:
         errors = {name: table.error for name, table in asked.questions.items()}
         return {"error": errors}

@@ -186,6 +186,7 @@ def _overruled_types(guessed: Kinds, options: list[str]) -> dict[str, ColumnType
 def _answers(
     kinds: Kinds, bounds: list[str], categories: list[str], lengths: list[str]
 ) -> dict[str, Column]:
+    """Read the options about columns as declarations; each column may have one."""
     answers: dict[str, Column] = {}
     readers: list[tuple[list[str], Callable[[ColumnType, str], Column]]] = [
         (bounds, read_bounds),
@@ -234,6 +235,7 @@ def _unit(
 
 
 def _ask_unit(known: Unit | str | None, names: Kinds) -> Unit | str | None:
+    """Ask who is protected, and how many rows of a person count, as far as that is open."""
     who = known
     if who is None:
         question = "Who is protected? 'rows', or the column that tells people apart"
@@ -245,6 +247,7 @@ def _ask_unit(known: Unit | str | None, names: Kinds) -> Unit | str | None:
 
 
 def _rows_or_column(names: Kinds, answer: str) -> Unit | str:
+    """Read "rows" or the name of a column."""
     if answer == "rows":
         return Rows()
     if answer not in names:
@@ -273,6 +276,7 @@ def _ask_columns(kinds: Kinds) -> dict[str, Column]:
 
 
 def _read_column(kind: ColumnType, answer: str) -> Column:
+    """Read the declaration of a column from an answer, by its type."""
     # A comma means a list of keys, whatever the type of the column.
     if kind == "category" or "," in answer:
         return read_key_list(kind, answer)
@@ -305,6 +309,7 @@ def _check_free(out: Path | None) -> None:
 
 
 def _write(draft: Draft, out: Path | None) -> None:
+    """Write the draft of a schema, and on standard error what is proposed and still open."""
     if out is None:
         typer.echo(draft.to_toml(), nl=False)
     else:

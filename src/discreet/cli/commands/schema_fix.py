@@ -72,6 +72,7 @@ def fix(
 
 
 def _accept(yes: bool, proposal: Proposal) -> bool:
+    """Print a proposal with its effect; return True with --yes, else what the user answers."""
     effect = effect_text(*proposal.effect.counts)
     text = f"{proposal.column}: with {proposal.text}: {effect}"
     if yes:
@@ -112,6 +113,7 @@ def _with_aliases(schema: Schema, options: Iterable[str]) -> Schema:
 
 
 def _with_alias(name: str, column: Column, spelling: str, meant: str) -> Column:
+    """Return a column that reads one more spelling as a listed key; refuse an unlisted key."""
     known = dict(getattr(column, "aliases", None) or ())
     declared = redeclare(column, {"aliases": {**known, spelling: meant}})
     if declared is None:

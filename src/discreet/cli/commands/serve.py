@@ -73,6 +73,7 @@ def _exit_on_sigterm() -> Iterator[None]:
 
 
 def _check_installed() -> None:
+    """Refuse to serve where a package of `discreet[service]` is missing."""
     missing = [name for name in ("starlette", "uvicorn", "jinja2") if find_spec(name) is None]
     if missing:
         raise InvalidArgument(
@@ -81,6 +82,7 @@ def _check_installed() -> None:
 
 
 def _make_demo(folder: Path, host: str | None, port: int | None) -> Path:
+    """Set up the demo service in a folder, and print its tokens."""
     made = make_demo(folder, f"http://{host or '127.0.0.1'}:{port or 8000}")
     typer.echo("A demonstration on bundled census data, until you stop it; nothing is kept.")
     typer.echo(f"steward (stella): {made.steward}")

@@ -182,6 +182,7 @@ def list_(source: SourceArgument, *, place: LocationFlags, as_json: JsonFlag = F
 
 
 def _view(report: StreamReport, by: str, first: str | None, last: str | None) -> StreamTable:
+    """Return the sums by a unit of time, or of a range, which needs both ends."""
     if first is None and last is None:
         return report.by(by)
     if first is None or last is None:

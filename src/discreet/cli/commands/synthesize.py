@@ -86,6 +86,7 @@ def synthesize(
 
 
 def _bins(options: list[str] | None) -> dict[str, int]:
+    """Read numbers of bins by column."""
     bins = {}
     for name, count in pairs(options, "--bins").items():
         if not count.isdigit():
@@ -98,6 +99,7 @@ def _bins(options: list[str] | None) -> dict[str, int]:
 
 
 def _report(made: Synthetic, *, as_json: bool) -> None:
+    """Print the released tables' quality, and what synthetic records are not good for."""
     quality = made.quality()
     # Written as JSON only where it is shown: the tables may be large.
     tables = json.loads(synthetic_to_json(made)) if as_json else None
@@ -117,6 +119,7 @@ def _report(made: Synthetic, *, as_json: bool) -> None:
 
 
 def _csv(made: Synthetic, rows: int | None) -> str:
+    """Sample records and write them as CSV; about as many as there are rows if `rows` is None."""
     columns = made.records(rows)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -133,6 +133,7 @@ def read_release(path: str | Path) -> ReleaseFile:
 
 
 def _words(data: Mapping[str, Any]) -> Words | None:
+    """Read the steward's words for the public record; None without a table [words]."""
     if "words" not in data:
         return None
     if not isinstance(data["words"], Mapping):
@@ -154,6 +155,7 @@ def _budget(data: Mapping[str, object], name: str, where: str | Path) -> Measure
 
 
 def _questions(data: object, where: str) -> dict[str, PublishedTable]:
+    """Read the questions by name; refuse none, and names that cannot name a file."""
     if not isinstance(data, Mapping) or not data:
         raise InvalidArgument(
             f'{where} asks nothing; write a [questions.NAME] with sql = "SELECT …" for each table'
@@ -175,6 +177,7 @@ def _questions(data: object, where: str) -> dict[str, PublishedTable]:
 
 
 def _error(question: Mapping[str, object]) -> str | dict[str, str] | None:
+    """Read the error of a question: one number, numbers by column, or None."""
     error = question.get("error")
     if error is None:
         return None
@@ -186,6 +189,7 @@ def _error(question: Mapping[str, object]) -> str | dict[str, str] | None:
 def _check_price(
     questions: Mapping[str, PublishedTable], spend: Measure | None, where: str
 ) -> None:
+    """Refuse spend beside errors, and a question with neither."""
     with_error = [name for name, table in questions.items() if table.error is not None]
     without_error = [name for name, table in questions.items() if table.error is None]
     if spend is not None and with_error:
@@ -200,6 +204,7 @@ def _check_price(
 
 
 def _check_known(data: Mapping[str, object], fields: set[str], where: str) -> None:
+    """Refuse unknown fields."""
     unknown = sorted(set(data) - fields)
     if unknown:
         raise InvalidArgument(

@@ -54,6 +54,7 @@ def page(
 
 
 def _guarantee(answers: Mapping[str, Answer], schemas: tuple[Schema, ...], promise: Measure) -> str:
+    """Write the paragraph with price, budget, neighbours and protected units."""
     # All answers of a release have one charge, hence one receipt.
     receipt: Receipt = next(iter(answers.values())).receipt  # type: ignore[assignment]
     units = [f"in `{schema.name}`, {schema.unit}" for schema in schemas if not schema.public]
@@ -66,6 +67,7 @@ def _guarantee(answers: Mapping[str, Answer], schemas: tuple[Schema, ...], promi
 
 
 def _table(name: str, file: ReleaseFile, answer: Answer, *, drawn: bool) -> list[str]:
+    """Return the paragraphs about one table: rows, SQL, errors, plan and picture."""
     asked = file.questions[name]
     blocks = [
         f"## {asked.title}",
@@ -121,6 +123,7 @@ def _details(answer: Answer) -> str:
 
 
 def _how_to_check(file: ReleaseFile) -> str:
+    """Say how to check the receipt; a server's address is not named."""
     check = "`discreet verify-receipt receipt.json` checks it"
     # The address of a server is no business of the readers of a release.
     if is_server(file.ledger):
