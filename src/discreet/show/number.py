@@ -164,6 +164,7 @@ def _rounded_up(error: Decimal, power: int | None) -> Decimal:
 
 
 def _written(number: Decimal) -> str:
+    """Write an exact number with commas between thousands; far from 1 with a power of ten."""
     # A new zero has no sign and no digits after the point.
     number = number if number else Decimal(0)
     if number and not -_MAX_POWER <= number.adjusted() < _MAX_POWER:
