@@ -198,6 +198,7 @@ def _people(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _draw_scores(inside: np.ndarray, outside: np.ndarray) -> Html:
+    """Draw the distributions of the scores of members and strangers."""
     low = float(min(inside.min(), outside.min()))
     high = float(max(inside.max(), outside.max()))
     edges = np.linspace(low, high, BINS + 1)
@@ -272,6 +273,7 @@ def _residents() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _draw_group_sizes(shares: list[float]) -> Html:
+    """Draw a column for each class of group sizes."""
     frame = plot(-0.5, 3.5, 1)
     parts = [axes(frame, "people with the same birth, home and sex", "share", x_ticks=0)]
     told = []
@@ -360,6 +362,7 @@ def _last_digits(values: np.ndarray) -> np.ndarray:
 
 
 def _draw_digits(shares: list[np.ndarray]) -> Html:
+    """Draw how often the last binary digit is at each place, for 0 and for 1."""
     places = range(FIRST_DIGIT, FIRST_DIGIT + DIGITS)
     top = max(float(share.max()) for share in shares)
     x = linear(places.start, places.stop, 46, WIDTH - 10)

@@ -91,6 +91,7 @@ def tail_bound(mu: float, epsilon: float) -> float:
 
 
 def _draw_curves(spread: float, laplace: Curve, gaussian: Curve, end: float) -> Html:
+    """Draw δ(ε) of both noises up to the ε `end`, and the tail bound of the Gaussian one."""
     x = linear(0, end, 46, WIDTH - 10)
     frame = ChartFrame(x, ChartScale(LEAST_DELTA, 1, HEIGHT - 44, 24, log=True))
     bounds = []
@@ -178,6 +179,7 @@ def _prices(whys: Why) -> dict[str, float]:
 
 
 def _draw_sums(k: int, lines: dict[str, list[tuple[int, float]]]) -> Html:
+    """Draw the total ε of up to k questions by each theorem."""
     ends = {name: points[-1] for name, points in lines.items()}
     top = max(price for points in lines.values() for _, price in points)
     frame = ChartFrame(linear(0, k, 46, WIDTH - 64), linear(0, top, HEIGHT - 44, 24))
@@ -263,6 +265,7 @@ def _fit(kind: FilterKind, promise: ApproxDP, event: LaplaceNoise) -> int:
 
 
 def _draw_filters(counts: dict[str, int]) -> Html:
+    """Draw a bar for each filter with the number of questions that fit."""
     x = linear(0, max(counts.values()), 84, WIDTH - 40)
     frame = ChartFrame(x, linear(0, len(counts), 20, HEIGHT - 50))
     parts = [along(x, HEIGHT - 44, "questions", ticks=4)]
@@ -314,6 +317,7 @@ def sparse_lesson(epsilon: Slide, alarms: Slide) -> Shown:
 
 
 def _draw_alarms(counts: list[int], alarm_days: list[int]) -> Html:
+    """Draw the daily counts, the threshold and the days with an alarm."""
     frame = plot(0, DAYS, max(counts))
     parts = [
         axes(frame, "day", "cases", x_ticks=6),

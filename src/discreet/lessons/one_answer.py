@@ -90,6 +90,7 @@ def _count_steps(epsilon: Slide, truth: int) -> list[Point]:
 
 
 def _draw_noise(epsilon: Slide, draws: list[int]) -> Html:
+    """Draw the distributions of the count with and without you, and the draws below them."""
     with_you = _count_steps(epsilon, COUNT)
     without = _count_steps(epsilon, COUNT - 1)
     ends = with_you[0][0], with_you[-1][0]
@@ -179,6 +180,7 @@ def neighbours_lesson(rows: Slide, epsilon: Slide, unit: Slide, relation: Slide)
 
 
 def _draw_neighbours(noise: Geometric, k: int) -> Html:
+    """Draw the distributions of the count with a person's k visits and without."""
     places = range(VISITS - VISIT_REACH, VISITS + VISIT_REACH)
     with_person = distribution_steps(noise, VISITS, places)
     without = distribution_steps(noise, VISITS - k, places)
@@ -232,6 +234,7 @@ def _incomes() -> np.ndarray:
 
 
 def _draw_clipping(cut: np.ndarray, noise: np.ndarray, both: np.ndarray, bound: float) -> Html:
+    """Draw both errors and their sum against the bound, with a dot at the chosen bound."""
     top = float(max(both.max(), 10))
     frame = ChartFrame(decades(1e4, 1e7, 56, WIDTH - 10), decades(1, top, HEIGHT - 44, 24))
     parts = [axes(frame, "upper bound", "error of the mean", x_ticks=4, y_ticks=5)]
@@ -321,6 +324,7 @@ def process(told: np.ndarray, step: int) -> np.ndarray:
 
 
 def _draw_processing(told: np.ndarray, made: np.ndarray) -> Html:
+    """Draw the true, the noisy and the processed counts of one try."""
     top = max(float(told.max()), float(TABLE.max()))
     frame = plot(-0.5, len(TABLE) - 0.5, top, bottom=min(0.0, float(told.min())))
     parts = [axes(frame, "group", "people", x_ticks=0)]

@@ -113,6 +113,7 @@ def telemetry_routes(state: State) -> list[BaseRoute]:
 
 
 def _show_page(visit: PageRequest, collector: ReportCollector) -> Response:
+    """Show the whole page with the parameters that the device needs."""
     parameters = device_parameters(collector.mechanism, metric=METRIC)
     return visit.show(
         "telemetry.html",

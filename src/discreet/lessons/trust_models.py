@@ -74,6 +74,7 @@ def response_lesson(epsilon: Slide, people: Slide) -> Shown:
 
 
 def _draw_interval(estimate: Frequencies) -> Html:
+    """Draw the estimated share with its confidence interval, and the true share."""
     frame = ChartFrame(ChartScale(0, 1, 18, WIDTH - 18), ChartScale(0, 1, 178, 150))
     low, high = estimate.interval(BETA)[1]
     value = float(estimate.values[1])
@@ -142,6 +143,7 @@ def cell_of(question: str, people: int, budget: str) -> Trust:
 
 
 def _draw_trust(people: int, budget: str, lines: dict[str, list[Point]]) -> Html:
+    """Draw the standard errors of the three models against the number of people."""
     errors = [error for points in lines.values() for _, error in points]
     x = decades(PEOPLE.values[0], PEOPLE.values[-1], 46, WIDTH - 64)
     y = decades(min(errors), max(errors), HEIGHT - 44, 24)
