@@ -136,7 +136,7 @@ def one_run(
 
 
 def _delta_of(claim: Measure, delta: float) -> float:
-    """Return the claim's own δ, if it has one, else the given one."""
+    """Return the claim's own δ, rounded up to the next float, if it has one; else the given one."""
     if isinstance(claim, PureDP):
         return 0.0
     if isinstance(claim, ApproxDP):

@@ -300,6 +300,7 @@ def _change(before: object, after: object) -> list[Fraction | float] | None:
 
 
 def _distance(a: Any, b: Any) -> Fraction | float:  # noqa: ANN401 - any released value
+    """Return the exact distance of two numbers; infinite for what cannot be compared."""
     if plain(a) == plain(b):
         return Fraction(0)
     try:

@@ -77,6 +77,7 @@ def membership(members: Any, others: Any, *, delta: float = 0.0, alpha: float = 
 
 
 def _read_scores(side: Any) -> Floats:  # noqa: ANN401
+    """Return scores as floats; refuse fewer than 20, and scores that are not finite."""
     scores = np.asarray(side, dtype=np.float64).ravel()
     if len(scores) < 20 or not np.isfinite(scores).all():
         raise InvalidArgument(

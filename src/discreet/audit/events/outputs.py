@@ -193,6 +193,7 @@ def _numbers(cells: list[object]) -> Values:
 
 
 def _float(cell: object) -> float:
+    """Return a cell as a float; NaN if it is no number, infinite if it is too large."""
     if not isinstance(cell, Real):
         return math.nan
     try:

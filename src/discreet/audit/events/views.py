@@ -133,6 +133,8 @@ def _joint_views(names: list[str]) -> list[OutputView]:
 
 
 def _difference(a: str, b: str) -> OutputView:
+    """View two columns by their difference."""
+
     def difference(outputs: Outputs) -> Floats:
         first, second = outputs.matrix([a, b]).T
         return np.asarray(first - second)
@@ -210,6 +212,8 @@ def _within_patterns(train: Outputs, most: int = 8) -> list[OutputView]:
 
 
 def _within(code: np.int64, rank: int, name: str) -> OutputView:
+    """View a column of numbers where the categories have one pattern; elsewhere NaN."""
+
     def restricted(outputs: Outputs) -> Values:
         values = outputs.values(name).astype(np.float64)
         return np.where(_pattern(outputs) == code, values, np.nan)

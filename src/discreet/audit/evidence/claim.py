@@ -105,9 +105,9 @@ def _renyi_epsilon(alpha: float, divergence: float, delta: float) -> float:
 
 
 def _least(claim: ZCDP | RenyiDP, of: Callable[[float, float], float]) -> float:
-    """Minimise over the orders of a claim.
+    """Return the least of(order, divergence) over the orders of a claim.
 
-    zCDP has all orders: the grid is refined around the best one.
+    zCDP has all orders above 1: a grid of them is refined around the best one.
     """
     if isinstance(claim, RenyiDP):
         return min(of(float(order), float(epsilon)) for order, epsilon in claim.orders)

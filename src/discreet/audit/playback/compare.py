@@ -106,6 +106,7 @@ def counted(first: Node, second: Node, *, told: bool) -> Values:
 
 
 def _node_row(first: Node, second: Node, draws: DrawMoves, *, told: bool) -> Row | None:
+    """Return the row of a step of tracked noise in both runs; None if nothing is released there."""
     here = np.flatnonzero(counted(first, second, told=told))
     if not here.size:
         return None

@@ -43,8 +43,8 @@ def couple(
     """Estimate ε from at most 100 pairs of runs: of each pair both inputs get the same draws.
 
     Added noise cancels in the difference of a pair, which is the move; the spread over the pairs is
-    the scale. The estimate is the sum of move divided by scale over all numbers of the answer.
-    After `seconds` no more than ten pairs are run.
+    the scale. The estimate is the sum of move divided by scale over all numbers of the answer. It
+    stops after `seconds`, but not before ten pairs.
 
     Law: `tests/audit/playback/test_coupling.py::test_hand_made_noise`
     """

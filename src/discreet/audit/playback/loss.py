@@ -195,6 +195,7 @@ def _renyi_laplace(epsilon: float, alpha: float) -> float:
 
 
 def _renyi_laws(laws: Laws, alpha: float) -> float:
+    """Return the Rényi divergence of order α of the first discrete law from the second."""
     first, second = laws
     here = first > 0
     if np.any(second[here] == 0):
@@ -278,6 +279,7 @@ def _rounded_down(survival: Floats) -> Floats:
 
 
 def _law_masses(first: Floats, second: Floats, edges: Floats) -> Floats:
+    """Return the masses of the losses of two discrete laws on the grid, rounded down."""
     here = (first > 0) & (second > 0)
     losses = np.log(first[here] / second[here])
     cells = np.clip(np.searchsorted(edges, losses, side="right") - 1, 0, len(edges) - 2)

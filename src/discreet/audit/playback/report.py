@@ -192,6 +192,7 @@ def sarif(reports: list[PlaybackReport]) -> str:
 
 
 def _sarif_result(report: PlaybackReport) -> dict[str, Any]:
+    """Return a refuted report as one result of SARIF."""
     worst = report.worst
     leaks = worst is not None and bool(worst.differences)
     # A place is file:line; the last colon parts them.
@@ -225,6 +226,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _loss_text(row: Row) -> str:
+    """Print the loss of a release: certain, μ or ε."""
     if row.loss.certain:
         return "certain"
     if row.loss.squared_mu and not any(row.loss.laplace):
@@ -233,6 +235,7 @@ def _loss_text(row: Row) -> str:
 
 
 def _trial_dict(trial: Trial) -> dict[str, Any]:
+    """Return a trial as plain values."""
     releases = [dict(zip(_HEAD, _cells(row), strict=True)) for row in trial.rows]
     differences = [{"place": place, "text": text} for place, text in trial.differences]
     return {

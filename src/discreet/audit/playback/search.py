@@ -45,8 +45,10 @@ _HOLDERS: dict[type, tuple[str, ...]] = {
 
 
 class Search:
-    """Replaces what `known` lists, by identity, and every generator by what `traced` makes of it.
+    """Replaces sources of randomness by traced ones, wherever a search finds them.
 
+    `known` lists objects and their replacements; they are found by identity. Every generator of
+    NumPy is replaced by `traced(generator)`.
     `put(holder, name, value)` sets an attribute, a key or an element until the audit ends.
     """
 
@@ -64,7 +66,7 @@ class Search:
         self._types = {*_KINDS, *_METHODS, *(type(old) for old, _ in known)}
 
     def modules(self) -> None:
-        """Replace what modules hold, and what the classes and objects defined there hold."""
+        """Replace the sources of randomness that modules hold, and their classes and objects."""
         for module in tuple(sys.modules.values()):
             names = _attributes(module)
             own = str(names.get("__name__", ""))
@@ -82,7 +84,10 @@ class Search:
                     self._swap_values(attributes, attributes)
 
     def reached(self, root: object) -> None:
-        """Replace what a function or an object reaches, the nearest first."""
+        """Replace the sources that a function or object reaches, the nearest first.
+
+        At most _MOST_OBJECTS objects are looked at.
+        """
         waiting = deque([root])
         most = len(self._walked) + _MOST_OBJECTS
         while waiting and len(self._walked) < most:
@@ -99,7 +104,7 @@ class Search:
             waiting += [part[0] for part in parts if not self._swap(*part)]
 
     def process(self) -> None:
-        """Replace what any object of the process holds."""
+        """Replace the sources that any object of the process holds."""
         found = []
         for known in gc.get_objects():
             if _is_a(known, type) and not _own(known):

@@ -328,7 +328,10 @@ def _source(patches: Patches, name: str, arguments: str) -> np.random.Generator:
 
 @contextmanager
 def seeded_torch(tape: Tape) -> Iterator[None]:
-    """Seed torch alike for every run of one tape, if it is imported, and put its state back."""
+    """Seed torch from the tape for the time of a run, if it is imported, and put its state back.
+
+    Draws of torch are noted on the tape as draws of no known law.
+    """
     torch = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "get_rng_state"):
         yield

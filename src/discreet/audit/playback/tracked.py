@@ -138,6 +138,7 @@ def _new(  # noqa: PLR0917 - the parts of a node
     shape: tuple[int, ...],
     parents: tuple[Any, ...],
 ) -> Any:  # noqa: ANN401 - a number or an array
+    """Add a node to the tape, mark its parents as used, and return its elements."""
     tape = current()
     assert tape is not None  # noqa: S101 - checked by `_combine`
     node = Node(law, scale, ids, factor, value, code_place(), joined)

@@ -311,6 +311,7 @@ def _log_ratio(shown: Playback) -> float:
 
 
 def _element_ratio(first: Node, second: Node, index: int) -> float:
+    """Return the log-ratio of the densities at one noisy value, for D against D'."""
     assert first.input is not None  # noqa: S101 - `counted` says so
     move, scale, _ = element(first, second, index)
     # In a steered run this is far on the side where D is the likelier input.

@@ -66,6 +66,7 @@ def neighbours(
 
 
 def _read_rows(example: object) -> _Rows:
+    """Return the rows of an example; refuse one without rows."""
     listed = example.tolist() if isinstance(example, np.ndarray) else example
     table = frame_rows(example)
     if table is not None:

@@ -109,6 +109,7 @@ def _one_by_one(
 
 
 def _once(run: Callable[..., object], value: object) -> object:
+    """Run once; an exception becomes an output, but for NotARun."""
     try:
         return run(value)
     except NotARun:

@@ -52,6 +52,7 @@ def attach(patches: Patches) -> None:
 
 
 def _subclasses(base: type) -> list[type]:
+    """Return all subclasses of a class, direct or not."""
     found: list[type] = []
     known: type
     for known in base.__subclasses__():
@@ -75,6 +76,7 @@ def _watched(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _declared(mechanism: Any) -> str:  # noqa: ANN401
+    """Return ε, δ and sensitivity of a mechanism as text."""
     epsilon = float(mechanism.epsilon)
     text = f"ε = {epsilon:.6g}"
     if mechanism.delta:

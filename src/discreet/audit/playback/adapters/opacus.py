@@ -26,6 +26,8 @@ def attach(patches: Patches) -> None:
 
 
 def _watched(method: Any) -> Any:  # noqa: ANN401
+    """Return `add_noise` as a step of the tape, with the sum of gradients as its input."""
+
     def add_noise(self: Any) -> None:  # noqa: ANN401
         if not outermost():
             method(self)

@@ -24,6 +24,8 @@ def attach(patches: Patches) -> None:
 
 
 def _watched(method: Any) -> Any:  # noqa: ANN401
+    """Return a call of a measurement as a step of the tape."""
+
     def invoke(self: Any, arg: Any) -> Any:  # noqa: ANN401
         if not outermost():
             return method(self, arg)

@@ -19,6 +19,8 @@ def attach(patches: Patches) -> None:
 
 
 def _watched(method: Any) -> Any:  # noqa: ANN401
+    """Return `add_noise` as a step of the tape."""
+
     def add_noise(self: Any, value: Any) -> Any:  # noqa: ANN401
         if not outermost():
             return method(self, value)

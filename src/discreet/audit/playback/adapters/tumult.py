@@ -28,6 +28,8 @@ def attach(patches: Patches) -> None:
 
 
 def _watched(method: Any) -> Any:  # noqa: ANN401
+    """Return the call of a measurement as a step of the tape."""
+
     def measure(self: Any, *data: Any, **named: Any) -> Any:  # noqa: ANN401
         if self.is_interactive or not outermost():
             return method(self, *data, **named)
