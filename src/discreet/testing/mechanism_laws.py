@@ -190,7 +190,7 @@ def _low_bits(mechanism: Any, draws: int) -> None:  # noqa: ANN401
 
 
 def _grid(outputs: list[float]) -> float:
-    """Find the largest power of two that divides all outputs, as an exponent."""
+    """Return the largest k such that 2^k divides all outputs; infinite if all are 0."""
     powers = []
     for output in outputs:
         # Zero is a multiple of every power.

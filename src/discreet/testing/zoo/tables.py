@@ -39,6 +39,7 @@ def forked_generator(data: Sequence[str], size: int) -> Table:
 
 
 def _shown(data: Sequence[str], size: int, least: int) -> list[dict[str, int]]:
+    """Return tables of the keys whose noisy count is at least `least`."""
     counts = Counter(data)
     noise = geometric(1.0, (size, len(counts)))
     tables = []
