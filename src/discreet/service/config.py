@@ -117,7 +117,7 @@ class Config:
     |---|---|
     | `url` | address by which users reach the service |
     | `grid` | base length of the timing grid of answers, in seconds |
-    | `lease` | seconds after which another worker may take over a job |
+    | `lease` | seconds without renewal after which another worker may take over a job |
     | `session_hours` | longest time for which somebody stays signed in to the pages |
     | `drain_seconds` | time for running jobs when the process ends |
     | `log` | path of the audit log; "" for standard error |

@@ -1,6 +1,7 @@
 """Audit log, one JSON line for each API request, ended job, sign-in, change, refusal and failure.
 
-A line has the time, and where they are known user, verb, data set and status.
+A line has the time, and where they are known user, verb, data set and status. Requests above the
+rate limit and open endpoints such as /health have no line.
 It never holds a value, a row count, a literal of SQL or a token: a question appears as its fingerprint only.
 A log that cannot be written stops nothing: its lines go to the standard error, and /health reports the failure
 until the log can be written again.

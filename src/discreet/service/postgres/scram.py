@@ -98,7 +98,10 @@ class Exchange:
         self._verifier: Verifier | None = None
 
     def challenge(self, first: bytes, verifier: Verifier) -> bytes:
-        """Read the client's first message; return salt, rounds and nonce."""
+        """Read the client's first message; return the server's, with nonce, salt and rounds.
+
+        Refuses: `SignInFailed` for a message that is malformed or disagrees about channel binding.
+        """
         flag, identity, bare = [*_utf8(first).split(",", 2), "", ""][:3]
         self._check_flag(flag)
         # An identity to act as (a=…) is not offered. The user's name is that of the startup message.
@@ -122,7 +125,10 @@ class Exchange:
             raise SignInFailed
 
     def finish(self, final: bytes) -> bytes:
-        """Check the client's proof; return the server's own, by which the client knows the server."""
+        """Check the client's proof; return the server's own, by which the client knows the server.
+
+        Refuses: `SignInFailed` for a wrong proof, nonce or channel binding.
+        """
         if self._verifier is None:
             raise SignInFailed
         words = _utf8(final)

@@ -103,7 +103,7 @@ def _read_first(payload: bytes) -> tuple[str, bytes]:
 
 
 async def _failure(state: State, client: Client) -> WireError:
-    """Count a failed sign-in of the address, and return the refusal, the same for all reasons."""
+    """Count a failed sign-in of the address; return the refusal, or that of the rate limit."""
     try:
         await run_in_threadpool(state.limits.failure, client.address)
     except TooMany as refusal:

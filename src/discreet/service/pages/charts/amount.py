@@ -52,7 +52,7 @@ class BudgetBar:
         return amount(self.spent) + amount(self.left)
 
     def share(self, part: Measure) -> float:
-        """Return a part as a share of the whole, from 0 to 1.
+        """Return a part as a fraction of spent and left together, from 0 to 1; 0 if both are 0.
 
         >>> import discreet as dp
         >>> from discreet.service.pages.charts.amount import BudgetBar
