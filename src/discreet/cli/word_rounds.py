@@ -18,7 +18,10 @@ from .output import write_text
 
 
 def with_earlier_counts(asked: WordRound, path: Path | None) -> WordRound:
-    """Return the round with the counts that `write_next_round` wrote; without a file there are none."""
+    """Return the round with the counts of earlier ones, as `write_next_round` wrote them to a file.
+
+    Without a file the round is returned as it is. Refuses: a file of another round.
+    """
     if path is None or not path.exists():
         return asked
     try:

@@ -171,7 +171,7 @@ def infer_command(
 
 
 def _overruled_types(guessed: Kinds, options: list[str]) -> dict[str, ColumnType]:
-    """Read the types that overrule a guess."""
+    """Read options COLUMN=TYPE, which overrule the guessed types; return the types by column."""
     kinds: dict[str, ColumnType] = {}
     for answer in options:
         name, kind = split_answer(answer, guessed)

@@ -123,7 +123,7 @@ def _details(answer: Answer) -> str:
 
 
 def _how_to_check(file: ReleaseFile) -> str:
-    """Say how to check the receipt; a server's address is not named."""
+    """Return the sentence on how to check the receipt; a server's address is not named."""
     check = "`discreet verify-receipt receipt.json` checks it"
     # The address of a server is no business of the readers of a release.
     if is_server(file.ledger):
