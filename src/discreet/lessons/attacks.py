@@ -37,7 +37,7 @@ REACH = 8
 def differencing_lesson(epsilon: Slide) -> Shown:
     """Release a count with Ada and one without her 2,000 times, and guess her diagnosis each time.
 
-    Half of the tries are made with Ada's secret 1 and half with 0; each count gets half of ε.
+    Each count gets half of ε. The guess is tried for both of Ada's secrets, on the same noise.
     """
     each = count_noise(epsilon.exact / 2)
     noise = each.release(np.zeros((2, PAIRS), dtype=np.int64))
