@@ -59,7 +59,8 @@ def exact(first: object, second: object, claim: Measure, *, delta: float = 1e-5)
     (1.098612, True, False)
 
     Guarantee: a claim that holds is not refuted.
-    Refuses: `InvalidArgument` for negative or missing probabilities.
+    Refuses: `InvalidArgument` for negative probabilities, and for laws that add up to more than 1
+    or to less than 1 − 1e-6.
     Law: `tests/audit/test_exact.py::test_randomized_response`
     Law: `tests/audit/test_exact.py::test_missing_mass_is_given_to_the_accused`
     """

@@ -256,7 +256,10 @@ _PRINTED = (
 
 
 def _number(base: type) -> Callable[[type], type]:
-    """Decorate a class of tracked numbers with the methods of plain ones; each notes that it is looked at."""
+    """Return a class decorator that adds comparisons, conversions and printing of plain numbers.
+
+    Each of these methods marks the tracked number as looked at.
+    """
 
     def completed(body: type) -> type:
         for name in _COMPARED + _CONVERTED + _PRINTED:

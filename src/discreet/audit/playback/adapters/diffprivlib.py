@@ -43,7 +43,7 @@ _CHOICES = ("Exponential", "PermuteAndFlip")
 
 
 def attach(patches: Patches) -> None:
-    """Replace `randomise` of every mechanism."""
+    """Replace `randomise` of every mechanism class by one that the tape sees."""
     base = sys.modules["diffprivlib.mechanisms.base"].DPMechanism
     for mechanism in _subclasses(base):
         method = vars(mechanism).get("randomise")
