@@ -239,6 +239,7 @@ def _write_estimate(estimate: NoisyValue, mechanisms: MechanismList) -> Json:
 
 
 def _read_estimate(data: object, statistic: Statistic, mechanisms: list[Additive]) -> NoisyValue:
+    """Read one estimate of a statistic; refuses forms that the statistic does not have."""
     name = None
     if isinstance(data, dict):
         name = data.get("estimate")

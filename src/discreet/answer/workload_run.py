@@ -173,6 +173,7 @@ def _estimates(release: SetsRelease, estimate: Estimate, moves: Moves) -> Iterat
 
 
 def _table_cells(release: SetsRelease, estimate: ComponentEstimate, moves: Moves) -> _Cells:
+    """Yield estimate, shown value and law of error for the cells of all sets, in steps."""
     plan = release.plan
     if not isinstance(plan.workload, Tables):
         raise TypeError("components belong to tables")

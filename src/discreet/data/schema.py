@@ -222,6 +222,7 @@ def read_table_name(name: object) -> str:
 
 
 def _read_columns(columns: object, name: object) -> tuple[tuple[str, Column], ...]:
+    """Check the declared columns: names that differ also in lower case, each with a type."""
     if not isinstance(columns, Mapping) or not columns:
         raise InvalidArgument(
             f"{name} needs columns with public bounds, such as columns={{'age': Integer(0, 120)}}"
@@ -244,6 +245,7 @@ def _read_columns(columns: object, name: object) -> tuple[tuple[str, Column], ..
 
 
 def _read_unit(unit: object, columns: dict[str, Column], public: bool, name: object) -> Unit | None:
+    """Check the unit: none for a public table, else Rows, or People with a window over a time."""
     if public:
         if unit is not None:
             raise InvalidArgument(
@@ -293,6 +295,10 @@ def _read_key(key: object, columns: dict[str, Column], public: bool) -> tuple[st
 def _read_max_rows(
     max_rows: object, columns: dict[str, Column], public: bool
 ) -> tuple[tuple[str, int], ...]:
+    """Check the greatest numbers of rows with one value, by column; return them in column order.
+
+    Refuses: such numbers for a private table.
+    """
     if max_rows is None:
         return ()
     if not isinstance(max_rows, Mapping):

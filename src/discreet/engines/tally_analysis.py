@@ -132,6 +132,7 @@ def _check_public_keys(tally: Tally, width: int) -> None:
 
 
 def _check_share(tally: Tally) -> None:
+    """Refuse bounds on rows or groups outside 1 … 2^31, and groups by keys that are not listed."""
     match tally.share:
         case RowShare(rows=rows):
             sizes = [rows]
@@ -150,6 +151,10 @@ def _check_share(tally: Tally) -> None:
 
 
 def _term_facts(term: Term, domain: Domain, tally: Tally) -> TermFacts:
+    """Return a term with its domain and the range of one row's contribution.
+
+    Refuses: text and times, and terms whose totals of one person could exceed 64 bits.
+    """
     if not isinstance(domain, Whole | Truth):
         raise UnsupportedQuery(
             "only numbers and conditions can be added up; text and times can be counted"
@@ -222,6 +227,7 @@ def _expressions(relation: Relation) -> Iterator[Expression]:
 
 
 def _check_storable(expression: Expression) -> None:
+    """Refuse text constants and LIKE patterns in an expression that not every store can handle."""
     match expression:
         case Constant(value=str(text)):
             # PostgreSQL has no NUL in text, and lone surrogates have no UTF-8.

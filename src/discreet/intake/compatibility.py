@@ -57,6 +57,7 @@ def _caps(unit: People) -> tuple[int, int, int]:
 
 
 def _holds(kept: Column, asked: Column) -> bool:
+    """Return whether cells that were read as `kept` can be read again as the narrower `asked`."""
     # A default is in the stored cells already, so it has to be the same.
     if kept.kind != asked.kind or kept.default != asked.default:
         return False

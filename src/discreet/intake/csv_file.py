@@ -143,6 +143,7 @@ def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
 
 
 def _checked_file(given: Path, options: Csv, workspace: Path | None) -> CsvFile:
+    """Check a file by its options, and describe it; write it anew where `open_csv` says so."""
     source = given
     if options.encoding != "utf-8" or _is_padded(given):
         source = _copy_as_utf8(given, options.encoding, _required(workspace))

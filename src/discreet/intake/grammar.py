@@ -188,6 +188,10 @@ class _Scan:
     def _quote_problems(
         self, here: Bytes, previous: Bytes, after: Bytes, outside: Flags
     ) -> Iterator[Problem]:
+        """Find the first quote that opens inside a plain field, and the first with text after it.
+
+        `previous` and `after` are the bytes before and after each byte of the block.
+        """
         quotes = np.flatnonzero(here == self.quote)
         # A byte that closes a quote is outside by itself.
         closes = outside[quotes]
@@ -232,6 +236,7 @@ class _Scan:
     def _advance(
         self, here: Bytes, previous: Bytes, outside: Flags | None, ends: Positions
     ) -> None:
+        """Bring the state from the beginning of a block to its end; `ends` are its line ends."""
         if outside is not None:
             line_ends = (here == LF) | (here == CR)
             if (line_ends & ~outside).any():

@@ -67,6 +67,7 @@ def id_cells(values: Iterable[object]) -> Any:  # noqa: ANN401
 
 
 def _id_text(value: object) -> str | None:
+    """Return an id as text, equal for equal ids; None for NULL, NaN and not-a-time."""
     plain = to_python(value)
     # An array would be written in part only.
     if hasattr(plain, "tolist"):

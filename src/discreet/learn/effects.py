@@ -76,6 +76,7 @@ class Effects:
 
 
 def _draw(axis: Any, effect: Effect) -> None:  # noqa: ANN401 matplotlib's own type
+    """Draw the effect of one column into a panel, with bars of two deviations of its noise."""
     positions = range(len(effect.values))
     reach = [2 * deviation for deviation in effect.deviations]
     if effect.ordered:

@@ -121,6 +121,10 @@ def _names(task: Task, training: Training) -> tuple[str, ...]:
 def _predicted(
     task: Task, training: Training, releases: list[tuple[str, int, float]], rows: int
 ) -> Prediction | None:
+    """Predict the log loss of a classifier or the R² of a regression; None for other models.
+
+    `releases` are name, uses, and noise over sensitivity of each release.
+    """
     width = task.design.width
     match task.label:
         case Classes(values=values):

@@ -90,6 +90,7 @@ def cells_of(column: Any, name: str = "y") -> RawCells:  # noqa: ANN401 a list, 
 
 
 def _columns(table: Any, names: list[str], who: str) -> Columns:  # noqa: ANN401
+    """Return the cells of the named columns of an array, a frame, a mapping or a list of rows."""
     present = _names(table)
     if present is not None:
         _require_names(names, present)

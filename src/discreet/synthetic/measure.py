@@ -60,6 +60,7 @@ def exact_tables(
 
 
 def _exact_table(request: SyntheticRequest, one: KeySet, store: TallyBatch) -> Integers:
+    """Return the exact counts of all cells of the columns in `one`, from one query to the store."""
     keys = []
     places = []
     for place in one:

@@ -129,6 +129,7 @@ class SyntheticQuality:
         return picture(self._title, parts, (2 * _LABELS + side, side), font_family="sans-serif")
 
     def _square(self, pair: PairQuality) -> list[Html]:
+        """Return the square of a pair: the darker the stronger, crossed if not measured."""
         if len(pair.columns) < 2:
             return []
         column, row = (self.names.index(name) for name in pair.columns)

@@ -158,6 +158,10 @@ def _change(rows: Relation) -> StrategyNorms:
 def _attributes(
     rows: Relation, columns: Iterable[str] | None, bins: dict[str, int]
 ) -> tuple[Attribute, ...]:
+    """Return the wanted columns cut into cells; `bins` are numbers of bins by name of the column.
+
+    Refuses: unknown or repeated names, no column or more than 44, and bins outside 1 … 1,000.
+    """
     domains = columns_of(rows)
     wanted = _names(domains, columns)
     unknown = [name for name in (*wanted, *bins) if name not in domains]
@@ -208,6 +212,10 @@ def _nullable(rows: Relation, name: str) -> bool:
 
 
 def _sets(workload: object, names: list[str]) -> tuple[KeySet, ...]:
+    """Return the sets of columns of a workload, as indices: single columns first, then pairs.
+
+    Refuses: other words, and a list without sets.
+    """
     places = range(len(names))
     singles = [(place,) for place in places]
     if workload == "pairs":

@@ -213,6 +213,7 @@ def _key_line(value: Value) -> NoisyCombination | None:
 def _combined(
     function: Function, one: NoisyCombination, other: NoisyCombination
 ) -> NoisyCombination | None:
+    """Return + − × / of two combinations; None where the result is not linear."""
     match function:
         case Function.ADD:
             return one.plus(other)

@@ -189,6 +189,7 @@ class TableLaw:
         return self.releases[name]
 
     def _identify(self) -> dict[str, object]:
+        """Return for each statistic of one total what identifies that total (see `_release`)."""
         columns: dict[str, list[NoisyTotal]] = {}
         for row in self.rows:
             for name, estimate in row.items():
@@ -305,6 +306,7 @@ class TableLaw:
         return self.groups[call][place]
 
     def _public_rows(self) -> Sequence[NoisyRow]:
+        """Return what is public of every row: its keys, and windows that read keys alone."""
         if not self.public:
             question = self.question
             names = [key.name for key in question.keys]

@@ -136,6 +136,7 @@ def check_spelling(
 
 
 def _check_aliases(aliases: object) -> Aliases | None:
+    """Check that aliases map text to text; return the pairs sorted, None if there are none."""
     if aliases is None:
         return None
     if not isinstance(aliases, Mapping):

@@ -387,6 +387,10 @@ def _letters(text: str) -> str:
 
 
 def _format(column: Column, cells: Cells) -> Iterator[tuple[Options, ...]]:
+    """Yield formats that would read the bad cells of a column, one form of cells at a time.
+
+    Formats that fit the same cells (31/12 and 12/31) are yielded together, as rivals.
+    """
     if not isinstance(column, Date | Timestamp):
         return
     # Cells in the declared formats must stay readable; without a declaration these are ISO's.

@@ -210,6 +210,7 @@ def _open_text(path: Path) -> IO[str]:
 
 
 def _read_names(header: list[object] | list[str]) -> list[str]:
+    """Check the names of the columns; a refusal shows no name, since it may be a value."""
     names = []
     for position, name in enumerate(header, start=1):
         try:
@@ -239,6 +240,7 @@ def _decimals(cell: str) -> int:
 
 
 def _kinds(value: object) -> frozenset[ColumnType]:
+    """Return the types that a value that is present fits."""
     if isinstance(value, str):
         return _kinds_of_text(value.strip(" ")) | {"text"}
     plain = to_python(value)

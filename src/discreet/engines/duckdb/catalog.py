@@ -115,6 +115,11 @@ def _connection_catalog(
 def _source_catalog(
     tables: Mapping[str, Any], workspace: Path, limits: StoreLimits, trusted: frozenset[str]
 ) -> TableCatalog:
+    """Open the given files, frames and tables of DuckDB files over a connection of their own.
+
+    The connection keeps its tables in memory, or in a private file if the sources have more than
+    `MAX_IN_MEMORY` bytes.
+    """
     opened = {name: open_source(source, name, workspace) for name, source in tables.items()}
     database = ":memory:"
     if _file_bytes(opened) > MAX_IN_MEMORY:

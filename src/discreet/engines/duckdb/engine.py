@@ -211,6 +211,10 @@ class DuckDB:
             return self._tables[schema]
 
     def _read(self, schema: Schema) -> StoredTable:
+        """Read a table by its schema for the first time, with a progress bar if wanted.
+
+        An error of DuckDB is replaced by a message that shows no value.
+        """
         catalog = self._catalog
         connection = catalog.connection
 
@@ -235,6 +239,10 @@ class DuckDB:
         return self._fetch(sql, arrays=True)
 
     def _fetch(self, sql: str, *, arrays: bool = False) -> Sequence[Sequence[object]]:
+        """Run a query and return its rows; an error becomes Cancelled or the constant failure.
+
+        With `arrays`, lists within a row come as arrays.
+        """
         connection = self._connection
         # One query at a time on a connection; progress and interrupt belong to that query.
         with self._lock:

@@ -92,6 +92,10 @@ def read_mark(connection: duckdb.DuckDBPyConnection, name: str) -> Manifest | No
 
 
 def _manifest(texts: Sequence[object], name: str) -> Manifest:
+    """Read a manifest from the rows of its table, of which the first one counts.
+
+    Refuses: a manifest of another format, and one that is damaged.
+    """
     try:
         facts = json.loads(str(texts[0]))
         written_format = facts.get("format")

@@ -136,6 +136,10 @@ def prepare(
 
 
 def _declared_tables(schemas: Iterable[Schema], sources: Mapping[str, object]) -> dict[str, Schema]:
+    """Return the schemas by name, in the form that answers questions (`Schema.ready`).
+
+    Refuses: two schemas of one name, and tables without a schema or without a source.
+    """
     listed = schemas_in(schemas)
     declared = {schema.name: schema.ready() for schema in listed}
     if len(declared) < len(listed):
@@ -231,6 +235,10 @@ def _write_store(
     *,
     forgotten: Forgotten | None,
 ) -> None:
+    """Write all tables and the manifest into the DuckDB file `folder`/store.
+
+    `tell` is called with the name of each step, for the progress bar.
+    """
     path = folder / "store"
     workspace = folder / "scratch"
     workspace.mkdir()
@@ -271,6 +279,10 @@ def _ingest(
     *,
     forgotten: Forgotten | None,
 ) -> PreparedTable:
+    """Read one source into the store by its schema; return its layout, digests and report.
+
+    `tell` is called at each of the three steps: checking, reading and counting.
+    """
     name = schema.name
     tell(f"checking {name}")
     source = _open_table(given, name, workspace)

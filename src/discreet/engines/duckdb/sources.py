@@ -112,6 +112,7 @@ def open_source(source: TableSource, name: str, workspace: Path | None = None) -
 
 
 def _files(source: Any, name: str, workspace: Path | None) -> OpenSource:  # noqa: ANN401
+    """Recognize files by their suffixes: Parquet, text, or a table of a DuckDB file."""
     if isinstance(source, str) and "#" in source and not Path(source).exists():
         path, _, table = source.rpartition("#")
         require_path(source)

@@ -140,6 +140,10 @@ def read_cell(column: Column, value: object) -> Scalar:
 
 
 def _scan(schema: Schema, rows: Sequence[Mapping[str, object]]) -> list[Owned]:
+    """Read all rows of a table by its schema, each with its owner.
+
+    Where the unit is people, rows without an id, or without a time for its window, are left out.
+    """
     stored_names = names_of(rows)
     names = {name: find_column(name, stored_names) or name for name in stored_columns(schema)}
     readers = {}
@@ -255,6 +259,10 @@ def _key_of(meanings: Iterable[Meaning], row: ReadRow) -> tuple[Scalar, ...]:
 
 
 def _join_public(join: tree.JoinPublic, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+    """Join rows with a public table: each row once for each partner.
+
+    A row without a partner is dropped, or kept with NULLs (`join.keep`).
+    """
     public = public_rows(join.table, tables)
     columns = columns_of(join.rows)
     check_matches(join.table, public)
@@ -280,6 +288,10 @@ def _join_public(join: tree.JoinPublic, tables: StoredRows, needed: ColumnNames)
 
 
 def _join_people(join: tree.JoinPeople, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+    """Join two private tables: rows match if their owners and their keys are equal.
+
+    `join.outer` keeps rows without a match: those of the left side, or of both ("full").
+    """
     left_columns = columns_of(join.left)
     right_columns = columns_of(join.right)
     left_max, right_max = find_cuts(join)
@@ -313,6 +325,7 @@ def _join_people(join: tree.JoinPeople, tables: StoredRows, needed: ColumnNames)
 
 
 def _per_person(relation: tree.PerPerson, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+    """Return one row for each person and key, with that person's totals."""
     columns = columns_of(relation.rows)
     key_names = [name for name, _ in relation.keys]
     key_meanings = [meaning_of(expression, columns) for _, expression in relation.keys]

@@ -259,6 +259,10 @@ class Postgres(SqlEngine):
     def _ask(
         self, sql: str, values: tuple[object, ...] | None = None, *, watched: bool = False
     ) -> Sequence[Sequence[object]]:
+        """Run a query and return its rows; an error becomes Cancelled or the constant failure.
+
+        With `watched`, a progress bar is shown, and Ctrl-C cancels the query.
+        """
         psycopg = load("psycopg", "postgres")
         # One query at a time on the connection.
         with self._lock:

@@ -391,6 +391,7 @@ def _hashed_key(key: str, dialect: Dialect) -> str:
 
 
 def _by_groups(rows: Entries, max_groups: int, max_rows: int, dialect: Dialect) -> str:
+    """Write totals under `GroupShare`: clipped sums, scaled if their person is in many keys."""
     sql, names, sizes = _sums_sql(rows, max_rows, dialect)
     if not rows.keys:
         # Without keys everybody is in one group: the sums are clipped, and nothing is scaled.

@@ -143,6 +143,7 @@ def _constant(constant: Constant, scope: SqlScope) -> str:
 
 
 def _call(call: Call, scope: SqlScope) -> str:
+    """Write a call of a function or operator over the SQL of its arguments."""
     function = call.function
     arguments = call.arguments
     # Comparisons and bins of a rounded column come first: their edges are rounded as its values.
@@ -261,6 +262,7 @@ def _choose(call: Call, scope: SqlScope) -> str:
 
 
 def _number(call: Call, scope: SqlScope) -> str:
+    """Write arithmetic on numbers; the result is in whole steps of the domain of `call`."""
     domain = _whole(call, scope)
     match call.function, [_whole(argument, scope) for argument in call.arguments]:
         case Function.ADD | Function.SUBTRACT, _:
@@ -283,6 +285,7 @@ def _number(call: Call, scope: SqlScope) -> str:
 
 
 def _function_of_one_number(function: Function, x: str, domain: Whole, scope: SqlScope) -> str:
+    """Write a function of the number x, which is in whole steps of `domain`."""
     match function:
         case Function.NEGATE:
             return f"(-{x})"

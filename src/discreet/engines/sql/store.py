@@ -175,6 +175,7 @@ class SqlStore:
         return Writer(self.dialect, cache(self.table))
 
     def _write(self, tally: Tally) -> tuple[TallyFacts, str]:
+        """Return the analysis of a tally and its SQL text, from the cache if nothing changed."""
         # The analysis comes first: it refuses a tally before the store is asked for anything.
         facts = understand(tally)
         writer = self._writer()

@@ -140,6 +140,7 @@ def design_of(
 def _feature(
     name: str, domain: Domain, binned: bool, bins: int, edges: Sequence[float] | None
 ) -> Feature:
+    """Choose the feature of one column; `edges` are those given for it, None if none are."""
     if isinstance(domain, Whole | Day | Second) and domain_is_ordered(domain):
         low = domain.low
         high = domain.high

@@ -144,6 +144,10 @@ class Stored:
         labels: list[Column],
         scale: int,
     ) -> ExactMoments:
+        """Return the exact second moments as totals of products of columns, computed by the store.
+
+        `labels` are the columns of the label; `scale` brings them from UNIT to the unit asked for.
+        """
         width = len(columns)
         pairs = [(i, j) for i in range(width) for j in range(i, width)]
         wanted = [product(columns[i], columns[j]) for i, j in pairs]

@@ -149,6 +149,7 @@ def _plain_constant(value: KeyValue, dialect: Dialect) -> str:
 
 
 def _truth(x: StoredColumn) -> str:
+    """Write a prepared value as a truth; NULL for what means neither yes nor no."""
     match x.stored:
         case "boolean":
             return x.sql
@@ -232,6 +233,7 @@ def _present(x: StoredColumn, dialect: Dialect) -> str:
 
 
 def _integer_key(x: StoredColumn, dialect: Dialect) -> str:
+    """Write a prepared value as a 64-bit integer to compare with keys; NULL if it is none."""
     match x.stored:
         case "integer":
             return cast_sql(x.sql, "BIGINT")

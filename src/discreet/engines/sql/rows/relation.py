@@ -90,6 +90,7 @@ def frame_of(relation: Relation, needed: ColumnNames, writer: Writer) -> SqlFram
 
 
 def _frame(relation: Relation, needed: ColumnNames, writer: Writer) -> SqlFrame:
+    """Write a relation by its kind, with those of its columns that are needed."""
     match relation:
         case tree.BlockScan():
             return _scan_blocks(relation, needed, writer)
@@ -255,6 +256,7 @@ def _truncated(
 
 
 def _join_public(join: tree.JoinPublic, needed: ColumnNames, writer: Writer) -> SqlFrame:
+    """Write the join of rows with a public table, after truncation where rows could multiply."""
     added = _only(join.columns, needed)
     (below,) = needed_below(join, needed)
     left = _truncated(join.rows, find_cut(join), below, writer)
@@ -281,6 +283,7 @@ def _join_public(join: tree.JoinPublic, needed: ColumnNames, writer: Writer) -> 
 
 
 def _join_people(join: tree.JoinPeople, needed: ColumnNames, writer: Writer) -> SqlFrame:
+    """Write the join of two private tables on equal owners and keys, each side truncated first."""
     left_rows, right_rows = find_cuts(join)
     left_needed, right_needed = needed_below(join, needed)
     left = _truncated(join.left, left_rows, left_needed, writer)
@@ -326,6 +329,7 @@ def _union(union: tree.Union, needed: ColumnNames, writer: Writer) -> SqlFrame:
 
 
 def _per_person(relation: tree.PerPerson, needed: ColumnNames, writer: Writer) -> SqlFrame:
+    """Write one row for each person and key, with that person's totals."""
     totals = _only(relation.totals, needed)
     summed = {}
     for name, total in totals.items():
