@@ -72,7 +72,8 @@ def open_catalog(
     """Open the tables that were given to an engine.
 
     `tables` is a mapping of names to sources, the path of a DuckDB file or prepared store, or an
-    open connection. Views of a database whose names are in `trusted` are not checked.
+    open connection. `workspace` is a private folder for copies of files. Views of a database whose
+    names are in `trusted` are not checked.
 
     Refuses: other objects; a file that is not DuckDB's; a connection that compares text by a
     collation; a file or connection with functions named like DuckDB's own.

@@ -68,7 +68,8 @@ def make_report(
 ) -> TableReport:
     """Make the steward's report of one table.
 
-    `seen` is the row of counts of `seen_sql`, followed by the number of `count_over_rows`. For
+    `parts` are the parts of its source. `seen` is the row of counts of `seen_sql`, followed by the
+    number of `count_over_rows`. For
     columns with cells that were not read, the report also has the forms of these cells, and
     proposals of declarations that would read them.
     """
@@ -106,7 +107,10 @@ def make_report(
 
 
 def _outcomes(seen: Sequence[int], number: int) -> Sequence[int]:
-    """Return the counts of one column: its outcomes, and whether it has one value."""
+    """Return the counts of column `number` in a row of `seen_sql`.
+
+    They are one for each outcome, then 1 if the column has one value in all rows, else 0.
+    """
     first = 2 + (OUTCOMES + 1) * number
     return seen[first : first + OUTCOMES + 1]
 

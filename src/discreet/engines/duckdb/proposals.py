@@ -99,7 +99,11 @@ def propose_cells(
     parts: Sequence[StoredTable],
     accept: Callable[[Proposal], bool] = accept_all,
 ) -> tuple[Proposal, ...]:
-    """Return proposals for one column, counted over all cells that are stored as text."""
+    """Return proposals for one column, counted over all cells that are stored as text.
+
+    `parts` are those of its source. `accept` decides about each proposal; an accepted one is the
+    ground for those after it.
+    """
     if isinstance(column, Text) or not _group_cells(connection, name, parts):
         return ()
 

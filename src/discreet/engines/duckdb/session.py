@@ -97,7 +97,7 @@ def _scratch_folder(process: int) -> str:
 def open_session(
     database: str, limits: StoreLimits, *, read_only: bool = False
 ) -> duckdb.DuckDBPyConnection:
-    """Connect with settings that do not depend on the environment of the process.
+    """Connect to a database file or ":memory:", with settings that no environment changes.
 
     They are the same for all connections of the process: DuckDB opens a file once in a process.
     """

@@ -289,7 +289,10 @@ def _without_null(values: Iterable[int | None]) -> tuple[int, ...]:
 def _kept_keys(
     sums: Iterable[tuple[Hashable, GroupKey]], max_groups: int, salt: str
 ) -> dict[Hashable, set[GroupKey]]:
-    """Keep those of each person's keys with the smallest hash; the order of rows does not matter."""
+    """Return for each person the `max_groups` keys with the smallest hash of salt, person and key.
+
+    `sums` lists the pairs of a person and a key; their order does not matter.
+    """
     keys: dict[Hashable, list[GroupKey]] = defaultdict(list)
     for owner, key in sums:
         keys[owner].append(key)
@@ -341,7 +344,7 @@ def _times(values: Iterable[int], share: int) -> tuple[int, ...]:
 
 
 def _clipped_sums(facts: TallyFacts, entries: Iterable[Contribution], max_rows: int) -> PersonSums:
-    """Add up each person's contributions in each key, and clip the sums."""
+    """Add up each person's contributions in each key; clip each sum to that of `max_rows` rows."""
     sums = {}
     for group, own in _by_person_and_key(entries).items():
         columns = zip(*(entry.values for entry in own), strict=True)

@@ -104,7 +104,10 @@ def _truncated_rows(
 
 
 def _evenly_spread(rows: list[Owned], max_rows: int, order: Sequence[str]) -> list[Owned]:
-    """Keep k of n rows: row r (from 1) if (r·k + ⌊n/2⌋) mod n < k, as in `sql.rows.relation`."""
+    """Keep k = `max_rows` of the n rows of one person, evenly spread by the columns `order`.
+
+    Row r (from 1) is kept if (r·k + ⌊n/2⌋) mod n < k, as in `sql.rows.relation`.
+    """
     n = len(rows)
     if n <= max_rows:
         return rows

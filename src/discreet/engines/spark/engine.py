@@ -272,7 +272,10 @@ def _safe_names(labels: Sequence[str]) -> list[str]:
 
 
 def _tagging(context: Any, session: Any) -> tuple[Callable[[str], None], Callable[[str], None]]:  # noqa: ANN401
-    """Return the functions that add a tag to the jobs of this thread and remove it."""
+    """Return the functions that add a tag to the jobs of this thread and remove it.
+
+    `context` is the Spark context; None over Spark Connect, where the session has them.
+    """
     if context is None:
         return session.addTag, session.removeTag
     return context.addJobTag, context.removeJobTag

@@ -272,6 +272,9 @@ def _with_stored_share(rows: Entries, max_count: int, dialect: Dialect) -> str:
 def _never_empty(rows: Entries, counted: str, pair: tuple[str, str], share: str) -> str:
     """Write the join of rows and counts, with one added row on each side; the added rows match.
 
+    `counted` is the share of a person as SQL, `pair` the names of the owner on both sides, `share`
+    the SQL of the share in the result.
+
     The added rows belong to `rows.nobody`, a number that no person has. So neither side is ever
     empty, and DuckDB always reads the other side. An added row on one side only would match
     nothing, and an optimizer could leave it out.

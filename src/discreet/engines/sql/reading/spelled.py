@@ -68,7 +68,11 @@ def _is_respelled(column: Category | Text) -> bool:
 
 
 def respelled_key(column: Category, x: str, other: str, default: str, dialect: Dialect) -> str:
-    """Write the key of text after strip and fold, by the list of its spellings."""
+    """Write the key of the text x after strip and fold, by the list of its spellings.
+
+    `other` is SQL for "WHEN … THEN the other key", "" without one; `default` is the key of the
+    rest.
+    """
     meanings = spellings_of(column.spelling, column.values)
     same = [written for written, meant in meanings if written == meant]
     by_key: dict[KeyValue, list[str]] = {}

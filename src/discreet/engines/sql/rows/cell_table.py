@@ -23,9 +23,10 @@ def read_cells_sql(
     *,
     seen: bool = True,
 ) -> str:
-    """Write the cells of column i as ki and the owner of the row as p, NULL for nobody's.
+    """Write the SELECT of all cells of a part of a table, each read by its declared column.
 
-    If `seen`, the outcome of reading each cell is oi: that is most of the text.
+    The cell of column i is named ki, and the owner of the row p, NULL if it has none; `id_sql`
+    writes an id. If `seen`, oi is the outcome of reading cell i, which takes most of the text.
     """
     # Three nested SELECTs: stored values are prepared (qi), then read (ki), then judged (oi).
     # So no SQL text of a step is repeated inside the next one.

@@ -82,7 +82,9 @@ def _full_join(
     *,
     keep: Kept,
 ) -> str:
-    """Write a full join, of which no side may be left out; rows without a match are dropped after.
+    """Write a join as a FULL JOIN, no side of which may be skipped; `pairs` have to be equal.
+
+    Rows without a match are dropped after it, but for the sides that `keep` names.
 
     The test for that reads both sides. So no planner can move it below the join, nor turn the join
     into an inner one.

@@ -28,9 +28,10 @@ def present_sql(x: StoredColumn, dialect: Dialect) -> str:
 
 
 def window_sql(time: str, domain: Domain, per: Period, dialect: Dialect) -> str:
-    """Write the number of the calendar window of a day or second.
+    """Write the number of the calendar window (`per`: hour … year) that holds a day or second.
 
-    Different windows have different numbers.
+    `time` is SQL, in days or seconds since 1970 by its domain. Different windows have different
+    numbers.
     """
     if per == "hour":
         return floor_sql(time, 3600, dialect)
