@@ -233,7 +233,7 @@ def block_number(day: int, per: BlockPeriod) -> int:
 
 
 def first_day(number: int, per: BlockPeriod) -> date:
-    """Return the first day of a block."""
+    """Return the first day of the block with this number (`block_number`), of days, weeks, …."""
     if per == "day":
         return (EPOCH + timedelta(days=number)).date()
     if per == "week":

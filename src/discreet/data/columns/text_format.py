@@ -140,6 +140,8 @@ def split_unit(
 ) -> tuple[str, Fraction]:
     """Return the plain numeral of text and the factor of its unit; "" for other text.
 
+    `thousands` and `decimal` are the marks with which numbers are declared to be written.
+
     >>> from discreet.data.columns.text_format import check_units, split_unit
     >>> weights = check_units({"kg": 1, "lb": "0.45359237"}, None)
     >>> [split_unit(text, None, None, weights)[0] for text in ("180 lb", "82", "82 st")]

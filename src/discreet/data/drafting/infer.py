@@ -54,6 +54,9 @@ def infer(
     | size | `size`, a public number of people or rows |
     | formats, units, spellings | proposals from the forms of the first rows; marked `looked_at` |
 
+    Columns named in `leave_out` are not drafted. `neighbours` and `version` are those of the
+    schema.
+
     With `from_data`, missing facts are read from all rows and marked. Such a draft can be written
     and read, but not used until the steward removes the marks. Types and names are in principle
     private too, because they tell about values: look at them before publishing.
@@ -151,7 +154,10 @@ def _table_name(source: InferSource) -> str:
 def _column(
     seen: Look, guessed: Guess, said: ColumnType | None, from_data: bool
 ) -> Column | ColumnType:
-    """Return the column from its extremes, or only its type, as the steward said or as guessed."""
+    """Return only the type of a column, as the steward said or as guessed.
+
+    With `from_data` it is a whole column, whose bounds are the extremes of the cells seen.
+    """
     kind = said or guessed.kind
     if kind not in COLUMN_SHAPES:
         raise InvalidArgument(

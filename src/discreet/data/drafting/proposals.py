@@ -253,8 +253,9 @@ def _choose(
 ) -> tuple[Options, Column] | None:
     """Return the candidate that gains most cells of a sample, with its column; None if none gains.
 
-    Rivals that read the same cells as other values (31/12 and 12/31) are given together; if the best
-    two of them gain as much, neither is chosen.
+    `rivals` yields groups of candidates: those in one group read the same cells as other values
+    (31/12 and 12/31). If the best two of a group gain equally, none of it is chosen. Candidates
+    with a declined option are left out.
     """
     best: tuple[Options, Column] | None = None
     most = (0, 0)
@@ -277,7 +278,9 @@ def _choose(
 
 
 def _rank(before: Column, after: Column, cells: Cells) -> tuple[int, int]:
-    """Return how good a candidate is by a sample: cells gained within the bounds, then all gained.
+    """Return how good the change from `before` to `after` is by a sample, for comparison.
+
+    First come the cells gained within the bounds, then all cells gained.
 
     Bounds decide where a cell can be read in two ways: 11,427 kg is no eleven tons in 0 to 30.
     """
