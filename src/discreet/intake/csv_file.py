@@ -208,7 +208,11 @@ def _is_padded(path: Path) -> bool:
 
 
 def _copy_mended(source: Path, options: Csv, fields: int, workspace: Path) -> tuple[Path, int]:
-    """Write a file anew without its bad records; return the copy and the number of bad records."""
+    """Write a file anew with its bad records dropped or emptied, as `options` say.
+
+    Returns the copy in `workspace` and the number of bad records. `fields` is the number of fields
+    of a good record.
+    """
     copy = _new_file(workspace)
     # The whole file at once: a bad record is found only by looking ahead.
     with _open_bytes(source) as file:
@@ -363,7 +367,7 @@ def mend_records(
 
 
 def _record_pattern(delimiter: str, quote: str, fields: int) -> re.Pattern[bytes]:
-    """Match one record of so many fields.
+    """Return the regular expression of one record of so many fields, with its line end.
 
     The groups are atomic, so that no record is tried in several ways: time is linear.
     """

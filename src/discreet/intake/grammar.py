@@ -216,7 +216,10 @@ class _Scan:
     def _width_problems(
         self, here: Bytes, outside: Flags | None, ends: Positions
     ) -> Iterator[Problem]:
-        """Count the fields of the records that end here, and compare them with the header."""
+        """Count the fields of the records that end in this block, and compare them with the header.
+
+        `outside` says which bytes are outside quotes (None: all); `ends` are the line ends there.
+        """
         separators = np.flatnonzero(_both(here == self.delimiter, outside))
         separators_before = np.searchsorted(separators, ends)
         counts = np.diff(separators_before, prepend=0) + 1
