@@ -132,7 +132,11 @@ def run_plan(
 def _estimates(
     plan: Plan, drawn: Sequence[Sequence[Drawn]], size: int, level: float, nonnegative: bool
 ) -> list[dict[str, NoisyValue]]:
-    """Return the estimates of every row; statistics of the same releases share their draws."""
+    """Return the estimates of every row by statistic.
+
+    `drawn` has for each release of the plan its noisy numbers in each of the `size` rows;
+    statistics of the same releases share them.
+    """
     draws: dict[tuple[int, ...], list[Draws]] = {}
     for _, places in plan.uses:
         if places in draws:

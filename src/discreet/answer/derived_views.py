@@ -136,7 +136,10 @@ def between(answer: Answer, low: object, high: object, level: float) -> Between:
 
 
 def _reach(answer: Answer, start: int, end: int, size: int, beta: float) -> float:
-    """Return half the width of a range's interval, in steps."""
+    """Return half the width of the interval of a range, in steps of the count.
+
+    The range is of the values number `start` to `end` − 1, of `size` in all.
+    """
     plan = answer.plan
     if isinstance(plan, Plan) and isinstance(plan.releases[0], SetsRelease):
         # The strategy knows the noise of the difference itself, which is less than that of both ends.

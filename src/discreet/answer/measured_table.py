@@ -182,7 +182,7 @@ def _joint_total(cells: Sequence[Sequence[Json]]) -> Json:
 
 
 def _parts_of(estimate: object, statistic: str) -> list[Json]:
-    """Return the noisy totals of a released count or sum, with their weights and names.
+    """Return the noisy totals of a written estimate of a count or sum, with weights and names.
 
     Refuses: with InvalidArgument numbers that were moved, and all that is no sum of totals.
     """

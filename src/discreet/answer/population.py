@@ -364,7 +364,7 @@ def square_of_sum(parts: Sequence[tuple[float, RowInfluence]], *, exclusive: boo
 
 
 def _sum_of_products(one: RowInfluence, other: RowInfluence, exclusive: bool) -> Ends:
-    """Bound Σ gh over rows, or over people."""
+    """Bound Σ gh over rows (or people) for the influences g and h of two statistics."""
     if one.indicator and one.conditions <= other.conditions:
         return other.total
     if other.indicator and other.conditions <= one.conditions:

@@ -259,7 +259,7 @@ def _read_estimate(data: object, statistic: Statistic, mechanisms: list[Additive
 
 
 def _write(field_type: str, value: Any, mechanisms: MechanismList) -> object:  # noqa: ANN401 by field_type
-    """Write one field of an estimate, by the type that its stored form declares."""
+    """Write one field of an estimate; `field_type` is the type that its stored form declares."""
     match field_type:
         case "noisy":
             return [value.steps, str(value.unit), mechanisms.place(value.mechanism)]

@@ -247,7 +247,7 @@ def _moved(finest: Floats, unit: Fraction, moves: Moves) -> Integers:
 
 
 def _set_law(release: SetsRelease, estimate: ComponentEstimate, asked: tuple[int, ...]) -> SumLaw:
-    """Return the law of the error of one cell of a set; all cells of a set have the same law."""
+    """Return the law of the error of each cell of the set `asked`; all of them have the same."""
     plan = release.plan
     strategy = plan.strategy
     if not plan.measured[0].laplace or not isinstance(strategy, TableStrategy):
@@ -365,7 +365,10 @@ def _summed(level: Integers, sizes: tuple[int, ...], keys: tuple[int, ...]) -> I
 def _laws(
     release: SetsRelease, estimate: NestedEstimate, depth: int, keys: tuple[int, ...]
 ) -> list[SumLaw]:
-    """Return the law of the error of a cell, for each node; nodes of equal variance share one."""
+    """Return the law of the error of a cell of each node of the tree at a depth.
+
+    The cells are those of the set with these `keys`. Nodes of equal variance share one law.
+    """
     measured = release.plan.measured
     laplace = measured[0].laplace
     terms: tuple[tuple[float, float], ...] = ()

@@ -71,7 +71,10 @@ def box_of(expression: Expression, boxes: Boxes) -> Box | None:
 
 
 def _either(parts: Sequence[Expression], boxes: Boxes) -> Box | None:
-    """Bound a value that is one of several: it lies between the ends of all. NULL is left out."""
+    """Bound a value that is one of several `parts` (CASE, COALESCE); a constant NULL is left out.
+
+    The bound is from the least to the greatest end of all; None if one of them has no bound.
+    """
     found = []
     for part in parts:
         if part != Constant(None):

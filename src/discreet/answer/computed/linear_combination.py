@@ -268,7 +268,10 @@ def _quotient_of(
 def _fieller(
     top: NoisyCombination, bottom: NoisyCombination, beta: float
 ) -> tuple[float, float] | None:
-    """Bound A/B: by the intervals of A and B first, then by the noise of A − rB within these bounds."""
+    """Bound A/B (`top`/`bottom`) with probability at least 1 − β; None if B may be 0.
+
+    It is bounded by the intervals of A and B first, then by the noise of A − rB within these.
+    """
     if bottom.value < 0:
         top = top.times(Fraction(-1))
         bottom = bottom.times(Fraction(-1))

@@ -124,7 +124,11 @@ def _tail_below(noise: Additive, z: int) -> float:
 
 @lru_cache(maxsize=4096)
 def _least(noise: Additive, threshold: int, steps: int, beta: float) -> int:
-    """Return the least count for which so large a noisy count, given that it is shown, is no rarer than β."""
+    """Return the least exact count not refuted by a noisy count of `steps`.
+
+    A count is refuted if, given that the key is shown, a noisy count of `steps` or more has a
+    probability of at most β.
+    """
 
     def likely(count: int) -> bool:
         # Upper bound on the left, lower bound on the right: in doubt a count stays in the interval.
@@ -135,7 +139,11 @@ def _least(noise: Additive, threshold: int, steps: int, beta: float) -> int:
 
 @lru_cache(maxsize=4096)
 def _most(noise: Additive, threshold: int, steps: int, beta: float) -> int:
-    """Return the greatest count for which so small a noisy count, given that it is shown, is no rarer than β."""
+    """Return the greatest exact count not refuted by a noisy count of `steps`.
+
+    A count is refuted if, given that the key is shown, a noisy count of `steps` or less has a
+    probability of at most β.
+    """
 
     def rare(count: int) -> bool:
         if count <= steps:

@@ -83,7 +83,10 @@ def _line(seen: DisplayFacts) -> str:
 def _bars(
     seen: DisplayFacts, name: str, draw: Callable[[Sequence[float], Ends, bool], str]
 ) -> list[str]:
-    """Draw value and interval of every row of a column of numbers, to one scale; "" without numbers."""
+    """Draw the value and interval of every row of a column with `draw`, all to one scale.
+
+    A row without a number or an interval gets "".
+    """
     bars: list[Sequence[float]] = []
     for value, row in zip(seen.answer.column(name), seen.intervals, strict=True):
         numbers = (value, *(row[name] or ()))
