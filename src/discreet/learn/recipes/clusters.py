@@ -104,7 +104,10 @@ class Plane:
     spreads: Floats
 
     def centres(self, cells: Floats, noise: float, clusters: int) -> Floats:
-        """Return the centres of k-means among noisy cells; post-processing, with public draws."""
+        """Return k-means centres by the noisy counts of the grid's cells: post-processing.
+
+        `noise` is the deviation of each count. The random starts are public.
+        """
         # A count below twice its noise is taken for empty.
         weights = np.where(cells > 2 * noise, cells, 0.0)
         if np.count_nonzero(weights) < clusters:

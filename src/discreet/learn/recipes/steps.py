@@ -198,7 +198,10 @@ def widest_clip(release: Release, count: float, width: int) -> float:
 
 
 def _noise(space: Whitened, release: Release, weight: int) -> float:
-    """Return the deviation of the noise in the mean gradient, averaged over half the uses."""
+    """Return the deviation of the noise in the mean gradient, averaged over half the uses.
+
+    `weight` is the weight of a row that counts in full.
+    """
     unit = space.unit * UNIT * FULL * weight * space.count
     averaged = max(1, release.times - release.times // 2)
     return float(release.noise.scale) / unit / math.sqrt(averaged)

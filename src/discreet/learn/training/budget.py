@@ -71,7 +71,8 @@ class Release:
 def divide(spend: Measure, slices: Sequence[Slice], neighbours: Neighbours) -> tuple[Release, ...]:
     """Return the noise of every release: σ = s·Δ·√(times/share), at the least s that fits the budget.
 
-    s is the same for all of them, and found up to 2^−40 of its size.
+    s is the same for all of them, and found up to 2^−40 of its size. Each of `slices` asks for one
+    release; the shares add up to 1.
 
     Guarantee: the composition of all releases costs at most `spend` by the accountant's own check.
     Refuses: pure ε, which no Gaussian noise satisfies, and a budget too large for the integer grid.

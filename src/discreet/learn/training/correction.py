@@ -120,7 +120,10 @@ def _complement(idle: Floats) -> Floats:
 
 
 def _missed(wanted: Floats, checked: Floats) -> tuple[float, float]:
-    """Return the mean square of what the fit missed, pooled over directions, and a bound on it."""
+    """Return the mean square of what the fit missed, pooled over directions, and a bound on it.
+
+    `wanted` are the corrections by direction, `checked` the variances of their noise.
+    """
     if not wanted.size:
         return 0.0, _UNKNOWN**2
     weights = checked**-2

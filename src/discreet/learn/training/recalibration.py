@@ -133,6 +133,9 @@ def recalibrate(  # noqa: PLR0917 rows, labels, model, loss and noise of a secon
 ) -> Floats:
     """Return coefficients whose scores are recalibrated; the last row is that of the constant.
 
+    `residual` maps margins and `labels` to the residuals of the loss. `weight` is the weight of a
+    row that counts in full.
+
     All `release.times` steps are made whatever they find.
     """
     unit = UNIT * FULL * weight * moments.count

@@ -70,6 +70,9 @@ def softmax(margins: Whole64, labels: Whole64) -> Whole64:
 
 
 def pinball(margins: Whole64, labels: Whole64, at: float, width: float) -> Whole64:
-    """Return σ((m − y)/h) − τ for labels as margins: its zero is near the quantile τ."""
+    """Return σ((m − y)/h) − τ for labels y as margins, τ = `at` and h = `width`.
+
+    Its mean over rows is 0 near the quantile τ.
+    """
     scaled = ((margins - labels) / width).astype(np.int64)
     return sigmoid(scaled) - round(at * FULL)

@@ -33,7 +33,10 @@ class Source(Protocol):
 
 
 def sums_by_class(rows: CodedRows, found: Whole64, classes: int, *, squares: bool) -> Exact:
-    """Return Σ x over the rows of each class, and Σ ⌊u²/UNIT⌋ of its numbers."""
+    """Return Σ x over the rows of each class; with `squares` also Σ ⌊u²/UNIT⌋ of each number u.
+
+    `found` has the index of each row's class.
+    """
     members = [(found == index).astype(np.int64) for index in range(classes)]
     sums: Exact = narrow(np.array([rows.push(member) for member in members], dtype=object))
     if not squares:

@@ -75,7 +75,9 @@ def whiten(
 ) -> Whitened:
     """Return P for a clipping norm of `clip`·√d in the whitened space, where ‖Px‖ is about √d.
 
-    Its unit is chosen so that this norm is `whole`, and so that ‖Px‖ stays below 2^30.
+    d is the number of columns. The unit of P is chosen so that this norm is the integer `whole`,
+    and so that ‖Px‖ stays below 2^30. `squared_norm` bounds ‖x‖² of a row; `lift` is the ridge
+    penalty.
     """
     spectrum = spectrum_of(moments, lift)
     values = spectrum.values
@@ -122,7 +124,10 @@ def noisy_gradient(
 def descend(
     gradient: Gradient, start: Floats, whitened: Whitened, times: int, rate: float
 ) -> Floats:
-    """Return coefficients, one column a class, after so many noisy steps from `start`."""
+    """Return the mean of the second half of `times` noisy steps of size `rate` from `start`.
+
+    `start` and the result are coefficients, one column a class.
+    """
     # Least squares, not a solve: P is rounded to integers and may be singular where the
     # moments were noise only.
     point = np.linalg.lstsq(whitened.floats, start, rcond=None)[0]
@@ -169,7 +174,10 @@ def scaled_to(vectors: Whole64, lengths: Whole64) -> Whole64:
 
 
 def _image(whitened: Whitened, sums: Exact, people: int) -> Exact:
-    """Return P·Σ r x, exactly; in Python's integers where 64 bits might not hold the result."""
+    """Return P·Σ r x from `sums` = Σ r x, exactly; `people` is the sum of all weights.
+
+    The result is in Python's integers where 64 bits might not hold it.
+    """
     # Each of `people` moves the result by at most C in length, and so in every entry.
     # Intermediate sums may wrap around modulo 2^64; the result is right if it fits.
     if sums.dtype == np.int64 and people * whitened.clip < _MAX_TOTAL:
