@@ -88,7 +88,11 @@ def measure(
     release: Release | None = None,
     keep: Keep = _keep_nothing,
 ) -> Measured:
-    """Return the released numbers: the one step that reads data and draws noise."""
+    """Return the released numbers: the one step that reads data and draws noise.
+
+    `keep` stores the numbers of a step durably, or returns those stored before a crash. `release`
+    replaces the drawing of noise, for tests on neighbours.
+    """
     add_noise = release or partial(Measurement.release, bits=bits)
 
     def count() -> Numbers:

@@ -224,7 +224,8 @@ def plan_synthetic(
 ) -> SyntheticPlan:
     """Return the noise of every table that is worth measuring; no row is read.
 
-    `rows_public`: the store holds every record that it was given.
+    `under` is the filter of the ledger that will be charged. `rows_public` says that the store
+    holds every record that it was given.
 
     Refuses: pure ε, which Gaussian noise does not satisfy, by `InvalidArgument`.
     """

@@ -90,7 +90,10 @@ def _fractions(count: int, bits: Bits | None) -> Floats:
 def draw_pool(
     released: Released, sizes: Sequence[int], total: float, bits: Bits | None = None
 ) -> Pool:
-    """Return weighted records whose pairs are near the released ones."""
+    """Return weighted records whose tables of pairs are near the released ones.
+
+    `sizes` are the numbers of cells of the columns; the weights add up to `total`.
+    """
     least, most = POOL
     count = int(min(max(4 * total, least), most))
     cells = np.zeros((count, len(sizes)), dtype=np.int64)
@@ -201,7 +204,7 @@ def pick(pool: Pool, count: int, bits: Bits | None = None) -> Integers:
 def table_of(
     cells: Integers, places: KeySet, sizes: Sequence[int], weights: Floats | None = None
 ) -> Floats:
-    """Return the table of some columns of records."""
+    """Return the counts of records, or sums of their weights, by the cells of some columns."""
     shape = shape_of(sizes, places)
     found = np.bincount(_index(cells, places, sizes), weights, math.prod(shape))
     return np.asarray(found.reshape(shape), dtype=np.float64)

@@ -92,7 +92,14 @@ def read_request(
     size: int | None = None,
     target: str | None = None,
 ) -> SyntheticRequest:
-    """Read a request about rows.
+    """Read a request about rows: which columns, how they are cut, and which tables are asked.
+
+    | argument | meaning |
+    |---|---|
+    | `workload` | "pairs" (all pairs, of which a plan chooses), "ones", or a list of sets |
+    | `bins` | number of bins of equal width, by column |
+    | `size` | about how many rows there are, if the schema does not say |
+    | `target` | the column whose pairs matter most |
 
     Refuses: unknown columns, free text, tables too large to release, a target that is no column,
         and people of whom several rows would count.
