@@ -82,7 +82,8 @@ class Histogram:
     ) -> Histogram:
         """Make the histogram with the least ε (to about 2 %) whose n reports keep a range's error.
 
-        The error is kept with probability at least 1 − β.
+        The range is that of bins `first` to `last` − 1. The error is kept with probability at least
+        1 − β.
 
         Refuses: `InvalidArgument` for an error that no ε up to 64 reaches.
         """
@@ -220,7 +221,7 @@ class Histogram:
         return read_numbers(read_array(reports), self.starts[-1])
 
     def variance(self, *, n: int, first: int, last: int) -> float:
-        """Return the largest variance of an estimated range, whatever the values are.
+        """Return the variance of the estimated frequency of bins `first` to `last` − 1, at its largest.
 
         Law: `tests/local/test_histogram.py::test_the_variance_is_the_worst_over_the_data`
         """
@@ -237,7 +238,7 @@ class Histogram:
         return up(spread * hoeffding(n, beta))
 
     def influence(self, *, n: int, first: int, last: int, forged: int = 1) -> float:
-        """Bound how far `forged` of n reports can move a range, whatever they contain."""
+        """Bound how far `forged` of n reports can move that of bins `first` to `last` − 1."""
         people, forged_count = read_forged(n, forged)
         spread = self._spread(first, last)
         return up(forged_count * spread / people)

@@ -188,7 +188,9 @@ def level_sizes(bins: int, branch: int) -> list[int]:
 
 
 def make_tree(bins: int, branch: int, epsilon: Fraction, taken: Sequence[Candidate]) -> Tree:
-    """Make the tree of given members, one for each level.
+    """Make the tree over `bins` in which a node has `branch` nodes below it.
+
+    `taken` are the members of the two-level family for the levels, from the one below the root.
 
     Refuses: `InvalidArgument` for subsets, whose reports are no numbers.
     """

@@ -190,7 +190,7 @@ class Rappor:
         return reports
 
     def marks(self, cohorts: NDArray[np.int64], prints: Words64) -> _Bits:
-        """Mark the Bloom bits of each fingerprint in its cohort."""
+        """Return the Bloom bits of each fingerprint (`prints`) in its cohort, one row each."""
         first_row = cohorts[:, None] * self.hashes
         rows = first_row + np.arange(self.hashes)
         hashes = RowHashes(self.cohorts * self.hashes, self.bits, self.key)

@@ -116,6 +116,8 @@ def all_of(decoded: Decoded, *, level: float) -> Estimate:
 def found_of(decoded: Decoded, *, level: float, false_share: float) -> Estimate:
     """Return the candidates that occur, by Benjamini and Hochberg's rule on one-sided tests.
 
+    Of those returned, a part of at most `false_share` is false on average.
+
     Their proof asks for tests that are independent or rise together. Estimates that share few cells
     are nearly so, and the fraction of false ones was measured. The joint intervals are Bonferroni's
     over all candidates: proved for any.

@@ -111,7 +111,10 @@ def _vector(points: Integers, q: int, t: int) -> Integers:
 
 
 def _completed(point: Integers, free: Integers, target: Flags, field: FiniteField) -> Integers:
-    """Put the free digits around the highest digit of each point, and solve for the digit there."""
+    """Put the free digits around the highest digit of each point, and solve for the digit there.
+
+    The product of the point and the vector returned is 1 where `target`, else 0.
+    """
     n, t = point.shape
     highest = _highest(point)
     product = np.zeros(n, dtype=np.int64)

@@ -94,6 +94,8 @@ def _with_apart(facts: DesignSizes) -> DesignSizes:
 def _variance_of_absent(facts: DesignSizes, shared: int, epsilon: Fraction, none: float) -> float:
     """Return the variance that one report adds to a candidate that nobody holds.
 
+    `shared` is λ of two candidates, and `none` the fraction of people who hold no candidate.
+
     The report adds (1[y ∈ S_v] + a·1[y in the separate set])/(p − q).
     """
     to_none = TwoLevelLaw(facts, epsilon)

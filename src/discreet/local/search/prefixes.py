@@ -52,7 +52,9 @@ def no_evidence(wanted: int, prefixes: int = 1) -> PrefixEvidence:
 def add_round(
     heard: PrefixEvidence, own: Array, variance: float, *, known: int, length: int, wanted: int
 ) -> PrefixEvidence:
-    """Add the estimates `own` of one round to the evidence of the rounds before.
+    """Add the estimates `own` of one round to the evidence `heard` of the rounds before.
+
+    `variance` is that of each estimate, and `wanted` the number of words that are searched for.
 
     `own` has a row for each prefix of `known` bits, and a column for each extension to `length`
     bits. The frequency of extensions that are clearly present is subtracted from their prefix

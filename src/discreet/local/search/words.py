@@ -397,6 +397,8 @@ class WordRound:
     def _weighed(self, own: Array, variance: float) -> PrefixEvidence:
         """Weigh every extension by this round and those before.
 
+        `own` are the frequencies of this round's options, each with this variance.
+
         A round read from JSON has no evidence of earlier rounds.
         """
         evidence = no_evidence(self.words.top, len(self.prefixes))
