@@ -29,7 +29,7 @@ def fields_in(expressions: Iterable[Expression]) -> ColumnNames:
 
 
 def needed_in_order(relation: Relation, needed: ColumnNames) -> list[str]:
-    """List the needed columns of a relation in its own order."""
+    """List the needed columns of a relation, in the order in which the relation has them."""
     return [name for name in columns_of(relation) if name in needed]
 
 

@@ -184,7 +184,7 @@ def _dropped_records(source: OpenSource, given: object) -> bool:
 
 
 def _text_paths(opened: Mapping[str, OpenSource]) -> tuple[str, ...]:
-    """List the files that DuckDB itself reads: those of text."""
+    """List the text files, the only files that DuckDB itself reads."""
     paths: list[str] = []
     for source in opened.values():
         if isinstance(source, CsvFiles):
@@ -215,7 +215,7 @@ class SourceCatalog:
         return names_of(self._source(table), self.connection)
 
     def table(self, schema: Schema) -> StoredTable:
-        """Read a source as its schema declares: into a table of its own, or in place."""
+        """Read a source by its schema into a new table; tables of databases stay in place."""
         source = self._source(schema.name)
         connection = self.connection
         is_copied = False

@@ -69,9 +69,8 @@ def make_report(
     """Make the steward's report of one table.
 
     `parts` are the parts of its source. `seen` is the row of counts of `seen_sql`, followed by the
-    number of `count_over_rows`. For
-    columns with cells that were not read, the report also has the forms of these cells, and
-    proposals of declarations that would read them.
+    number of `count_over_rows`. For columns with cells that were not read, the report also has the
+    forms of these cells, and proposals of declarations that would read them.
     """
     rows, nobody = seen[:2]
     reports = []

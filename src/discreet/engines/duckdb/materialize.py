@@ -217,7 +217,7 @@ def _number_people(
 
 
 def _share_sql(count: str, schema: Schema) -> str:
-    """Write the share of each row of a person with so many rows, under the declared bound.
+    """Write the share with which each row of a person counts; `count` is SQL of their rows.
 
     It is ⌊2^20·k/max(n, k)⌋, as at question time (`engines.sql.contribution_bounds`).
     """

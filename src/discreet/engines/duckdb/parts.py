@@ -215,7 +215,7 @@ def _frame(
 
 
 class _ArrowColumns:
-    """Declared columns among those of an Arrow table, and people's ids.
+    """Columns of an Arrow table that the schema declares, and people's ids.
 
     `types` are Arrow's, None for Python objects. A column is total if none of its cells can make a
     query fail. `totals` gives, for each column to be registered, its stored name and the function
@@ -331,7 +331,7 @@ def in_path(
 
 
 def table_sql(names: tuple[str, ...], connection: duckdb.DuckDBPyConnection, database: str) -> str:
-    """Write the name of a table with its schema: `main`, else the only one with such a table.
+    """Write the name of a table with its schema: `main`, else the only schema with the table.
 
     Refuses: a name that no schema has, and one that several have.
     """

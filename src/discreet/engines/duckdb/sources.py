@@ -76,7 +76,7 @@ class Frame:
 
 @frozen
 class DatabaseTable:
-    """A table of a DuckDB file, by the names of its schema and its own."""
+    """A table of a DuckDB file; `names` is the table's name, after that of its schema if given."""
 
     path: Path
     names: tuple[str, ...]

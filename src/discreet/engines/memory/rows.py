@@ -40,7 +40,7 @@ class Owned:
 
 
 def owned_rows(relation: Relation, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
-    """Return the rows of a relation, each with its owner, of which these columns will be read."""
+    """Return the rows of a relation, each with its owner; only `needed` columns will be read."""
     match relation:
         case tree.BlockScan():
             return _scan_blocks(relation, tables)

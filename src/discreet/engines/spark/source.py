@@ -103,7 +103,7 @@ def _parquet(session: Any, location: str) -> Any:  # noqa: ANN401
 
 
 def _is_alike(own: Any, frame: Any, file: str) -> bool:  # noqa: ANN401
-    """Return whether a file has the columns of the frame, in order, but for those of its folders."""
+    """Return whether a file has the frame's columns in order, without those that folders name."""
     expected = []
     for name, kind in frame.dtypes:
         if f"/{name}=" not in file:

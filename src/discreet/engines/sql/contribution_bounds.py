@@ -342,7 +342,7 @@ def _sums_sql(rows: Entries, max_rows: int, dialect: Dialect) -> tuple[str, list
 
 
 def _once(value: EntryNumber) -> str:
-    """Write the contribution of a person who is counted once in a key: that of one row."""
+    """Write the contribution of a person who counts once in a key: one row's contribution."""
     count = bigint(value.facts.high)
     if value.column == "*":
         return count

@@ -276,7 +276,7 @@ def _keys_test(
     names: Sequence[str],
     writer: Writer,
 ) -> str:
-    """Write the test that some keys of a row, by their places, are listed; "" if every row passes."""
+    """Write the test that the keys number `places` of a row are listed; "" if every row passes."""
     if listed is None:
         return ""
     own_names = []

@@ -180,7 +180,7 @@ class Dialect:
         return self.as_double(f"'{x!r}'")
 
     def part(self, function: Function, days: str) -> str:
-        """Write a part of the day so many days after 1970."""
+        """Write a part (year, month, …) of the date that is `days` days after 1970-01-01."""
         name = self.part_names.get(function, function.value)
         return cast_sql(f"extract({name} FROM {self.day_at(days)})", self.integer_type)
 
@@ -189,7 +189,7 @@ class Dialect:
         return self.days(self.first_day(unit, self.day_at(days)))
 
     def months_later(self, days: str, months: int) -> str:
-        """Write the day so many months later, both as days since 1970."""
+        """Write the date `months` months after another one; both are in days since 1970."""
         return self.days(self.later_day(self.day_at(days), months))
 
 

@@ -302,7 +302,7 @@ class _Coder:
 
 
 def _value_places(case: Call) -> list[int]:
-    """List the places of a CASE's values among its arguments: behind each test, and the last."""
+    """List the indices of a CASE's values among its arguments: after each test, and the last."""
     last = len(case.arguments) - 1
     return [*range(1, last, 2), last]
 
@@ -324,7 +324,7 @@ def _case_texts(key: Expression) -> list[str]:
 
 
 def _scanned_table(rows: Relation) -> Schema | None:
-    """Find the one table of some rows, whose columns are its own."""
+    """Return the schema of the table whose rows are filtered at most; None for other rows."""
     match rows:
         case BlockScan():
             # Blocks are ranked over the columns that are read.

@@ -52,7 +52,7 @@ class Polynomial:
         return Polynomial(self.of_what, *parts)
 
     def plus(self, other: Polynomial) -> Polynomial | None:
-        """Add another one; None if it is of another expression."""
+        """Add another polynomial; None if it is of another expression."""
         if not self._of_one(other):
             return None
         return Polynomial(

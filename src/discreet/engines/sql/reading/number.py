@@ -178,7 +178,7 @@ def _times(column: Integer | Real, x: str, dialect: Dialect, factor: Fraction) -
 
 
 def _double_of_steps(column: Integer | Real, steps: int, factor: Fraction) -> float | None:
-    """Find a double that counts as exactly so many steps."""
+    """Find a double that is read as exactly this number of steps; None if there is none."""
     # Rounding of the product may miss the step by one double in either direction.
     near = float(steps * column.step / factor)
     for candidate in (near, nextafter(near, inf), nextafter(near, -inf)):

@@ -250,7 +250,7 @@ def public_frame(table: Schema, needed: ColumnNames, writer: Writer) -> SqlFrame
 def _truncated(
     rows: Relation, max_rows: int | None, needed: ColumnNames, writer: Writer
 ) -> SqlFrame:
-    """Write one side of a join, each person truncated to so many rows."""
+    """Write one side of a join, each person truncated to `max_rows` rows (None: not at all)."""
     order = needed_in_order(rows, needed)
     return truncate_frame(frame_of(rows, needed, writer), max_rows, order, writer.dialect)
 
@@ -363,7 +363,7 @@ def _per_person(relation: tree.PerPerson, needed: ColumnNames, writer: Writer) -
 def truncate_frame(
     frame: SqlFrame, max_rows: int | None, columns: Iterable[str], dialect: Dialect
 ) -> SqlFrame:
-    """Keep at most so many rows of each person (None: all), by the order of these columns.
+    """Keep at most `max_rows` rows of each person (None: all), spread by the order of `columns`.
 
     Guarantee: which rows of a person are kept depends on the rows of that person alone.
 
