@@ -169,7 +169,7 @@ def check_nulls(default: object, null_key: object) -> bool:
 
 
 def check_order(low: Bound, high: Bound, kind: str, remedy: str) -> None:
-    """Refuse bounds of which the low one is not below the high one."""
+    """Refuse a low bound that is not below the high one; `remedy` says what would work."""
     if low >= high:  # type: ignore[operator]
         raise InvalidArgument(
             f"{kind} needs low < high, got {_shown(low)} and {_shown(high)}; {remedy}"

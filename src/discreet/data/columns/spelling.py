@@ -264,5 +264,5 @@ def is_missing(value: object, null: tuple[str, ...] | None) -> bool:
 
 @lru_cache(maxsize=256)
 def _stripped(null: tuple[str, ...]) -> frozenset[str]:
-    """Missing marks without spaces at both ends: worked out once a column, not once a cell."""
+    """Return missing marks without spaces at both ends, once for all cells of a column."""
     return frozenset(entry.strip(" ") for entry in null)

@@ -217,7 +217,7 @@ def _without_none(facts: Mapping[str, object]) -> Options:
 
 
 def propose_from(name: str, column: Column, cells: Cells) -> tuple[Proposal, ...]:
-    """Return proposals for one column by cells that are all at hand.
+    """Return proposals for one column, chosen and counted by the same cells.
 
     >>> import discreet as dp
     >>> from discreet.data.drafting.proposals import propose_from

@@ -76,7 +76,7 @@ def rewrite_columns(path: str | Path, schemas: Iterable[Schema]) -> bool:
 
 
 def _replace_lines(text: str, schemas: Iterable[Schema]) -> str:
-    """Replace the lines of columns by those of other schemas, table by table."""
+    """Replace each line that declares a column by the line for its declaration in `schemas`."""
     tables: dict[str, dict[str, str]] = {}
     for schema in schemas:
         facts: Mapping[str, object] = schema_to_dict(schema)["columns"]  # type: ignore[assignment]
