@@ -77,7 +77,7 @@ def is_id_type(stored: Any) -> bool:  # noqa: ANN401
 
 
 def _becomes_float(decimal_type: Any) -> bool:  # noqa: ANN401
-    """Return whether a store has no decimals of so many digits, or of tens."""
+    """Return whether decimals have more digits than stores have, or count tens, hundreds, …."""
     return bool(decimal_type.precision > MAX_DIGITS or decimal_type.scale < 0)
 
 

@@ -51,7 +51,7 @@ def _same_unit(asked: Unit | None, kept: Unit | None) -> bool:
 
 
 def _caps(unit: People) -> tuple[int, int, int]:
-    """Return the contribution bounds; one that is not declared is that of the rows."""
+    """Return the contribution bounds; `max_rows` stands for a bound that is not declared."""
     rows = unit.max_rows
     return rows, unit.max_groups or rows, unit.max_rows_per_group or rows
 

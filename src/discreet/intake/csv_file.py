@@ -192,7 +192,7 @@ def _new_file(workspace: Path) -> Path:
 
 
 def _open_bytes(path: Path) -> IO[bytes]:
-    """Open a file for its bytes; those of a compressed one are unpacked."""
+    """Open a file for reading bytes; a compressed file is unpacked."""
     if path.name.lower().endswith(".gz"):
         return gzip.open(path, "rb")  # type: ignore[return-value]
     return path.open("rb")
