@@ -76,7 +76,7 @@ class BodyFacts:
 
 @frozen
 class Body:
-    """Answers by name with the amount that the ledger took, the facts, and the price as it was told.
+    """Answers by name, with the price that the ledger took and facts about the questions.
 
     A body of version 1 has no facts. Bodies that were written before the price was kept have none.
     `meaning` is the number of the rules by which rows were counted. `measured` says that the

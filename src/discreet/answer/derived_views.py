@@ -82,7 +82,7 @@ def one_set(answer: Answer, names: tuple[str, ...]) -> Answer:
 
 
 def _held(key: KeyValues) -> tuple[int, ...]:
-    """Return the places of the keys that are not summed over."""
+    """Return the indices of the keys that are not summed over."""
     return tuple(place for place, value in enumerate(key) if value is not None)
 
 

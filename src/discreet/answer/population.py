@@ -117,7 +117,7 @@ class PopulationLaw:
     table: TableLaw
 
     def interval(self, expression: Expression, place: int, beta: float) -> Ends | None:
-        """Return the interval of a column in the row at a place; None if no bound is known."""
+        """Return the interval of a column in row number `place`; None if no bound is known."""
         low, high = self._range(expression, place)
         line = first_order(expression, self.table, place)
         variance = math.inf

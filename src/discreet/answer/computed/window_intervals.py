@@ -93,7 +93,7 @@ class TableLaw:
     public: list[NoisyRow] = field(default_factory=list)
 
     def interval(self, expression: Expression, place: int, beta: float) -> _Ends:
-        """Return the interval of an expression in the row at a place, at failure probability β.
+        """Return the interval of an expression in row number `place`, at failure probability β.
 
         None if no bound is known.
         """
