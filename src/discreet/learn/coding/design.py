@@ -42,7 +42,7 @@ class ModelDesign:
 
     @property
     def squared_norm(self) -> int:
-        """A bound on every row's squared norm: that of its numbers, and UNIT² for each other.
+        """A bound on a row's squared norm: of all its numbers together, and UNIT² for each block.
 
         A feature that is not a number has UNIT in one of its columns, as the constant has.
         """

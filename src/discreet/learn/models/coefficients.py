@@ -46,7 +46,7 @@ class Coefficients:
     """
 
     def _label_scale(self) -> tuple[float, float]:
-        """Return the target's 0 and 1 in its own units; log-odds have none."""
+        """Return the model's 0 and 1 in units of the target; log-odds stay as they are."""
         return 0.0, 1.0
 
     def coefficients(self: Any, level: float = 0.95, place: int = 0) -> list[Coefficient]:

@@ -51,7 +51,7 @@ class Regressor:
 
 
 def r_squared(predicted: Floats, given: Any) -> float:  # noqa: ANN401 an array or a list
-    """Return 1 − the squared errors over those of the mean.
+    """Return R²: 1 − (sum of squared errors)/(sum of squared distances from the mean).
 
     Rows whose number cannot be read are left out.
 
