@@ -24,7 +24,7 @@ SMALL = 8
 
 
 def group_cells(attribute: Attribute, counts: Floats, groups: int) -> Integers:
-    """Return the group of each cell, so many groups in all, each of about as many rows.
+    """Return the group of each cell: `groups` groups with about equal numbers of rows.
 
     >>> import numpy as np
     >>> from fractions import Fraction
@@ -48,7 +48,7 @@ def group_cells(attribute: Attribute, counts: Floats, groups: int) -> Integers:
 
 
 def _cut(counts: Sequence[float], groups: int) -> list[int]:
-    """Return the group of each of a row of counts: exactly so many groups, none of them empty."""
+    """Return the group of each of some counts in order: exactly `groups` groups, none empty."""
     found: list[int] = []
     place = 0
     held = 0.0

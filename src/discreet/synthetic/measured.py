@@ -88,7 +88,7 @@ def group_sums(table: Floats, groups: Integers) -> Floats:
 
 
 def ungrouped(attributes: tuple[Attribute, ...]) -> Groups:
-    """Return a group of its own for every cell of every column."""
+    """Return for every column the grouping in which each cell is a group by itself."""
     return tuple(np.arange(attribute.size) for attribute in attributes)
 
 

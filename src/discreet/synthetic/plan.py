@@ -259,7 +259,7 @@ def _rest(budget: ZCDP | GaussianDP, total: Measurement | None) -> ZCDP | Gaussi
 def _tables(
     request: SyntheticRequest, budget: ZCDP | GaussianDP, total: Measurement | None, rows: int
 ) -> tuple[BudgetShares, tuple[Measurement, ...]]:
-    """Return the sets of least expected error for so many rows, with their noise."""
+    """Return the sets of least expected error for this number of rows, with their noise."""
     rest = _rest(budget, total)
     chosen = choose_sets(request, float(square_of(rest)), rows)
     blocks = []
@@ -345,7 +345,7 @@ def _grouped_sizes(request: SyntheticRequest, groups: int) -> tuple[int, ...]:
 
 
 def _width(request: SyntheticRequest, cells: Sequence[int], pair: KeySet) -> tuple[bool, float]:
-    """Return the order of a pair: those with the target first, then those of few cells."""
+    """Return what pairs are sorted by: the target column first, then few cells."""
     return request.target not in pair, sum(math.sqrt(cells[place]) for place in pair)
 
 

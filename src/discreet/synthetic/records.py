@@ -181,7 +181,7 @@ def _index(cells: Integers, places: KeySet, sizes: Sequence[int]) -> Integers:
 
 
 def pick(pool: Pool, count: int, bits: Bits | None = None) -> Integers:
-    """Return so many whole records by systematic sampling, in random order.
+    """Return `count` whole records by systematic sampling, in random order.
 
     Each is taken as often as its weight says, up to one.
 

@@ -127,7 +127,7 @@ def read_request(
 
 
 def _target(target: object, workload: object, names: list[str]) -> int | None:
-    """Return the place of the column whose relations matter most."""
+    """Return the index of the target column; refuses names of no column, and other workloads."""
     if target is None:
         return None
     if target not in names:
