@@ -250,7 +250,7 @@ class Choice:
         return np.array(indices, dtype=np.int64)
 
     def shuffled(self, n: int) -> Shuffle:
-        """Return the price of one report among those of at least n people, without senders."""
+        """Return the price of one of at least n shuffled reports, by the mechanism's own law."""
         return shuffle_choice(self.taken.facts, self.epsilon, n)
 
     def valid(self, reports: object) -> Flags:
@@ -287,7 +287,7 @@ def _fill(
 def _report_epsilon(
     spend: Measure, people: int | None, best: Callable[[Fraction], Candidate]
 ) -> Fraction:
-    """Return the ε of a report: what the spend allows, alone or hidden among so many people."""
+    """Return the largest ε of a report that the spend allows, shuffled among `people` or not."""
     if people is None or not isinstance(spend, ApproxDP) or not spend.delta:
         return read_epsilon(largest_epsilon(lambda e: Response(e, 2), spend))
     read_epsilon(spend.epsilon)

@@ -221,7 +221,7 @@ class Histogram:
         return read_numbers(read_array(reports), self.starts[-1])
 
     def variance(self, *, n: int, first: int, last: int) -> float:
-        """Return the variance of the estimated frequency of bins `first` to `last` − 1, at its largest.
+        """Return the largest variance of an estimated range, of bins `first` to `last` − 1.
 
         Law: `tests/local/test_histogram.py::test_the_variance_is_the_worst_over_the_data`
         """
@@ -238,7 +238,7 @@ class Histogram:
         return up(spread * hoeffding(n, beta))
 
     def influence(self, *, n: int, first: int, last: int, forged: int = 1) -> float:
-        """Bound how far `forged` of n reports can move that of bins `first` to `last` − 1."""
+        """Bound how far `forged` of n reports can move a range: bins `first` to `last` − 1."""
         people, forged_count = read_forged(n, forged)
         spread = self._spread(first, last)
         return up(forged_count * spread / people)
@@ -249,7 +249,7 @@ class Histogram:
         return float(np.ptp(scores))
 
     def shuffled(self, n: int) -> Shuffle:
-        """Return the price of one report among those of at least n people, by clones."""
+        """Return the price of one of at least n shuffled reports, by clones (`shuffle_pure`)."""
         return shuffle_pure(self.epsilon, n)
 
     def to_json(self) -> dict[str, object]:

@@ -91,7 +91,11 @@ class Shuffle:
 
 
 def shuffle_pure(epsilon: Fraction, n: int) -> Shuffle:
-    """Price shuffled reports of which only ε is known, by clones, without a lower bound."""
+    """Price shuffled reports of which only ε is known, without a lower bound.
+
+    The price is that of clones: every other report is, with a known chance, drawn as if its sender
+    held one of the two values of the protected person that are compared.
+    """
     people = whole(n, "n", least=1)
     return Shuffle(Shuffled(epsilon, people), Below(_no_lower_bound))
 

@@ -86,7 +86,7 @@ class RowHashes:
     key: str
 
     def place(self, row: Integers, prints: Words64) -> Integers:
-        """Return the cell of each fingerprint in the row beside it; the two are broadcast."""
+        """Return the cell of each fingerprint in its row; `row` and `prints` are broadcast."""
         a, b, c = _coefficients(self.rows, self.key)
         high = prints >> _HALF
         low = prints & _LOW

@@ -113,7 +113,7 @@ class MeanSketch:
         return sketch_error(self.variance(n=n, others=others), beta)
 
     def shuffled(self, n: int) -> Shuffle:
-        """Return the price of one report among those of at least n people, by clones."""
+        """Return the price of one of at least n shuffled reports, by clones (`shuffle_pure`)."""
         return shuffle_pure(self.epsilon, n)
 
     def to_json(self) -> dict[str, object]:

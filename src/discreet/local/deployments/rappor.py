@@ -290,7 +290,7 @@ class Rappor:
         return up(forged_count / people / (q - p))
 
     def shuffled(self, n: int) -> Shuffle:
-        """Return the price of one report among those of at least n people, by clones.
+        """Return the price of one of at least n shuffled reports, by clones (`shuffle_pure`).
 
         Each further report costs more.
         """

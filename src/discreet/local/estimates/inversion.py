@@ -75,7 +75,7 @@ def _runs(known: Integers, max_length: float) -> NDArray[np.intp]:
 
 
 def _least(count: int, n: int, p: float, q: float, beta: float) -> int:
-    """Return a t below which all are refuted: so many in the set have probability ≤ β/2."""
+    """Return a t such that every smaller t is refuted: P[C ≥ count] ≤ β/2 with t holders."""
     aim = float(ndtri(beta / 2))
 
     def excess(t: int) -> float:

@@ -243,7 +243,7 @@ class WordRound:
 
     @property
     def family(self) -> Family:
-        """The member of the two-level family with the least variance for so many answers."""
+        """The member of the two-level family with the least variance for `options` answers."""
         epsilon = self.words.epsilon
         if self.field:
             return extra_option(self.options, epsilon, self.field)
