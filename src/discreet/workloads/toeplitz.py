@@ -16,9 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
-from scipy.optimize import minimize
-from scipy.signal import lfilter
 
 from ..arithmetic.arrays import Floats
 from ..frozen import frozen
@@ -106,28 +103,37 @@ def fit_toeplitz(size: int, aims: Sequence[Aim], counted: Participation) -> Tria
 
     Law: tests/workloads/test_triangular.py::TestFigures
     """
+    # Each service imports this module; SciPy would take more time than all the rest.
+    from scipy import fft, optimize, signal
+
     errors = _Errors(size, aims)
-    length = next_fast_len(2 * size)
+    length = fft.next_fast_len(2 * size)
     impulse = np.zeros(size)
     impulse[0] = 1.0
     start = root_strategy(size).column.astype(np.float64)
     steps = np.append(-np.diff(start), start[-1])
     scales = np.sqrt(np.maximum(steps, 1e-3 * steps[0] / size) / start[0])
 
+    def convolved(one: Floats, other: Floats) -> Floats:
+        product = fft.rfft(one, length) * fft.rfft(other, length)
+        return fft.irfft(product, length)[:size]
+
     def loss(points: Floats) -> tuple[float, Floats]:
         roots = points * scales
         column = np.cumsum((roots**2)[::-1])[::-1]
-        inverse = lfilter([1.0], column, impulse)
+        inverse = signal.lfilter([1.0], column, impulse)
         weights = np.cumsum(inverse)
         error, by_weights = errors(weights)
         square, by_square = _square(column, counted)
         # δb = −(b ∗ c⁻¹) ∗ δc, so the gradient in c is a correlation with b ∗ c⁻¹.
-        both = irfft(rfft(weights, length) * rfft(inverse, length), length)[:size]
-        reversed_sum = irfft(rfft(by_weights[::-1], length) * rfft(both, length), length)[:size]
+        both = convolved(weights, inverse)
+        reversed_sum = convolved(by_weights[::-1], both)
         by_column = -reversed_sum[::-1] / error + by_square / square
         by_steps = np.cumsum(by_column)
         return float(np.log(error) + np.log(square)), by_steps * 2 * roots * scales
 
-    found = minimize(loss, np.ones(size), jac=True, method="L-BFGS-B", options={"maxiter": _ROUNDS})
+    found = optimize.minimize(
+        loss, np.ones(size), jac=True, method="L-BFGS-B", options={"maxiter": _ROUNDS}
+    )
     roots = found.x * scales
     return toeplitz_strategy(np.cumsum((roots**2)[::-1])[::-1])

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
@@ -98,7 +99,9 @@ def main(handle: int) -> None:
 
 
 def _warm_up() -> None:
-    """Explain a small question, so that its imports are there in every forked worker."""
+    """Import the service and explain a small question, once instead of in every forked worker."""
+    # Tasks are functions of any module of the service, beside their routes.
+    import_module("discreet.service.app")
     table = Schema("t", Rows(), {"x": Integer(0, 9)})
     curator = Curator(Memory({"t": []}), [table], open_ledger(":memory:", PureDP(1)))
     curator.explain("SELECT COUNT(*) AS n, AVG(x) AS m, MEDIAN(x) AS q FROM t", PureDP(1))
