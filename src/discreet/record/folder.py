@@ -329,11 +329,7 @@ def _manifest(files: Mapping[str, str], proof: PublicProof, signer: ManifestSign
 
 @frozen
 class Checked:
-    """Result of a check that passed: numbers of files and charges, and how far it went.
-
-    `signed_by` is the public key of a signature that was checked, else "". `against_ledger` says
-    whether the record was compared with a ledger.
-    """
+    """Result of a check that passed; `signed_by` is the public key of the signature, else ""."""
 
     files: int
     charges: int
@@ -361,12 +357,9 @@ def check_record(
 ) -> Checked:
     """Check the files of a record.
 
-    - every file against its hash in the manifest, and the chain of `proof.lines`
-    - the manifest against its signature, by `check_signature`; without that function it is not
-      checked
-    - every derived file: it is made again from proof, tables, schemas and words, and compared
-    - with `ledger`: the lines, the schemas and the shown tables against the ledger, which must
-      have no later charges
+    Compared are every file with its hash in the manifest; the chain of `proof.lines`; the manifest
+    with its signature, if `check_signature` is given; every derived file with one made again from
+    proof, tables, schemas and words; and the `ledger`, if given, which must have no later charges.
 
     Refuses: with ClaimRefuted or LedgerCorrupt what does not hold; the message names the file,
     line or charge. With InvalidArgument a folder that is not there.
@@ -455,10 +448,7 @@ def _check_hashes(
 
 
 def _compare_ledger(ledger: Ledger, deployment: Deployment) -> None:
-    """Compare lines, schemas and shown tables with the ledger.
-
-    Refuses: with ClaimRefuted the first difference; also a ledger that has been charged since.
-    """
+    """Compare lines, schemas and shown tables with a ledger that was not charged since."""
     proof = deployment.proof
     shown = [charge.entry for charge in proof.charges if charge.entry is not None]
     now = prove(ledger, shown, proof.end["service"])  # type: ignore[arg-type]
@@ -492,10 +482,7 @@ def _charge_facts(line: str) -> Json:
 
 
 def _compare_tables(ledger: Ledger, deployment: Deployment) -> None:
-    """Read the shown tables from the ledger again and compare them, byte by byte.
-
-    If a schema is public nothing is compared: its values are in the store, which is not asked.
-    """
+    """Compare the shown tables with the ledger's, byte by byte; not if a schema is public."""
     bodies = stored_bodies(ledger.entries())
     for table in deployment.tables:
         body = read_body(bodies[table.entry])
