@@ -1,9 +1,10 @@
-"""Truncation by `max_rows`, as a question about people.
+"""Truncation by `max_rows` as a question: how many rows of people the cap cuts off.
 
-A person with r rows counts for min(r, max_rows) of them, so max(r − max_rows, 0) are cut off; of
-the sum of a column the fraction 1 − max_rows/r. A second public bound, `up_to`, limits what one
-person can change here: r is counted up to it, and noise is in proportion to it. So the question
-supposes that nobody has more than `up_to` rows; if some do, at least so many rows are cut off.
+A person with r rows counts for min(r, max_rows) of them, so max(r − max_rows, 0) rows are cut off;
+of a sum over this person's rows the fraction max(1 − max_rows/r, 0). A second public bound,
+`up_to`, limits what one person can change in this question: r is counted up to it, and the noise
+is proportional to it. So the question supposes that
+nobody has more than `up_to` rows; if some have more, more rows are cut off than it counts.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ _SUM = Field("sum")
 
 
 def truncation_question(schema: Schema, *, up_to: int, of: str | None = None) -> Question:
-    """Ask how many rows of people `max_rows` cuts off, and which fraction of all rows.
+    """Return the question how many rows of people `max_rows` cuts off, and their fraction of all.
 
-    With `of` it asks the same of the sum of a column.
+    Its columns are rows (all rows), cut and share. With `of` the columns total, cut_total and
+    share_total say the same of the sum of a column.
 
     >>> import discreet as dp
     >>> from discreet.query.python.truncation import truncation_question

@@ -1,8 +1,9 @@
 """Aggregates of SQL as statistics of the question.
 
-Functions that the statistics declare (`algebra.statistic.FUNCTIONS`) are read alike. COUNT, quantiles and
-WITHIN GROUP have a syntax of their own, and readers here. Beside a list of keys that is joined by RIGHT
-JOIN, aggregates of a key that nobody has are checked (`check_beside_keys`).
+Functions that the statistics declare (`algebra.statistic.FUNCTIONS`) share one reader. COUNT,
+quantiles and WITHIN GROUP have a syntax of their own, and a reader each. If a public list of keys
+is joined by RIGHT JOIN, aggregates are refused that SQL would take over the empty row of a key
+without private rows (`check_beside_keys`).
 
 Refuses: with `UnsupportedQuery` every aggregate that has no private answer.
 
@@ -328,10 +329,11 @@ def _within_group(node: exp.WithinGroup, scope: Scope, condition: Condition) -> 
 
 
 def check_beside_keys(node: exp.Expr, statistic: Statistic, scope: Scope) -> None:
-    """Refuse an aggregate that SQL would take of the empty row of a key that nobody has.
+    """Refuse an aggregate that SQL would take over the empty row of a key without private rows.
 
-    There COUNT(*) is 1. COUNT(v.x), and all that is NULL where the private side is missing, has
-    its usual value.
+    RIGHT JOIN with a list of keys keeps such a key with one row, in which all private columns are
+    NULL. There SQL's COUNT(*) is 1. Aggregates of private columns, as COUNT(v.x), have their usual
+    value.
     """
     chosen = scope.chosen
     if chosen is None or not chosen.outer:

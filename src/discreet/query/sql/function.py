@@ -316,7 +316,10 @@ def _cast_result(x: Expression, to: exp.DataType) -> Expression | None:
 
 
 def _logarithm(node: exp.Log, names: Names) -> Expression:
-    """Read LOG10(x) and LOG2(x); LOG(x) alone means base 10 here and e there."""
+    """Read LOG10(x) and LOG2(x).
+
+    Refuses: LOG(x) without a base, which is 10 in some stores and e in others.
+    """
     only(node, "this", "expression")
     if node.args.get("expression") is None:
         raise refusal(

@@ -1,11 +1,12 @@
-"""Chosen keys: RIGHT JOIN of a public list makes its rows the groups of an answer.
+"""Chosen keys: private rows RIGHT JOIN a public list, whose rows are the groups of the answer.
 
-Also keys that nobody has are groups. The list is written out (VALUES, UNNEST, SELECT of
-constants) or is in a public table.
+A group of the list without any private row is shown as well. The list is written out (VALUES,
+UNNEST, SELECT of constants) or is in a public table. An inner join with a written list chooses
+keys too.
 
-Guarantee: no rows are joined. The columns of a row are its keys, and the list says which
-combinations of them are asked. So each row is in at most one cell, as under every GROUP BY, and
-the public list tells nothing about the data.
+Guarantee: the join multiplies no rows. It only says which combinations of keys are asked for. So
+each row is in at most one cell, as under every GROUP BY, and the list tells nothing about the
+data.
 
 Refuses: with `UnsupportedQuery` a list that may repeat a key, holds NULL, or is joined otherwise.
 
@@ -334,10 +335,12 @@ def _with_fields(scope: Scope, matched: Sequence[Expression]) -> tuple[Relation,
 def with_chosen(
     question: Question, chosen: ChosenKeys, public_values: PublicValues | None
 ) -> Question:
-    """Return the question for the chosen keys alone.
+    """Return the question with the chosen keys as its only groups.
 
-    Of a public table some of its columns may be the keys: then each combination of their values
-    is a group of all its rows that have it.
+    If the list is a public table, the keys may be some of its columns: each combination of values
+    in these columns is one group, which stands for all rows of the table that have it.
+
+    Refuses: GROUP BY other keys than those of the list, sets of keys, and running totals.
     """
     expressions = [key.expression for key in question.keys]
     shown = []

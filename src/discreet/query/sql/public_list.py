@@ -1,4 +1,6 @@
-"""IN (SELECT y FROM public WHERE …): the public values are written out when the question is read.
+"""Public lists: IN (SELECT y FROM a public table) is replaced by IN with the values written out.
+
+The values are read from the store when the question is read.
 
 Guarantee: a list of constants means the same on every store, and no private row decides it.
 

@@ -1,7 +1,7 @@
-"""The outermost SELECT as a question: keys, statistics, and post-processing of the noisy table.
+"""Reader of the outermost SELECT: a question with keys, statistics and post-processing.
 
-Guarantee: a question that is read is sound (`require_sound`): every row belongs to one unit, and
-keys come from public facts or from a private selection.
+Guarantee: every question that is read has passed `bounds.check.require_sound`: every row belongs
+to one unit, and keys come from public facts or from private partition selection.
 
 Refuses: with `UnsupportedQuery` a question that shows rows, and every clause that has no reader.
 
@@ -332,10 +332,10 @@ def _grouped_question(
 
 
 def _asked_sets(grouping: Grouping, keys: tuple[Key, ...]) -> KeySets | None:
-    """Return the grouping sets; None for a single set, which is GROUP BY its keys.
+    """Return the grouping sets; None for a single set, which is the same as GROUP BY its keys.
 
-    A single set stays one where plain keys would not be listed, or show cells that cannot occur:
-    for a column of very many values, and for nested keys of one column.
+    A single set is kept as one in two cases: if some key has too many values to be listed
+    otherwise, and if several keys read one column, whose combinations do not all occur.
     """
     sets = grouping.sets
     if sets is None or len(sets) > 1:

@@ -1,4 +1,4 @@
-"""FROM, sub-queries, WITH and UNION ALL as relations whose every row belongs to one unit.
+"""Reader of FROM, sub-queries, WITH and UNION ALL: relations whose every row belongs to one unit.
 
 Refuses: with `UnsupportedQuery` all that compares or combines rows of different people; with
 `SchemaMismatch` tables and columns that are not declared.
@@ -53,7 +53,7 @@ from .syntax import clause_of, identifier, only, refuse_node, with_aggregate
 from .times import settle_units
 
 MAX_NODES = 200
-"""A view of WITH that is used twice doubles the tree, so a short text could make a huge one."""
+"""Most nodes of a relation: views of WITH that are used twice make a huge tree of a short text."""
 Item = tuple[str, Expression | PersonId]
 """A column of a row-level SELECT: its name, and its expression or the person's id."""
 

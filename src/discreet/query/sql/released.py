@@ -1,11 +1,12 @@
-"""Sub-queries and WITH around an aggregate: the aggregate is measured, the rest is read of its release.
+"""SELECT over a released table: only the aggregate inside is measured, the rest post-processed.
 
-A sub-query of rows, or one that groups by the person, is a relation as ever (`sql.relation`). One that sums up
-rows of many units cannot be a relation: only its release can be read, by post-processing
-(`sql.released_rows`).
+    sub-query or view of WITH                       read as
+    plain rows, or one row for each person          a relation of private rows (`sql.relation`)
+    aggregates over rows of many people or units    a released table: the SELECT around it reads its
+                                                    noisy rows only (`sql.released_rows`)
 
-Guarantee: nothing outside the aggregate can reach a private row: it is read over the columns that the
-aggregate shows, and makes no relation.
+Guarantee: a SELECT outside the aggregate reaches no private row. It is read over the columns that
+the aggregate shows, and makes no relation.
 
 Refuses: with `UnsupportedQuery` joins of released tables.
 
@@ -37,9 +38,9 @@ from .syntax import only
 
 @frozen
 class _Reader:
-    """What is known where a SELECT is read: tables, values of public tables, and views of WITH.
+    """Tables, reader of public values, and views of WITH that a SELECT may name.
 
-    `views` are the views that are released tables, by case-folded names.
+    `views` are the views that are released tables, by case-folded names; `tables` has the others.
     """
 
     tables: Catalogue
@@ -82,7 +83,10 @@ def _read(node: exp.Expr, reader: _Reader) -> Question:
 
 
 def _without_unread(question: Question) -> Question:
-    """Return a question of keys alone if nothing reads a statistic: the number of public keys is public."""
+    """Drop all statistics if post-processing reads none of them and all keys are public.
+
+    What is shown then follows from the public keys, so nothing has to be measured.
+    """
     read_names: set[str] = set()
     for expression in expressions_of_finish(question.finish):
         read_names |= fields_of(expression)

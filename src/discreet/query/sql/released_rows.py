@@ -1,18 +1,19 @@
-"""SELECT over the rows of a released table, as a finish of the aggregate inside (post-processing).
+"""Post-processing by SQL: a SELECT over a released table, read as part of the question inside.
 
-All that is outside becomes `algebra.tree.Finish` of the inner question, so it costs nothing, and one
-measurement serves every such view of it.
+The SELECT outside becomes the `algebra.tree.Finish` of the inner question. So it costs nothing,
+and one measurement serves all SELECTs over it.
 
 | outside | becomes |
 |---|---|
 | names and computed columns | shown columns, with the inner ones put in |
-| WHERE | HAVING; QUALIFY if a window below has read the rows already |
-| windows, QUALIFY | windows over rows that are still there |
-| GROUP BY, SUM, AVG, COUNT, MIN, MAX, DISTINCT | windows over each group, of which the first row is shown |
+| WHERE | HAVING; QUALIFY if an inner window has read the rows already |
+| windows, QUALIFY | windows over the rows that inner conditions left |
+| GROUP BY, SUM, AVG, COUNT, MIN, MAX, DISTINCT | windows over groups; QUALIFY their first rows |
 | LIMIT inside another SELECT | QUALIFY on the number of the row |
 
-A row that a condition below dropped stays in the table until the end. So windows above such a condition
-have it as one more key (`gate`): they read rows that are there, and no others.
+QUALIFY drops rows only at the very end. So a window outside a condition that became QUALIFY has
+this condition as one more key of PARTITION BY (`gate`): rows that were dropped are in other
+groups.
 
 Refuses: with `UnsupportedQuery` all that has no reader; with `SchemaMismatch` unknown columns.
 
@@ -50,11 +51,11 @@ _CLAUSES = (
 
 @frozen
 class ReleasedRows:
-    """Rows of a released table: an inner question, and what was made of it so far.
+    """Rows of a released table: an inner question, and the post-processing read so far.
 
-    `columns` are what SQL sees, over keys and statistics of the question. `having` chose rows before
-    any window, `kept` are conditions on rows since then. `order` and `limit` are those of the last
-    SELECT, as long as nothing was done to its rows.
+    `columns` are the columns that SQL sees, as expressions of keys and statistics. `having` is the
+    condition on rows before any window, `kept` are the conditions after windows. `order`, `limit`
+    and `offset` are those of the last SELECT.
     """
 
     question: Question
@@ -72,7 +73,7 @@ class ReleasedRows:
         return replace(self.question, finish=finish)
 
     def gate(self) -> Expression | None:
-        """Return whether a row is still there; None if no row was dropped after HAVING."""
+        """Return the condition of rows not dropped after HAVING; None if none was dropped."""
         condition = _all(self.kept)
         if condition is None:
             return None

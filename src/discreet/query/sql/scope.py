@@ -103,10 +103,11 @@ class KeyItem:
 
 @frozen
 class ChosenKeys:
-    """The keys of an answer, chosen by a public list and matched with `fields` of the rows.
+    """The keys of an answer, chosen by a public list.
 
-    `outer`: keys that nobody has are asked for, as a RIGHT JOIN of the list does. The last
-    `further` names are columns of a public table that its matched key decides.
+    `names` are columns of the list, `fields` the columns of the rows that equal them. `outer` says
+    that keys without private rows are shown too, as RIGHT JOIN does. The last `further` names are
+    columns of a public table that follow from its matched key.
     """
 
     alias: str

@@ -1,7 +1,7 @@
-"""Allow-list reading of parsed SQL.
+"""Allow-list for parsed SQL: helpers with which readers refuse every part that they do not know.
 
 Each clause has a reader that names the parts it understands. Any other part is refused, never
-skipped, so no construct of SQL can slip through without a meaning.
+skipped, so no construct of SQL is ignored.
 
 Guarantee: a part that its reader does not name ends in a refusal (`only`, `refuse_node`).
 

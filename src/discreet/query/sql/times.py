@@ -56,7 +56,7 @@ _AMOUNT = re.compile(r"\s*([+-]?[0-9]{1,9})\s*([a-z]*)\s*,?", re.IGNORECASE)
 
 
 def part_of_time(part: str, node: exp.Expr, names: Names) -> Expression:
-    """Take a part of a time; DOW is 0 on Sunday in every store that knows it."""
+    """Return the expression for a part of a time, such as YEAR, EPOCH, or DOW (0 on Sunday)."""
     part = part.upper()
     if part == "EPOCH":
         return _epoch(node.unnest(), names)

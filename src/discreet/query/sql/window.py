@@ -63,8 +63,8 @@ def is_result_window(node: exp.Expr) -> bool:
 def read_window(node: exp.Expr, names: Names, gate: Expression | None = None) -> Expression:
     """Read a window over results; `names` are those of SELECT after GROUP BY.
 
-    `gate` tells rows that are there from rows that a condition below has dropped: the window reads
-    rows of one kind alone.
+    `gate` is a condition that rows dropped by an inner condition do not meet. It is one more key
+    of the window, so that dropped rows are in other groups.
     """
     only(node, "this", "partition_by", "order", "spec", "over")
     function = node.this
@@ -126,7 +126,7 @@ def read_summary(node: exp.Expr, names: Names, over: Over) -> Expression:
 
 
 def _counted(one: Expression, over: Over) -> Expression:
-    """Return a sum of ones; of no rows, as in a frame that is empty, it is 0 and not NULL."""
+    """Return a count as a sum of ones; of no rows, as in an empty frame, it is 0, not NULL."""
     count = over(Function.TOTAL, one)
     framed = isinstance(count, Call) and count.function is Function.FRAME
     if framed or one != Constant(1):

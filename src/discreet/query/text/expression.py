@@ -1,6 +1,7 @@
 """Expressions as SQL text, which the SQL reader reads back as the same expression.
 
-Values that a question lists itself as keys stand as comments below its SQL (`shorter_lists`).
+If a question built in Python lists the values of a key, SQL cannot say so: the list is written as a
+comment below the SQL (`shorter_lists`).
 
 Law: tests/query/test_show.py::TestText
 """
@@ -285,7 +286,7 @@ def shorter_lists(question: Question, names: Mapping[str, str]) -> Iterator[str]
 
 
 def _number_of_values(domain: Domain) -> float:
-    """Return how many values a column may have; infinite where they are not declared."""
+    """Return the number of values in a domain; infinite for text without declared values."""
     if domain.keys is not None:
         return len(domain.keys)
     if isinstance(domain, Whole | Day | Second):

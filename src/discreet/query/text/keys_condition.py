@@ -1,7 +1,8 @@
-"""Condition on keys as SQL text: the WHERE by which rows without a listed key are left out.
+"""Condition on keys as SQL text: the WHERE that keeps rows with a listed value of every key.
 
-A list of keys is no WHERE (docs/explanation/meaning.md, M3 and M6): rows without a listed key count
-towards a person's cap and in totals. Whoever wants them left out there, too, adds this condition.
+A list of keys does not filter rows (docs/explanation/meaning.md, M3 and M6): rows without a listed
+key still count towards a person's cap, and in totals over that key. Messages show this WHERE to
+users who want such rows left out there too.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ MAX_LENGTH = 200
 
 
 def keys_condition(question: Question) -> str:
-    """Return the WHERE that keeps the rows with a listed value of every key; empty if all have one.
+    """Return the WHERE that keeps the rows with a listed value of every key.
+
+    It is empty if no row can lack a key, if keys are selected privately, and if keys are chosen by
+    a joined list. It is cut after 200 characters.
 
     >>> import discreet as dp
     >>> from discreet.query.text.keys_condition import keys_condition

@@ -1,17 +1,19 @@
-"""Measured part of a question: the totals that noise is added to, whatever is made of them then.
+"""Measured part of a question: its exact totals, without names, order and post-processing.
 
-Two questions have the same measured part if they differ only in
+These totals are what noise is added to. Two questions have the same measured part if they differ
+only in
 
     names            aliases of keys and statistics, and their order
     post-processing  computed columns, HAVING, ORDER BY, LIMIT, OFFSET
     conditions       the order of AND; `30 < age` for `31 <= age` where age is a whole number; the
                      order of values in IN
 
-The print of the measured part stands in the key of every stored answer (`curator.answer_key`). So one
-answer serves all these questions: what differs is made of the stored table (`answer.measured_table`).
+The fingerprint of the measured part is in the key of every stored answer (`curator.answer_key`).
+So one stored answer serves all these questions: their names, order and post-processing are applied
+to the stored table (`answer.measured_table`).
 
-Guarantee: questions of equal prints have equal exact totals. The converse does not hold: some
-spellings of one question have several prints.
+Guarantee: questions whose measured parts have equal fingerprints have equal exact totals. The
+converse does not hold: two spellings of one question may have different fingerprints.
 
 Law: tests/query/test_measured_part.py::test_equal_prints_have_equal_totals
 """
@@ -48,11 +50,12 @@ from .question import describe, fingerprint, plain_tree
 
 @frozen
 class MeasuredPart:
-    """Measured part of a question, and where the asked keys and statistics stand in it.
+    """Measured part of a question, and how the asked keys and statistics are named in it.
 
-    `question` has the names k0, k1, … and s0, s1, … in canonical order and shows nothing. `places` are
-    the positions of the asked keys in it. `asked` are the names of the asked statistics in their order;
-    `names` has for each of them its name here, in the order here.
+    `question` is the measured part: keys k0, k1, … and statistics s0, s1, … in canonical order, no
+    shown columns. `places` has for each asked key, in its order, its position in `question`.
+    `asked` are the names of the asked statistics in their order. `names` maps these to the names
+    in `question`, in the order of `question`.
     """
 
     question: Question
@@ -70,7 +73,10 @@ class MeasuredPart:
         return describe(replace(question, finish=Finish(tuple(columns))))
 
     def titles(self) -> list[str]:
-        """Return a name for every key and statistic by which a reader knows it; each is used once."""
+        """Return a readable, unique name for every key and statistic, in canonical order.
+
+        A key that is a column has the name of the column.
+        """
         titles: list[str] = []
         for key in self.question.keys:
             title = key.name
@@ -120,7 +126,7 @@ def measured_part(question: Question) -> MeasuredPart:
 
 
 def measured_print(question: Question) -> str:
-    """Return one name for questions of the same measured part.
+    """Return the fingerprint of a question's measured part.
 
     >>> import discreet as dp
     >>> from discreet.query.text.measured_part import measured_print
@@ -139,7 +145,7 @@ def _text_of_statistic(named: tuple[str, Statistic]) -> str:
 
 
 def prints_name(prints: Iterable[str]) -> str:
-    """Return one name for several prints in any order; a single one is its own name."""
+    """Return a hash of several fingerprints in any order; a single fingerprint as it is."""
     ordered = sorted(prints)
     if len(ordered) == 1:
         return ordered[0]

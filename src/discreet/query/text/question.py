@@ -1,9 +1,10 @@
 """Questions and their relations as SQL text for people, and as fingerprints for machines.
 
-The SQL reader reads the text back as the same question.
+The SQL reader reads the text back as the same question, unless the question lists values of keys
+that SQL cannot state (written as a comment) or has a listed hierarchy.
 
-Guarantee: equal questions have equal fingerprints; fingerprints of 0.1.0 stay the same for ever,
-since ledgers and stored answers keep them.
+Guarantee: equal questions have equal fingerprints. Fingerprints of release 0.1.0 stay the same for
+ever, since ledgers and stored answers keep them.
 
 Law: tests/query/test_show.py::TestEveryQuestion
 Law: tests/query/test_show.py::TestFingerprints
@@ -99,7 +100,11 @@ def describe(question: Question) -> str:
 
 
 def _leaves_out(question: Question) -> bool:
-    """Return whether keys or statistics have names, or are there at all, by a sub-query alone."""
+    """Return whether a question can be written only as a SELECT over a sub-query.
+
+    That is so if a statistic is not read by post-processing, or if a key or statistic has a name
+    that SELECT would not give it.
+    """
     finish = question.finish
     if not finish.columns:
         return False
@@ -221,9 +226,9 @@ def statistic_text(statistic: Statistic, shown: Naming) -> str:
 
 
 def fingerprint(question: Question) -> str:
-    """Return one name for equal questions: the SHA-256 of the tree in canonical JSON.
+    """Return the SHA-256 of a question's tree in canonical JSON; equal questions have equal ones.
 
-    Schemas and their versions are part of it.
+    Schemas with their versions and neighbours are part of it.
 
     >>> import discreet as dp
     >>> from discreet.query import fingerprint
@@ -267,7 +272,7 @@ def _plain_fields(node: object) -> dict[str, object]:
 
 @frozen
 class Naming:
-    """FROM (and WHERE) as text, with the texts of its columns and of its person."""
+    """Text of FROM (and WHERE), with the texts that name its columns and the person's id."""
 
     text: str
     names: Mapping[str, str]
@@ -276,7 +281,7 @@ class Naming:
 
 @frozen
 class ListedKeys:
-    """Expressions of rows, and the combinations of their values that are asked."""
+    """Chosen keys: expressions of rows, and the combinations of their values that are asked for."""
 
     matched: tuple[Expression, ...]
     rows: tuple[tuple[Constant, ...], ...]
