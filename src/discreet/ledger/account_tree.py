@@ -1,6 +1,7 @@
 """Account tree: a Merkle tree (hash tree) by which the chain vouches for every person's account.
 
-Every entry vouches for the terms, the allowances, everyone's account and the root of this tree:
+An entry vouches for a text by holding a digest that covers it. Every entry vouches for the terms,
+the allowances, everyone's account and the root of this tree:
 
     root              digest of each page, and two numbers
     page (256)        digest of the account of each person on it; the page is SHA-256(name)[:2]

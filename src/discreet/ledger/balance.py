@@ -119,7 +119,7 @@ def spent_share(filter: Filter) -> float:  # noqa: A002 the field's own term
 
 
 def _filters(books: Books, part: str | None, *, own: bool) -> Sequence[Filter]:
-    """Return all filters that must admit a question: the budget's, with `own` the allowance's too."""
+    """Return all filters that must admit a question: of the budget, with `own` of the allowance."""
     budget = books.terms.filter
     filters = books.everyone.each(budget, part)
     if own:

@@ -200,7 +200,7 @@ def allowance_terms(allowance: Filter | None) -> Json:
 
 
 def books_digest(texts: Mapping[str, str]) -> str:
-    """Return the digest by which an entry vouches for the books after it.
+    """Return the digest of the books that an entry holds, so that they cannot be changed unnoticed.
 
     It covers the terms, the allowances, everyone's account and the root of the account tree.
     Ledgers of release 0.1.0 have no account tree; their entries hash three texts.

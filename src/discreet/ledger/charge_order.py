@@ -22,8 +22,7 @@ answers by the question, and `fits` says whether one of them answers the order.
 Guarantee: an answer goes out under exactly one charge for its event and its part; the answer
 stored first under a key is returned for ever.
 
-Refuses: LedgerCorrupt for a body other than the one its entry vouches for; LedgerConflict for a
-closed ledger.
+Refuses: LedgerCorrupt for a body without the hash in its entry; LedgerConflict for a closed ledger.
 
 Law: tests/ledger/test_charge_order.py::TestAnOrder,
 tests/ledger/test_schedules.py::test_two_askers_in_every_schedule_are_charged_once_and_told_the_same
@@ -233,7 +232,7 @@ def find_paid(who: str, key: str, snapshot: Snapshot, *, apart: bool) -> Settlem
     `find_answer` prefers that answer to all others, whatever event would be charged today. So the
     question need not be planned. None if there is no such answer.
 
-    Refuses: an answer that is not the one its entry vouches for, with LedgerCorrupt.
+    Refuses: an answer without the hash in its entry, with LedgerCorrupt.
     """
     entries = read_found(snapshot.found)
     paid_by_asker = _paid_by(who, entries)
@@ -268,7 +267,7 @@ def find_answer(order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:
     For an order apart an answer of others counts only under the very same key, if they paid for
     the very same event. So nothing that this person sees depends on whether others have asked.
 
-    Refuses: an answer that is not the one its entry vouches for, with LedgerCorrupt.
+    Refuses: an answer without the hash in its entry, with LedgerCorrupt.
     """
     if not snapshot.found:
         return None

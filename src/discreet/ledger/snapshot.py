@@ -56,7 +56,8 @@ def _read_last(line: str) -> Entry:
 def books_at(snapshot: Snapshot, who: str, last: Entry) -> Books:
     """Read the books of a person as they were written.
 
-    Guarantee: the last entry vouches for the books returned, the person's account included.
+    Guarantee: digests in the last entry cover the books returned, the person's account included (of
+    a ledger of release 0.1.0, which has no account tree, all but that account).
 
     Refuses: books that do not belong to the last entry, because they were changed or the last
     entries were cut off; LedgerCorrupt.

@@ -2,7 +2,7 @@
 
     charge   key 2:stream:NAME          terms, strategy and noise as body; the event pays for all
     seal     key 2:stream:NAME/000007   the exact totals of a period, encrypted, as body
-    period   the same key               what is published of that period, as body
+    period   the same key               the published values of that period, as body
     stop     key 2:stream:NAME          why it ended early; nothing is paid back
 
 A stream is a statistic that is published anew for each period (a day), under one charge. Seals,
@@ -40,7 +40,7 @@ def stream_key(name: str) -> str:
 
 
 def period_key(name: str, period: int) -> str:
-    """Return the key of a period's seal and of what is published of it."""
+    """Return the key of a period's seal and of its published value; `NOISE` is the sealed noise."""
     if period == NOISE:
         return f"{PREFIX}{name}/noise"
     return f"{PREFIX}{name}/{period:0{_DIGITS}d}"

@@ -36,7 +36,7 @@ class Sensitivity:
     True
 
     Guarantee: some vectors have these norms.
-    Refuses: what is not positive, and norms that no vector has (InvalidArgument):
+    Refuses: norms that are not positive, and norms that no vector has (InvalidArgument):
     Δ∞ ≤ Δ1 ≤ changed·Δ∞, Δ∞² ≤ Δ2² ≤ Δ1·Δ∞, and Δ1² ≤ changed·Δ2² (Cauchy and Schwarz).
     Law: tests/mechanisms/test_sensitivity.py::TestSensitivity
 

@@ -98,7 +98,7 @@ class _Promise:
     __slots__ = ()
 
     def implies(self, promise: Measure) -> bool:
-        """Return whether this promise implies the other one, by the tightest known conversion.
+        """Return whether this promise implies `promise`, by the tightest known conversion.
 
         >>> import discreet as dp
         >>> dp.PureDP(1).implies(dp.ZCDP(0.5)), dp.ZCDP(0.5).implies(dp.PureDP(9))

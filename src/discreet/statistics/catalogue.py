@@ -10,7 +10,7 @@ COUNT(DISTINCT person)   number of people, or of those with a row for which a co
 SUM(x)                   Σx
 AVG(x)                   Σ(x − m), n       m the middle of the public range: half the sensitivity of Σx
 VARIANCE(x)              Σ(x − m)², Σ(x − m), n
-COVAR(x, y)              Σuv, Σu, Σv, n    u, v centred likewise, over rows where neither is NULL
+COVAR(x, y)              Σuv, Σu, Σv, n    u, v centred as x − m, over rows where neither is NULL
 CORR(x, y)               Σuv, Σu, Σv, n, Σu², Σv²
 QUANTILE, MIN, MAX       counts of public cells, all quantiles of a column at once
 MODE, COUNT(DISTINCT x)  counts of the public values

@@ -1,9 +1,9 @@
 """CORR(x, y): correlation with confidence interval, from six noisy totals.
 
-The totals are those of centred products, squares, values and of rows. Over all data the error has no
-useful bound: it grows with the inverse of both deviations. It is predicted for all data whose deviations
-are at least a twelfth of their ranges. A plan also tells the error for values that are spread evenly,
-which is many times smaller (docs/decisions/0054).
+The totals are those of centred products, squares, values and of rows. Over all data the error has
+no useful bound: it grows with the inverse of both deviations. It is predicted for all data whose
+deviations are at least a twelfth of their ranges. A plan also states the error for values that are
+spread evenly, which is many times smaller (docs/decisions/0054).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Each is made from three noisy totals: of centred squares, of centred values and 
 is off as `laws.moment` says, with u = v, for any data. The error of a standard deviation depends on
 the variance itself: it is at most the root of the variance's error, where all values are equal.
 It falls as the variance grows, so it is predicted for all data whose deviation is at least a twelfth
-of their range. The plan also tells the error for any data, and for values that are spread evenly.
+of their range. The plan also states the error for any data, and for values that are spread evenly.
 """
 
 from __future__ import annotations

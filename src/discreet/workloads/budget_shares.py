@@ -75,7 +75,7 @@ def table_gains(
 
 
 def nested(sizes: Sequence[int], shares: Sequence[float]) -> tuple[Floats, Floats]:
-    """Return gains and energies of nested levels of so many nodes, with equally many children."""
+    """Return gains and energies of nested levels; level l has sizes[l] nodes, of equal families."""
     gains = level_ratios(sizes)
     weights = np.asarray(shares)[:, None]
     energy = (weights * gains**2).sum(axis=0) * fresh_parts(sizes)

@@ -285,7 +285,7 @@ def _best_counts(workload: Counts) -> Integers:
 
 
 def line_strategies(line: RunningTotals, *, laplace: bool) -> list[MatrixStrategy | SumsStrategy]:
-    """Return the strategies of running totals to compare: the histogram, then the best one known."""
+    """Return the strategies of running totals to compare: the histogram, then the best known."""
     ones = np.ones(line.size, dtype=np.int64)
     no_sums = np.zeros((0, line.size), dtype=np.int64)
     histogram = _sums_strategy(line, "histogram", ones, no_sums)

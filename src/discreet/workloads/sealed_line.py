@@ -14,7 +14,7 @@ The error round(W·z) does not depend on the stream at all, so accuracy is the s
 the separations by accuracy of Bun, Gaboardi and Wagaman (2026) do not contradict this.
 
 Exact: W₂, the weights of the sums, is rounded to 2^-20. W₁ = (A − W₂·B)/own then makes W·M = A in
-fractions. What is published is computed in floats with a margin, and in fractions within it.
+fractions. Published numbers are computed in floats, and in fractions where rounding is in doubt.
 
 Law: tests/workloads/test_triangular.py::TestSealed
 """

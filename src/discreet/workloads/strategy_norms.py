@@ -148,7 +148,7 @@ def widened(values: Integers) -> Integers:
 
 
 def fits_64_bits(values: AnyIntegers, factor: int) -> bool:
-    """Return whether whole numbers times a factor, or sums of so many, stay within 64 bits."""
+    """Return whether whole numbers times `factor`, or sums of `factor` of them, fit 64 bits."""
     return values.dtype != object and largest(values) * factor < MAX_SUM
 
 

@@ -174,7 +174,7 @@ def deepest_alike(sizes: Sequence[int], depth: int, last: int) -> int:
     """Return the deepest level, up to `last`, that has as many nodes as a level.
 
     Every node has a child, so as many nodes mean one child each: these levels hold the same numbers.
-    One of them is measured, with the shares of all. The deepest one tells the others, not conversely.
+    One of them is measured, with the shares of all: the deepest, from which the others follow.
     """
     while depth < last and sizes[depth + 1] == sizes[depth]:
         depth += 1

@@ -172,7 +172,7 @@ def packed(numbers: Integers) -> str:
 
 
 def unpacked(text: str, count: int) -> Integers:
-    """Read so many whole numbers that `packed` wrote; raise ValueError for other text."""
+    """Read `count` whole numbers that `packed` wrote; raise ValueError for other text."""
     # One more byte than is due shows that there is too much, without unpacking all of it.
     raw = zlib.decompressobj().decompress(base64.b64decode(text), count * 4 + 1)
     if len(raw) != count * 4:

@@ -276,7 +276,7 @@ class Hierarchy:
 
 
 def _lists_in_order(level: Integers, parents: int) -> bool:
-    """Return whether a level names all of so many parents, from 0 on, without gaps."""
+    """Return whether a level names its `parents` parents in order, from 0 on, without gaps."""
     if not level.size or level[0] != 0 or level[-1] != parents - 1:
         return False
     steps = np.diff(level)

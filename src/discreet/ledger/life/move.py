@@ -13,8 +13,8 @@ a closed ledger, and the same call again completes the move.
 
 An export is a copy. If its ledger still exists, there are then two that can be charged, and neither
 knows of the other. Move a ledger instead, or import only where the ledger itself is lost or closed.
-The chain says that it was imported. Charges after the export are not in it; a checkpoint that was
-kept elsewhere tells.
+The chain says that it was imported. Charges after the export are not in it; verification against a
+checkpoint that was noted later shows this.
 
 Guarantee: a closed ledger goes to the store that holds its token and to no other. So there are
 never two ledgers to charge, not even if it is moved twice.

@@ -61,7 +61,7 @@ def _decide(
 def following_entry(
     last: Entry, kind: EntryKind, time: str, terms: Json, texts: Mapping[str, str]
 ) -> Entry:
-    """Return the sealed entry after the last one; it vouches for the given texts."""
+    """Return the sealed entry after the last one, with the digest of the given texts as `books`."""
     entry = Entry(
         last.number + 1,
         kind,

@@ -60,7 +60,7 @@ class ChainReplay:
     answered: set[int] = field(default_factory=set)
     failed: set[int] = field(default_factory=set)
     exact: bool = True
-    """Whether every entry so far vouches for exactly the replayed books."""
+    """Whether the digest of books in every entry so far is that of the replayed books."""
     tree: dict[str, str] | None = None
     """Texts of the account tree; None before a ledger of release 0.1.0 was upgraded."""
     made: list[CountedCharge] = field(default_factory=list)

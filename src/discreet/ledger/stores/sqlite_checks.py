@@ -7,7 +7,7 @@ The newest entries are in the write-ahead log (`…-wal`) until SQLite moves the
 that log is deleted, or an older file is put in place of a newer one, spending is forgotten. So the
 number of the last entry is also noted as an extended attribute of the file, after each commit. A
 file that ends before that number is refused. File systems without extended attributes have no such
-note: there only a checkpoint tells.
+note: there only verification against a checkpoint shows a loss.
 
 Law: tests/ledger/test_sqlite_checks.py::test_objects_of_somebody_else_are_refused,
 tests/ledger/test_sqlite_checks.py::TestTheLog

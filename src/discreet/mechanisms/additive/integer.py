@@ -99,7 +99,7 @@ def whole_l1(sensitivity: Fraction | Sensitivity) -> int:
 def add_drawn(value: Whole, draw: Draw) -> Whole:
     """Add whole noise to whole numbers of any shape.
 
-    Refuses: what is no whole number or array of them (InvalidArgument), before a bit is drawn.
+    Refuses: all but whole numbers and arrays of them (InvalidArgument), before a bit is drawn.
 
     >>> from discreet.mechanisms.additive.integer import add_drawn
     >>> add_drawn(5, lambda size: -7)

@@ -52,7 +52,7 @@ class Range:
     def sorted(self, values: object) -> Integers:
         """Clamp, round and sort values.
 
-        Refuses: NaN, and what is no list of numbers (InvalidArgument), without telling a value.
+        Refuses: NaN, and anything but a list of numbers (InvalidArgument), without showing a value.
         """
         array = np.asarray(values)
         if array.ndim != 1 or array.dtype.kind not in "iuf" or bool(np.isnan(array).any()):

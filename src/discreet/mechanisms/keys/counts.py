@@ -94,8 +94,8 @@ def read_counts(counts: Mapping[Hashable, int]) -> tuple[list[Hashable], Integer
     >>> read_counts({"a": 2, "b": 0})
     (['a'], array([2]))
 
-    Refuses: what is no mapping, and counts that are not whole numbers of 62 bits (InvalidArgument);
-    the message carries none of them.
+    Refuses: anything but a mapping, and counts that are not whole numbers below 2^62
+    (InvalidArgument); the message shows no key and no count.
     """
     if not isinstance(counts, Mapping):
         raise InvalidArgument(

@@ -108,7 +108,7 @@ class PartitionSelection:
         return tuple(key for key, _ in public_order(kept))
 
     def shown(self, count: int) -> float:
-        """Return the probability that a key held by so many people is shown."""
+        """Return the probability that a key held by `count` people is shown."""
         rule = self._rule()
         people = whole(count, "count")
         last = len(rule) - 1

@@ -31,7 +31,7 @@ def largest_epsilon(
     Fraction(1, 1)
 
     Guarantee: the event of the returned ε costs at most the budget.
-    Refuses: a budget of zero, and what is no measure (InvalidArgument).
+    Refuses: a budget of zero, and anything but a measure (InvalidArgument).
     Law: tests/mechanisms/test_allowance.py::test_the_largest_epsilon_fits_and_more_does_not
     """
     spent = read_budget(budget)

@@ -183,7 +183,7 @@ def read_budget(measure: object) -> Measure:
     >>> read_budget(dp.ApproxDP(1, 0))
     PureDP(1)
 
-    Refuses: what is no measure, and a budget of zero, which no finite noise keeps
+    Refuses: anything but a measure, and a budget of zero, which no finite noise keeps
     (InvalidArgument).
 
     >>> read_budget(dp.PureDP(0))

@@ -267,7 +267,7 @@ class SplitQuantiles:
     def error(
         self, options: int, beta: Number = 0.05, *, doubling: int = 0, first: int = 0
     ) -> float:
-        """Bound by how many rows each quantile is off among so many cells.
+        """Bound by how many rows each quantile is off, among `options` cells.
 
         Holds with probability at least 1 − β. A choice among m places misses its aim by at most
         (ln(m − 1) + X)/rate, X exponential, whatever was chosen before. (One choice alone misses by

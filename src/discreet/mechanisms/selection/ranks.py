@@ -279,7 +279,7 @@ def _turns(parts: int) -> tuple[int, ...]:
 
 @cache
 def _earliest(parts: int, turns: int) -> tuple[int, ...]:
-    """List, in order, the places that have their first row after less than so many turns.
+    """List, in order, the places of a cell that have a row once the cell has `turns` rows.
 
     >>> from discreet.mechanisms.selection.ranks import _earliest
     >>> _earliest(8, 3)

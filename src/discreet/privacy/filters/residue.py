@@ -90,7 +90,7 @@ _NEVER_PROVED = -1.0
 
 @frozen
 class SymmetricLoss:
-    """Symmetric privacy loss distribution of one step, or one no better at e = 0.
+    """Symmetric privacy loss distribution of a step, or one at least as easy to tell at e = 0.
 
     | field | meaning |
     |---|---|

@@ -29,7 +29,7 @@ from .lower_bound import Proof, interpolate, last_above, most_below, spread_law
 from .tilting import Cumulants
 
 LEAST = 1e-280
-"""Smallest δ that is told from 0: tails of 1e-9 of it are still floats."""
+"""Smallest δ that is distinguished from 0: a 1e-9 part of it is still a float."""
 CUT = 1e-140
 """Masses at infinity below this may be tails that were cut off (`lattice.REACH`)."""
 MAX_EXACT_TOPS = 64

@@ -6,14 +6,14 @@ Two levels. A report is uniform over Y with probability γ = |Y|/Z for every sen
 blanket; Balle, Bell, Gascón, Nissim 2019), else uniform over S_v. Tell the adversary which of the
 others sent no blanket report, and what they sent: m ~ Bin(n − 1, γ) uniform reports are left to
 hide in. Two values differ on A = S_u∖S_v and B = S_v∖S_u, a part h of Y each. The person adds to A
-with probability e^ε γh, to B with γh, evenly to all else of Y with γ(1 − 2h). The remainder,
-(e^ε − 1)λ/Z on S_u ∩ S_v, is the same for both values and may be told. With N = m + 1 and (a, b)
-the counts,
+with probability e^ε γh, to B with γh, evenly to all else of Y with γ(1 − 2h). The remainder, (e^ε −
+1)λ/Z on S_u ∩ S_v, is the same for both values and may be revealed. With N = m + 1 and (a, b) the
+counts,
 
     P(a, b) = Mult(N; h, h)(a, b) · γ(N + (e^ε − 1)a)/N,   Q(a, b) = P(b, a):
 
 given c = a + b this is (1) of `counters` with s = (e^ε − 1)c/(2N + (e^ε − 1)c). Smaller N dominates
-(a further uniform report is post-processing). Telling m matters: without it the bound is not one.
+(a further uniform report is post-processing). Revealing m matters: without it this is no bound.
 
 Clones (Feldman, McMillan, Talwar 2021, Theorem 3.1): C ~ Bin(n − 1, e^−ε) others are as good as
 clones of either value. The person is among c = C + 1 of them: s = (e^ε − 1)/(e^ε + 1). The bound
@@ -135,7 +135,7 @@ def clones_pair(epsilon: Fraction, n: int, depth: int = DEPTH) -> Atoms:
 
 
 def two_level_pair(event: Shuffled, depth: int = DEPTH) -> Atoms | None:
-    """Return the pair of a two-level mechanism, m told; None if its sizes are not known."""
+    """Return the pair of a two-level mechanism, with m revealed; None if its sizes are unknown."""
     cases = _two_level(event, depth)
     return None if cases is None else counters_pair(cases, upward=True)
 

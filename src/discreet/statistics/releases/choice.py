@@ -70,10 +70,10 @@ class ChoiceNeed:
     def scores(self, counts: ExactTotals, key: KeyValues) -> list[int]:
         """Score every outcome (cell) of one key from exact counts.
 
-        Of a mode the score is how often the value occurs. Of a quantile q it is minus the distance of
-        the cell's ranks from the rank aimed at, q(n − 1) + 1/2. That lies between the rows that SQL
-        interpolates: at the least value for q = 0, at the greatest for q = 1. Ranks are counted in
-        halves of 1/denominator of q.
+        Of a mode the score is how often the value occurs. Of a quantile q it is minus the distance
+        of the cell's ranks from the rank aimed at, q(n − 1) + 1/2. That lies between the rows that
+        SQL interpolates: at the least value for q = 0, at the greatest for q = 1. Ranks are counted
+        in halves of 1/denominator of q.
         """
         occurrences = [counts.get((*key, *place), 0) for place in self.cells.places]
         if self.at is None:

@@ -196,7 +196,7 @@ class PlaceRelease:
         )
 
     def error_of(self, at: Fraction, size: int, beta: float) -> QuantileError:
-        """Predict the error of one quantile among so many rows, with probability at least 1 − β.
+        """Predict the error of quantile `at` among `size` rows, with probability at least 1 − β.
 
         It holds for values of the shapes of `quantile_shapes`. Errors that a quantile inherits from
         the splits before it are counted as one exponential error of their joint mean, which has a

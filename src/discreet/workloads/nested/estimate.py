@@ -144,7 +144,7 @@ def _children(wanted: Floats, parents: Integers, sums: Integers) -> Integers:
 
 
 def _equal_families(parents: Integers, count: int) -> bool:
-    """Return whether each of so many nodes has equally many children."""
+    """Return whether each of `count` nodes has equally many children."""
     children, rest = divmod(len(parents), count)
     if rest:
         return False

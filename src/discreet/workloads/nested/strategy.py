@@ -342,7 +342,7 @@ def best_nested(workload: NestedTables, *, laplace: bool) -> NestedStrategy:
 def _missed(
     workload: NestedTables, measured: Sequence[LevelSet], *, contrasts: bool
 ) -> list[LevelSet]:
-    """Return the deepest levels of components that no measured level tells.
+    """Return the deepest levels of components that no measured level determines.
 
     A component that adds nothing to the error by the fixed point may be left without a share.
     """
