@@ -1,4 +1,7 @@
-"""Balance: the budget left and the budget spent, in the measure that the budget was written in."""
+"""Balance: the budget left and the budget spent, in the measure that the budget was written in.
+
+For everyone, or for one person with an allowance; on all the data, on a part, or by blocks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Protocol of a mechanism: release, privacy price and error together."""
+"""Protocol of a mechanism: its private answer, the event that prices it, and its error bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choice of an index by exact rational weights (categorical law)."""
+"""Choice of an index with probabilities exactly in proportion to rational weights."""
 
 from __future__ import annotations
 

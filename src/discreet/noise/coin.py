@@ -1,4 +1,7 @@
-"""Bernoulli coins of rational bias and of bias exp(−rational), exactly."""
+"""Bernoulli coins that are True with probability exactly p, or exactly exp(−x), for rational p, x.
+
+A uniform real number is compared with the bias; as many of its bits are drawn as that takes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Exponential mechanism: an index with weights exp(rate·score), exact at any spread of scores."""
+"""Exponential mechanism: draw an index i with probability exactly ∝ exp(rate·scores[i]).
+
+It is exact for scores of any size and spread: nothing underflows to 0.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Discrete Gaussian law, sampled exactly."""
+"""Discrete Gaussian law, P(x) ∝ exp(−x²/(2·variance)) on the integers, sampled exactly."""
 
 from __future__ import annotations
 

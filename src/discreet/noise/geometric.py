@@ -1,4 +1,4 @@
-"""Geometric law on 0, 1, 2 …, sampled exactly."""
+"""Geometric law, P(k) ∝ exp(−k/scale) on 0, 1, 2 …, sampled exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Discrete Laplace law (two-sided geometric), sampled exactly."""
+"""Discrete Laplace law (two-sided geometric), P(x) ∝ exp(−|x|/scale), sampled exactly."""
 
 from __future__ import annotations
 

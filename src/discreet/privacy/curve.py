@@ -1,6 +1,7 @@
-"""Privacy curve of composed events: δ at every ε, read in any of the usual ways.
+"""Privacy curve of composed events: δ at every ε, or ε at every δ, μ, ρ and Rényi divergences.
 
 A curve compares every sound method (`accountants.methods`) and takes the least price, rounded up.
+`lower` bounds the curve from below, so that the gap is known.
 """
 
 from __future__ import annotations

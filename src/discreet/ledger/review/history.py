@@ -1,4 +1,8 @@
-"""History of a ledger: its entries as a table, with display as text and HTML."""
+"""History of a ledger: its newest entries as a table in text and HTML, with the budget spent.
+
+Charges are shown with the text of the question and the price that the asker was told, as far as
+they are stored.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdict of a verification, with its display as text and HTML."""
+"""Verdict of a ledger's verification: counts, budget and checkpoint, shown as text and HTML."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""MWEM: learn a histogram from the counting queries it gets most wrong.
+"""MWEM: learn a public histogram from noisy answers to the queries that it gets most wrong.
 
-Multiplicative weights with the exponential mechanism; all queries are known beforehand.
+Multiplicative weights with the exponential mechanism, which selects those counting queries; all
+queries are known beforehand.
 """
 
 from __future__ import annotations

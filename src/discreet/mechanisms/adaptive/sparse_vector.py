@@ -1,4 +1,8 @@
-"""Sparse vector technique (above threshold): any number of comparisons, only the yeses cost."""
+"""Sparse vector technique (above threshold): compare any number of answers with a noisy threshold.
+
+The price does not grow with the number of comparisons, only with the number of answers "yes" that
+may be given before the run ends.
+"""
 
 from __future__ import annotations
 

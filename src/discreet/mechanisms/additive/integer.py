@@ -1,4 +1,7 @@
-"""Base of the mechanisms on the integers, with their whole sensitivities and their scales."""
+"""Base class of the mechanisms that add whole noise to whole numbers, and what they share.
+
+Readers of whole sensitivities, addition without overflow, and the search for a scale.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Truncated geometric mechanism: discrete Laplace noise clamped to a public range."""
+"""Truncated geometric mechanism: a whole number plus discrete Laplace noise, clamped to a range.
+
+The range is public, so clamping costs no privacy. It also bounds how far one answer can move.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Propose-test-release: propose a bound on local sensitivity, test it privately, then release."""
+"""Propose-test-release: propose a bound on local sensitivity, test it privately, then release.
+
+If the test fails nothing is released (None). The answer has noise in proportion to the bound.
+"""
 
 from __future__ import annotations
 

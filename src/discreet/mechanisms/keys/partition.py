@@ -1,4 +1,7 @@
-"""Optimal partition selection: unknown keys without counts, shown as often as (ε, δ) allows."""
+"""Optimal partition selection: show unknown keys, without counts, as often as (ε, δ) allows.
+
+A key is shown with a probability that depends on the number of people who hold it.
+"""
 
 from __future__ import annotations
 

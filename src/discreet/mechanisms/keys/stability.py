@@ -1,6 +1,7 @@
 """Stability-based mechanisms: histogram of unknown keys, and the mode released without noise.
 
-A stable answer costs no more than the private test of its stability.
+The mode is stable if no change of one person can make another key the most frequent. A stable
+answer can be released exactly, at the price of the private test of its stability.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Tail bounds for sums of independent exponential variables: P(Σ cᵢXᵢ > s), Xᵢ of rate 1.
 
-The sum is the time in which a Markov chain passes through states that it leaves at rates 1/cᵢ.
-Watched at the events of one Poisson process of the largest rate r (uniformisation), the chain
-stays where it is with probability 1 − 1/(r·cᵢ) at every event. Hence
+Used for the error of quantiles that are selected one after the other. The sum is the time in which
+a Markov chain passes through states that it leaves at rates 1/cᵢ. Watched at the events of one
+Poisson process of the largest rate r (uniformisation), the chain stays where it is with probability
+1 − 1/(r·cᵢ) at every event. Hence
 
     P(Σ > s) = Σₙ P(Poisson(rs) = n)·P(the chain is not through after n events).
 

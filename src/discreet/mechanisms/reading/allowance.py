@@ -1,4 +1,7 @@
-"""Budget readers for mechanisms that are calibrated by ε: the largest ε whose event fits."""
+"""Budget readers for mechanisms with a parameter ε: the largest ε whose event fits a budget.
+
+Also the least ε for an error in proportion to 1/ε, and a check that a budget is (ε, δ).
+"""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ A released value has the type of the value that was given.
 | NumPy array of integers | int64 array |
 | NumPy array of floats | float64 array |
 
-Refusals depend on the type of a value and happen before a bit is drawn. NaN and infinities are
-refused without being shown.
+Refusals depend on the type of a value, or on a NaN or an infinity in it, which is not shown. They
+happen before a bit is drawn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Randomized response for a cell of a k × k grid, with a uniform or a distance score."""
+"""Randomized response for a cell of a k × k grid (local differential privacy).
+
+With the uniform score all other cells are told with equal probability, with the distance score near
+cells more often than far ones.
+"""
 
 from __future__ import annotations
 

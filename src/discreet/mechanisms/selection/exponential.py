@@ -1,4 +1,7 @@
-"""Exponential mechanism: choose among public candidates, better ones exponentially more often."""
+"""Exponential mechanism: choose a public candidate with probability ∝ exp(rate·private score).
+
+`ScoreSelection` is the base class of the mechanisms that select by scores.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Report-noisy-max mechanism: add noise to every score and report which is greatest."""
+"""Report-noisy-max mechanism: add noise to every score and release the index of the greatest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Permute-and-flip mechanism: the price of the exponential mechanism, and never worse."""
+"""Permute-and-flip mechanism: at the same ε never less accurate than the exponential mechanism.
+
+Under pure DP both cost ε; under other accountants the exponential mechanism of the same ε is
+cheaper.
+"""
 
 from __future__ import annotations
 

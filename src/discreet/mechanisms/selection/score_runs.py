@@ -1,6 +1,6 @@
-"""Exact draw among runs of equal scores by the exponential law.
+"""Exact draw by the exponential mechanism among runs of neighbouring candidates with equal scores.
 
-Only as many runs are read as decide the draw.
+Runs come best first, and only as many are read as decide the draw.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Top-k selection by peeling: select the best of many candidates, remove it, select again."""
+"""Top-k selection by peeling: select a candidate privately, remove it, select again."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Accountants: the methods that price a composition, and lower bounds by witnesses."""
+"""Accountants: the methods that price a composition of events, from above and from below."""

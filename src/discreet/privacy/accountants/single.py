@@ -1,6 +1,7 @@
-"""Price of one release by itself: the curve of its dominating pair, read both ways.
+"""Price of one release by itself: the curve of its dominating pair, ε of δ and δ of ε.
 
-At every ε the worse of the two directions counts.
+The curve is evaluated in closed form, with upper and lower bounds. At every ε the worse of the two
+directions (a unit is removed, or added) counts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Events of additive noise: Laplace, geometric, Gaussian and binomial."""
+"""Events of additive noise: Laplace, geometric, Gaussian and binomial.
+
+Each records the law of the noise, the sensitivity in the norm that prices it, and the neighbour
+relation. Δ1, Δ2 and Δ∞ are sensitivities in the l1, l2 and maximum norm.
+"""
 
 from __future__ import annotations
 

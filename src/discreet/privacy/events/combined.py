@@ -1,4 +1,7 @@
-"""Events built on other events (sampling, composition, parallel parts), and the union `Event`."""
+"""Events built on other events: sampled, repeated, in sequence, in a batch, on parallel parts.
+
+`Event` is the union of all event types.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of a privacy curve: plain text for a terminal, matplotlib for everything else."""
+"""Pictures of a privacy curve, δ on a logarithmic scale over ε: as text, or with matplotlib."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table of every method that applies to a composition, with its price and its reason."""
+"""Table of the accounting methods that apply to a composition, each with its ε at one δ and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Options of a filter, read and checked: its kind, the δ kept for leaks, its Rényi orders."""
+"""Readers of a filter's options: its kind, the part of δ for leaks, and its Rényi orders.
+
+A leak is the δ of an event that may show everything with that probability, such as the selection of
+unknown keys.
+"""
 
 from __future__ import annotations
 

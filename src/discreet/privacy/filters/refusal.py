@@ -1,4 +1,4 @@
-"""Refusal of an event that does not fit, in the measure of the budget, with the amount that fits.
+"""Refusal of an event that does not fit: says its price, and what is left, in the budget's measure.
 
 Guarantee: nothing in a refusal depends on data; its numbers follow from the budget and the events.
 

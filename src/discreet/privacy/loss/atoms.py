@@ -1,4 +1,8 @@
-"""Dominating pairs with finitely many losses: boxes, randomized response, and any list of atoms."""
+"""Dominating pairs with finitely many privacy losses, given as a list of losses and masses.
+
+Among them are the pairs of every ε-DP event, of every (ε, δ)-DP event (a box), and of randomized
+response among k options.
+"""
 
 from __future__ import annotations
 

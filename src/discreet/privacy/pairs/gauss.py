@@ -1,4 +1,7 @@
-"""Dominating pair of Gaussian noise, N(μ, 1) against N(0, 1), and of the discrete Gaussian."""
+"""Dominating pair of Gaussian noise: N(μ, 1) against N(0, 1).
+
+A discrete Gaussian on many coordinates is dominated by it with a small slack (`lattice_gauss`).
+"""
 
 from __future__ import annotations
 

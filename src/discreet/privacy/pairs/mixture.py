@@ -1,4 +1,8 @@
-"""Dominating pair of an event run on a Poisson sample (amplification by subsampling)."""
+"""Dominating pair of an event run on a Poisson sample (amplification by subsampling).
+
+It is a mixture of the two laws of the event's own pair, one for each direction: the unit is
+removed, or added.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Prices of privacy events in each measure, in closed form."""
+"""Prices of privacy events in each measure: pure, (ε, δ), zCDP, Rényi, Gaussian; group privacy."""

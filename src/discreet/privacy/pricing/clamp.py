@@ -1,4 +1,8 @@
-"""Removal of clamping from noise that is clamped to a public range (post-processing)."""
+"""Removal of clamping from events of noise that is clamped to a public range.
+
+The event without a clamp costs no less, since clamping is post-processing. It is needed where the
+bound that the range sets on one answer does not hold: for several answers, or a group of units.
+"""
 
 from __future__ import annotations
 

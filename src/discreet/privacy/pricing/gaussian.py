@@ -1,4 +1,8 @@
-"""Curve δ(ε) of N(0, 1) against N(μ, 1): Gaussian differential privacy, in floats."""
+"""Curve δ(ε) of N(0, 1) against N(μ, 1): Gaussian differential privacy, in floats.
+
+δ at an ε, ε at a δ, the largest μ for an (ε, δ), and the μ of an ε-DP mechanism. Results are not
+rounded up here: callers add the margin.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Group privacy of events: an event that bounds the exposure of several units together."""
+"""Group privacy of events: an event whose price is a promise to several units together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gaussian noise on a lattice whose steps do not divide its sensitivity."""
+"""Gaussian noise on a lattice whose steps do not divide its sensitivity: Δ2 is rounded up to it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Pure prices: the exact ε of every event that has one (pure differential privacy).
+"""Pure prices: the ε of every event that is ε-DP (pure differential privacy).
 
-Amounts add as exact rationals, so twenty spends of 1/20 are 1.
+Amounts are exact rationals and add as such, so twenty spends of 1/20 are 1. Only the ε of an event
+on a Poisson sample is rounded (up).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Private choice of one cell per key: the scores of the cells, and the selection mechanism.
+"""Private choice of one cell (public value) per key: its scores, and the selection mechanism.
 
 One event for all keys together: a choice in every key is one choice among all combinations, by the sum
 of the scores.

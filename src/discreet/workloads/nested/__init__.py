@@ -1,4 +1,4 @@
-"""Nested tables: levels of a hierarchy by further keys, such as states and counties by sex."""
+"""Nested tables: counts of the levels of a hierarchy by further keys, such as counties by sex."""
 
 from .estimate import NestedEstimate
 from .strategy import NestedStrategy, best_nested
