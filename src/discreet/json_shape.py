@@ -233,7 +233,10 @@ def nullable(of: JsonShape[T]) -> JsonShape[T | None]:
 
 
 def anything(description: str, **facts: object) -> JsonShape[object]:
-    """Return the shape of a value that another package reads and checks; `facts` are its schema."""
+    """Return a shape that accepts every value: another package reads and checks it.
+
+    `facts` are further keywords of its JSON Schema.
+    """
 
     def read(value: object, _: str) -> object:
         return value

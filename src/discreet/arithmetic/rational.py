@@ -202,7 +202,7 @@ def below_half(value: object, name: str, hint: str) -> Fraction:
 
 
 def whole(value: object, name: str, *, least: int = 0, most: int | None = None) -> int:
-    """Read a whole number between two public bounds.
+    """Read a whole number from `least` to `most`; None as `most` sets no upper bound.
 
     >>> from discreet.arithmetic.rational import whole
     >>> whole(3, "size"), whole(2.0, "size")

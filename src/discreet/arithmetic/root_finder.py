@@ -71,7 +71,11 @@ def crossing(
 def _guess(
     left: tuple[float, float], right: tuple[float, float], radius: float, nudge: float
 ) -> float:
-    """Interpolate, truncate towards the middle so that both ends move, project near the middle."""
+    """Return the next point of the ITP method between two (argument, value) ends.
+
+    Interpolate; move the point by `nudge` towards the middle, so that both ends move in time; then
+    project it to within `radius` of the middle.
+    """
     low, above = left
     high, below = right
     half = low + (high - low) / 2

@@ -344,10 +344,10 @@ def _priced(charge: Entry) -> str:
 
 
 def stored_answer(snapshot: Snapshot, number: int | None = None) -> tuple[Entry, str] | None:
-    """Return the first answer among the lines of a key, with its charge; None if there is none.
+    """Return a charge and its answer's body from the lines of a key; None if there is no answer.
 
-    With a number, return the answer of the charge of that number, or of the charge that the `again`
-    of that number repeats.
+    Without a number it is the first answer. With the number of a charge it is the answer of that
+    charge. With the number of an `again` it is that entry, and the answer of the charge it repeats.
 
     Refuses: an answer without its charge, or a body without the hash in its entry; LedgerCorrupt.
     """
@@ -409,6 +409,12 @@ def decide_order(
     order: ChargeOrder, snapshot: Snapshot, settlement: Settlement | None, books: Books
 ) -> tuple[Settlement | None, Page | None]:
     """Return the settlement of an order and the page to write for it, while nobody else can write.
+
+    | found for the order | settlement, page |
+    |---|---|
+    | a settlement that this person may use (`settlement_for_asker`) | that settlement, None |
+    | for an order apart only one that others have paid for | that settlement, an `again` |
+    | none | None, a new charge |
 
     For an order apart the page of a new charge is always made first, so that the refusals are the
     same whether others have asked or not.

@@ -91,6 +91,8 @@ EXACT = Rounding(Fraction(0), Fraction(0))
 def rounding_of(expression: Expression, columns: dict[str, Domain]) -> Rounding:
     """Bound the rounding of the values of an expression, and of their sum.
 
+    Roots and quotients are rounded to a grid before they are summed; other numbers are exact.
+
     >>> from discreet.query.algebra.expression import Call, Field, Function
     >>> from discreet.query.domains.domain import Whole
     >>> from discreet.statistics.sum import rounding_of

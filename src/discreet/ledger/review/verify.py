@@ -174,7 +174,7 @@ def _covers(kept: Account, replayed: Account) -> bool:
 
 
 def _at_most(replayed: Used, kept: Used) -> bool:
-    """Return whether replayed amounts are at most the kept ones, within the slack of rounding."""
+    """Return whether replayed amounts are at most the stored ones, times 1 + 1e-9 for rounding."""
     for new_sum, old_sum in zip(replayed.added, kept.added, strict=True):
         # None admits nothing any more, so it is larger than every sum. Sums are exact: no slack.
         if old_sum is not None and (new_sum is None or new_sum > old_sum):

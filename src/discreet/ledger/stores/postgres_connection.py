@@ -120,7 +120,10 @@ def within(connection: BoundedConnection, waits: float) -> Iterator[None]:
 
 
 def _until(gen: Generator[Any, Any, Any], deadline: float) -> Generator[Any, Any, Any]:
-    """Pass on a psycopg wait generator until a deadline; the driver wakes it ten times a second."""
+    """Run a psycopg wait generator, and raise ServerSilent if it still waits at the deadline.
+
+    The driver wakes it ten times a second.
+    """
     try:
         wanted = next(gen)
         while True:

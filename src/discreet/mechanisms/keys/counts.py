@@ -47,7 +47,7 @@ class KeyCounts:
         threshold: int,
         error: Callable[[Number], float],
     ) -> KeyCounts:
-        """Keep the keys whose noisy count reaches the threshold, in a data-independent order."""
+        """Return the keys whose noisy count reaches the threshold, in a data-independent order."""
         kept = []
         for key, count in zip(keys, noisy, strict=True):
             if count >= threshold:
@@ -78,7 +78,10 @@ class KeyCounts:
 
 
 def public_order(kept: Iterable[tuple[Hashable, int]]) -> list[tuple[Hashable, int]]:
-    """Sort by type and printed form: a dict keeps the order of insertion, the answer must not."""
+    """Sort keys (with their counts) by type and printed form.
+
+    A dict keeps the order of insertion, which the answer must not reveal.
+    """
 
     def printed(pair: tuple[Hashable, int]) -> tuple[str, str]:
         key = pair[0]

@@ -130,7 +130,7 @@ class NoisyMax(ScoreSelection):
         return PermuteAndFlipSelection(self.epsilon, neighbours=self.neighbours)
 
     def release(self, scores: ScoreArray, *, bits: Bits | None = None) -> int:
-        """Draw the noise and return the index of the greatest noisy score."""
+        """Return the index of the greatest noisy score; exponential noise by permute-and-flip."""
         if self.noise == "exponential":
             return permute_and_flip(scores, 1 / self.scale, bits=bits)
         exponent = grid_exponent(self.scale)

@@ -307,7 +307,10 @@ class SplitQuantiles:
         return certain + exponential_sum(folds, beta)
 
     def shares(self) -> Iterator[list[InheritedError]]:
-        """List for every quantile the choices whose errors it inherits, its own last."""
+        """Yield for every quantile the choices whose errors it inherits, its own last.
+
+        Each is a fraction of the error, and the aim and the level of the choice.
+        """
         # Fractions of each earlier choice's error in the lower and in the upper end.
         pending: list[_Pending] = [(0, len(self.ats), 0, {}, {})]
         made: dict[int, tuple[RankTarget, int]] = {}

@@ -39,7 +39,9 @@ def span(curve: Curve) -> float:
 
 
 def draw(curve: Curve, width: int = 64, height: int = 16) -> str:
-    """Draw δ on a logarithmic scale over ε, in block characters, eight steps to a text row.
+    """Return a picture of δ over ε in block characters; a text row has eight steps.
+
+    δ has a logarithmic scale from 1 down to 1e-12; ε goes from 0 to `span(curve)`.
 
     >>> import discreet as dp
     >>> from discreet.privacy import GaussianNoise

@@ -140,7 +140,7 @@ def renyi_parts(parts: Flattened, alphas: Array) -> Array:
 
 
 def _price_atom(atom: Event, alphas: Array) -> Array:
-    """Take the least of the bounds by the atom's own law, by its pure ε, and by its ρ."""
+    """Return the least of the bounds by the atom's own law, its pure ε and its ρ, rounded up."""
     pure = price_pure(atom)
     # Own formulas of so small a loss would leave the floats; the pure price bounds it.
     by_pure_only = pure is not None and is_slight(atom)
@@ -199,7 +199,7 @@ def _sampled(atom: Sampled, alphas: Array) -> Array | None:
 
 
 def _discrete_gaussian(atom: DiscreteGaussianNoise, alphas: Array) -> Array:
-    """Sum one-dimensional shifts where the worst shift is known.
+    """Return the divergences of the discrete Gaussian, exact where the worst shift is known.
 
     That is with one coordinate, or with coordinates that move by one.
     """
@@ -214,7 +214,10 @@ def _discrete_gaussian(atom: DiscreteGaussianNoise, alphas: Array) -> Array:
 
 
 def _parallel(atom: Parallel, alphas: Array) -> Array:
-    """Take the worst part; under replace the worse of a group of two and the two worst parts."""
+    """Return the divergences of the worst part.
+
+    Under replace: the larger of a group of two in one part and of the two worst parts together.
+    """
     parts = tuple(dict.fromkeys(atom.parts))
     single = np.array([price_rdp(part, alphas) for part in parts])
     if atom.neighbours == ADD_REMOVE:
@@ -291,7 +294,10 @@ def best_delta(parts: Flattened, at: float) -> float:
 
 
 def _best(parts: Flattened, price: Callable[[Array, Array], Array]) -> float:
-    """Search the orders coarsely, then more closely around the best; any order is sound."""
+    """Return the least `price` over orders, by a coarse search and three closer ones.
+
+    Any order is sound.
+    """
     alphas = _first_orders(parts)
     best = math.inf
     for _ in range(_SEARCH_ROUNDS):
@@ -305,7 +311,10 @@ def _best(parts: Flattened, price: Callable[[Array, Array], Array]) -> float:
 
 
 def _first_orders(parts: Flattened) -> Array:
-    """Begin with a wide grid and with all promised orders: between them only a chord is known."""
+    """Return the orders of the first search: a wide grid, and the orders of all Rényi promises.
+
+    Between promised orders only a chord is known, so the best order is often one of them.
+    """
     promised = set[float]()
     for atom, _ in parts.atoms:
         if isinstance(atom, Promise) and isinstance(atom.measure, RenyiDP):

@@ -93,7 +93,8 @@ def log_tail(event: Shuffled, losses: Array) -> Array:
     >>> log_tail(Shuffled(1, 10_000, 10, 1, 0), np.array([0.1, 0.5])).round().tolist()
     [-100.0, -2822.0]
 
-    Guarantee: the chance of the pair, two levels or clones, is never above the bound.
+    Guarantee: under P of the dominating pair (two levels where known, else clones) the probability
+        is never above the bound.
 
     Law: tests/local/test_shuffle.py::TestFarTail
     """

@@ -36,7 +36,7 @@ def clip(box: Box, low: Fraction, high: Fraction) -> Box:
 
 
 def outward(box: Box) -> tuple[float, float]:
-    """Return a box in floats that contains the exact one.
+    """Return the smallest interval of floats that contains an exact box.
 
     >>> from discreet.statistics.laws.interval_arithmetic import outward
     >>> from fractions import Fraction

@@ -303,7 +303,9 @@ def _gaussian_sums(sigma: float) -> np.ndarray:
 
 
 def grid_reach(noises: Sequence[IntegerNoise], beta: float) -> float:
-    """Bound |Σ| with probability at least 1 − β, by convolution on a grid.
+    """Bound |Σ aᵢXᵢ| with probability at least 1 − β, by convolution on a grid.
+
+    The bound is infinite for a β that the Fourier transforms cannot resolve.
 
     Law: tests/statistics/test_noise_sum.py::TestConvolution
 

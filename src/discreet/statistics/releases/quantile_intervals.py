@@ -112,14 +112,17 @@ class QuantileParts:
         return reach.release(self.rows, where, centre, wanted, _SCALE, beta * _REACH, bits=bits)
 
     def _low(self, own: int, at: Fraction, beta: float) -> int:
-        """Return the last border up to a part that surely lies before the quantile."""
+        """Return the lower end: the last border up to part `own` surely before the quantile.
+
+        If no border is surely before it, that is the first place of the public range.
+        """
         for border in range(own, 0, -1):
             if self._sure(border, at, beta) < 0:
                 return self.borders[border]
         return self.borders[0]
 
     def _high(self, own: int, at: Fraction, beta: float) -> int:
-        """Return the last place before the first border that surely lies after the quantile."""
+        """Return the upper end: the place before the first border surely after the quantile."""
         for border in range(own + 1, len(self.noisy)):
             if self._sure(border, at, beta) > 0:
                 return self.borders[border] - 1

@@ -295,7 +295,7 @@ class PlaceRelease:
 
 
 def _moved(ladder: QuantileGrid, steps: int, side: int) -> Scalar:
-    """Return the value of a step, moved outward by the rounding of values to steps."""
+    """Return the value of a step, moved by its rounding: down for side −1, up for side 1."""
     value = ladder.value(steps)
     if isinstance(value, Fraction) and ladder.blur:
         return value + side * ladder.blur
