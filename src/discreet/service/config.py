@@ -72,7 +72,10 @@ class DataSource:
 
 @frozen
 class DataSet:
-    """Configuration of one data set: its schema file, its ledger and its source."""
+    """Configuration of one data set: its schema file, its ledger and its source.
+
+    `terms` are the terms of a new ledger: budget, kind, allowances and others.
+    """
 
     name: str
     schema: Path
@@ -94,7 +97,11 @@ class DataSet:
 
 @frozen
 class WireOptions:
-    """Options of the PostgreSQL listener, the table `[wire]`; every number is public."""
+    """Options of the PostgreSQL listener, the table `[wire]`; every number is public.
+
+    `certificate` and `key` are files for TLS. `connections` and `connections_per_person` are limits
+    of each worker. A connection is closed after `idle_minutes` without a message.
+    """
 
     certificate: str = ""
     key: str = field(default="", repr=False)

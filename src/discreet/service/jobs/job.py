@@ -27,9 +27,16 @@ LISTED = COLUMNS.replace(", reply", ", NULL")
 
 @frozen
 class Job:
-    """Row of the job table; times are seconds since 1970, UTC. `mark` is the idempotency key.
+    """Row of the job table; times are seconds since 1970, UTC.
 
-    `started` is the time of submission, and again the time when a thread takes the job.
+    | field | holds |
+    |---|---|
+    | `mark` | the idempotency key; the id if the request had none |
+    | `body` | the request as JSON |
+    | `cancel` | 1 if its user asked to stop it |
+    | `owner`, `lease` | the worker process that has the job, and until when |
+    | `started` | the time of submission, and again the time when a thread takes the job |
+    | `status`, `reply` | HTTP status and JSON of the outcome |
     """
 
     id: str

@@ -23,7 +23,7 @@ STEPS = tuple(f"{float(digit) * 10.0**power:.6g}" for power in range(-4, 3) for 
 
 @frozen
 class BudgetUnit:
-    """Measure that users spend in: its symbol, the amounts on its slider, and the first of them.
+    """Measure that users spend in: its symbol, and the amounts on its slider (`steps`).
 
     `place` is the index in `steps` at which the slider starts; `delta`: a δ may be spent too.
     """

@@ -66,7 +66,11 @@ _CASTS = {
 
 @frozen
 class Asked:
-    """A SELECT with its parameters as they came, and what the session adds to it."""
+    """A SELECT with its parameters as they came, and the settings of the session.
+
+    `types`, `values` and `formats` are those of the parameters. `priced` asks for the price,
+    `explain` for the explanation instead of an answer; `preview` allows made-up rows.
+    """
 
     sql: str
     types: tuple[int, ...] = ()
@@ -99,7 +103,11 @@ class ResultColumn:
 
 @frozen
 class Studied:
-    """Columns and parameter types of a SELECT; its rows if they are free, else the question to ask."""
+    """Columns and parameter types of a SELECT, and its rows if they are free.
+
+    Otherwise `rows` is None and `sql` the question to ask; `price` is set only if it was asked for,
+    and `stored` then says that an answer is stored.
+    """
 
     columns: tuple[ResultColumn, ...]
     parameters: tuple[int, ...] = ()

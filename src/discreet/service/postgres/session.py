@@ -56,6 +56,8 @@ _ENDS_TRANSACTION = ("commit", "rollback")
 
 @frozen
 class _Prepared:
+    """A prepared statement with the types of its parameters; `studied` once it was described."""
+
     statement: Statement
     types: tuple[int, ...]
     studied: Studied | None = None

@@ -35,7 +35,10 @@ Reply: TypeAlias = dict[str, Any]
 
 @frozen
 class FileKind:
-    """Kind of file; `verb` names the only kind of job that has it, or "" if all have."""
+    """Kind of file: media type, end of the file's name, and the function that writes it.
+
+    `verb` names the only verb whose jobs have such a file; "" if all have.
+    """
 
     media_type: str
     ending: str

@@ -39,7 +39,10 @@ from .past_products import made_before
 
 @frozen
 class ProductForm:
-    """Form of one kind of product: its address, its charged verb, and how its fields become a request."""
+    """Form of one kind of product: its address, its charged verb and its template.
+
+    `words` turns its fields into a request in JSON, `read` checks that, and `weigh` previews it.
+    """
 
     address: str
     verb: str
