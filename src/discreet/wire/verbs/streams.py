@@ -1,7 +1,7 @@
 """Verb of standing reports: stream, which opens one; charged once for all of its days.
 
-A standing report answers one question for every day as the days close.
-Listing, showing, closing and stopping have endpoints of their own (`service/api/streams.py`).
+A standing report answers one question for every day as the days close. Listing, showing, closing
+and stopping have endpoints of their own (`service/api/streams.py`).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _MATTERS = JsonField(
 
 @frozen
 class StreamRequest(Request):
-    """Request to open a standing report."""
+    """Request to open a standing report of a question; `words` are its start, length and caps."""
 
     sql: str
     spend: Measure

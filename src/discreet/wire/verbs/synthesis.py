@@ -54,7 +54,10 @@ _TARGET = JsonField("target", text(MAX_NAME_LENGTH), required=False, null=True)
 
 @frozen
 class SynthesisRequest(Request):
-    """Request for synthetic records of columns of a table or of a SELECT."""
+    """Request for the noisy tables from which records of a table or SELECT are made.
+
+    `words` are options: columns, workload, bins, size and target.
+    """
 
     table: str
     spend: Measure
