@@ -1,7 +1,8 @@
 """Audit with one run and many canaries (Steinke, Nasr, Jagielski 2023).
 
 Each canary is included by a fair coin, the mechanism runs once, and the auditor guesses which
-canaries were included.
+canaries were included. Under (ε, δ) no auditor guesses better than against randomized response. So
+many correct guesses give a lower bound on ε.
 """
 
 from __future__ import annotations
@@ -59,7 +60,10 @@ def guesses_doubt(
 
 @frozen
 class OneRun:
-    """Result of the guesses of one run."""
+    """Result of the guesses of one run: how many were correct, and the bound on ε that follows.
+
+    `at_epsilon` is the ε that the claim promises at `at_delta`.
+    """
 
     claim: Measure
     correct: int

@@ -2,7 +2,7 @@
 
 One trial runs on both inputs, searches for an event on some runs, and judges it on the others. So
 a false alarm has at most the stated probability, however long the search was. If the first tenth of
-the runs shows few different outputs, a tenth is enough to search on; else half is.
+the runs shows at most 64 different outputs, a tenth is used to search on, else half.
 
 `Criteria` are the standard of a trial: the claim's ceiling, the confidence, the number of runs, and
 the ε and δ at which bounds are reported.
@@ -58,7 +58,11 @@ class Refuted(ClaimRefuted):
 
 @frozen
 class Criteria:
-    """Claim, and the standard by which it is judged."""
+    """Claim, and the standard by which it is judged.
+
+    `epsilon` and `delta` are where bounds are reported: on δ at this ε, and on ε at this δ.
+    `samples` are the runs on each input.
+    """
 
     claim: Measure
     confidence: float

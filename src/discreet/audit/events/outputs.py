@@ -22,7 +22,7 @@ Values: TypeAlias = Floats | Integers
 
 @frozen
 class OutputColumn:
-    """One feature of every output: a number (NaN if none), or the index of a category."""
+    """One feature of every output: a number (NaN if none), or the index of a category in `words`."""
 
     values: Values
     words: tuple[str, ...] | None = None

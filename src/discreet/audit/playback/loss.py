@@ -2,7 +2,7 @@
 
 | release | loss |
 |---|---|
-| Laplace noise of scale b, moved by Δ | |Δ|/b: the log-ratio reached in the tail |
+| Laplace noise of scale b, moved by Δ ≥ 0 | Δ/b: the log-ratio reached in the tail |
 | normal noise of scale σ, moved by Δ | μ² = Δ²/σ² |
 | scale or probabilities that move | two discrete laws, P and Q |
 
@@ -38,7 +38,7 @@ class Loss:
 
     | field | holds |
     |---|---|
-    | `laplace` | log-ratios |Δ|/b of Laplace releases, one each |
+    | `laplace` | log-ratios Δ/b of Laplace releases, one each |
     | `squared_mu` | sum of Δ²/σ² over normal releases |
     | `laws` | pairs of discrete laws on D and on D' |
     | `stated` | sum of the δ that mechanisms state |
@@ -79,7 +79,10 @@ class Loss:
 
 @frozen
 class Judged:
-    """Sum of the losses in the claim's own number, and whether it is above the claim."""
+    """Sum of the losses in the claim's own number (`seen`), and whether it is above the claim.
+
+    For (ε, δ) that number is δ at the claim's ε.
+    """
 
     seen: float
     text: str
