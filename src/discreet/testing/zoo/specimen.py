@@ -1,4 +1,4 @@
-"""Specimen: a mechanism, its claim, the inputs to audit, and whether it is broken."""
+"""Specimen for tests of auditors: a mechanism, its claim, two inputs, and whether it is broken."""
 
 from __future__ import annotations
 
