@@ -1,4 +1,9 @@
-"""Catalog of a DuckDB engine: sources by name, a DuckDB file or connection, or a prepared store."""
+"""Catalog of a DuckDB engine: sources by name, a DuckDB file or connection, or a prepared store.
+
+A catalog finds a table by its schema's name and makes it ready to be asked by that schema. Files
+and frames are copied into DuckDB once. Tables of a DuckDB file stay in place. Views are copied,
+unless the steward trusts them, so that a row on which a view fails is found before any question.
+"""
 
 from __future__ import annotations
 

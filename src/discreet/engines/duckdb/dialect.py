@@ -1,4 +1,8 @@
-"""SQL dialect of DuckDB: TRY_CAST where a cast could fail, HUGEINT sums, times as whole seconds."""
+"""SQL dialect of DuckDB: TRY_CAST where a cast could fail, HUGEINT sums, times as whole seconds.
+
+A dialect writes what stores write differently: quotes, casts, division, dates, regular expressions.
+No expression that it writes may fail on a stored value.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""DuckDB engine: the embedded store, over files, pandas, Polars and Arrow tables, and DuckDB files."""
+"""DuckDB engine: the embedded store, over files, pandas, Polars and Arrow tables, and DuckDB files.
+
+The engine reads a table when its schema is first given, and answers tallies by one SQL text each. A
+failure of DuckDB in a question is reported by a constant message that shows nothing of a row.
+"""
 
 from __future__ import annotations
 

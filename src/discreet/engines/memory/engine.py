@@ -1,4 +1,8 @@
-"""Reference engine: rows in memory, totals by the definition. It is slow, and easy to verify."""
+"""Reference engine: rows in memory, totals by the definition. It is slow, and easy to verify.
+
+The other engines are tested against it. A tally asks for exact integer totals by key, with each
+person's contribution bounded; here it is computed in plain Python, step by step as it is defined.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Relations over rows in memory, written plainly: the reference for the answer of every store."""
+"""Relations over rows in memory, written plainly: the reference for the answer of every store.
+
+A relation is a table that was filtered, projected, joined, united or grouped by person. Each
+function here returns the rows of one kind of relation, each with the person or row that it belongs
+to.
+"""
 
 from __future__ import annotations
 

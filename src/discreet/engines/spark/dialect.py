@@ -1,4 +1,8 @@
-"""SQL dialect of Spark: try_cast, DECIMAL sums, and text constants that no setting can change."""
+"""SQL dialect of Spark: try_cast, DECIMAL sums, and text constants that no setting can change.
+
+A dialect writes what stores write differently: quotes, casts, division, dates, regular expressions.
+No setting of the caller's session, such as ANSI mode or the time zone, changes what the text means.
+"""
 
 from __future__ import annotations
 

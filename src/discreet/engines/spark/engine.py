@@ -1,4 +1,8 @@
-"""Spark engine: a session of the caller, with tables of its catalogue, data frames or files."""
+"""Spark engine: a session of the caller, with tables of its catalogue, data frames or files.
+
+It answers tallies by SQL on the session that the caller passes, and refuses views and frames on
+which one row could make a query fail. It can also write prepared tables into the catalogue.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Spark session for the command line, by its address."""
+"""Spark session for the command line, by its address.
+
+Addresses are sc://host (Spark Connect), spark://host:7077, and spark:local[4] for this machine.
+"""
 
 from __future__ import annotations
 

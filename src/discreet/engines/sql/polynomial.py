@@ -1,4 +1,8 @@
-"""Terms as polynomials of one expression, so that a store adds up x and x² once for all of them."""
+"""Terms as polynomials of one expression, so that a store adds up x and x² once for all of them.
+
+For example Σ(x − 5)² is Σx² − 10·Σx + 25·n. So all terms of a tally that are such polynomials of
+one column need its count, its sum and its sum of squares, and no other sum over rows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Functions of text and time as SQL: code points, ASCII letters, UTC, the same on every store."""
+"""Functions of text and time as SQL: code points, ASCII letters, UTC, the same on every store.
+
+LOWER and UPPER change ASCII letters only, lengths and positions count code points, and times are in
+UTC. Each function here writes one such function over the SQL of its argument.
+"""
 
 from __future__ import annotations
 

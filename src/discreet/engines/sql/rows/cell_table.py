@@ -1,4 +1,8 @@
-"""Table with every cell read, as SQL: for a store that takes it in once, and for its report."""
+"""Table with every cell read, as SQL: for a store that takes it in once, and for its report.
+
+The SELECT has each cell as its declared column reads it, the id of the row's person and, if wanted,
+the outcome of reading each cell: read, missing, unreadable, clipped or unlisted.
+"""
 
 from __future__ import annotations
 

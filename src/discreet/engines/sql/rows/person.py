@@ -1,4 +1,9 @@
-"""People as SQL: the owner of a row, the calendar window of a row, and a person's totals."""
+"""People as SQL: the owner of a row, the calendar window of a row, and a person's totals.
+
+The owner of a row is the person's id, together with the calendar window where the unit is a person
+within a day, week, month or another period. A person's totals are counts, sums and extremes over
+the rows of one owner, clipped to declared bounds.
+"""
 
 from __future__ import annotations
 
