@@ -1,4 +1,8 @@
-"""Display of a schema: a table in the terminal and in a notebook."""
+"""Display of a schema: a table in the terminal and in a notebook.
+
+A row for each column shows its name, its kind, the values it may have, how its cells are read, and
+its rule for NULL. Facts that came from the data are marked.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Schema of one table: columns with public bounds, the privacy unit, and the neighbour relation.
 
+A schema states what is public about a table before any row is read. From it and a question follows
+how much one person can change an answer. A public table has a schema without a unit.
+
 Law: tests/data/test_schema.py::TestEverySchema, tests/data/test_schema.py::TestRefusals
 """
 

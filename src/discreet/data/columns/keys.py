@@ -1,4 +1,8 @@
-"""Public keys: values that may name a group, read from a declared list."""
+"""Public keys: values that may name a group, read from a declared list.
+
+A key is text, a whole number of at most 64 bits, or a boolean. All keys of one column are of one
+kind and differ. A column may declare one more key that stands for all values outside its list.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Numeric columns: clipped to public bounds, rounded to a public grid, added up as whole steps.
 
+`Integer` has the step 1, `Real` a declared or a default step. A stored value becomes a whole number
+of steps within the bounds; a value that cannot be read is NULL or the column's default.
+
 Law: tests/data/test_columns.py::TestOrdered, tests/data/test_columns.py::TestReal
 """
 

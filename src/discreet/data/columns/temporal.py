@@ -1,5 +1,8 @@
 """Time columns: days, and seconds of UTC, clipped to public bounds.
 
+`Date` counts days and `Timestamp` seconds, both since 1970. A value that cannot be read is NULL or
+the column's default.
+
 Law: tests/data/test_columns.py::TestOrdered, tests/data/test_cell.py::TestTimes
 """
 

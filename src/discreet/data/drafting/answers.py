@@ -1,4 +1,8 @@
-"""Parser of the steward's answers on a command line: `age=0:120`, `region=N,S,E,W`."""
+"""Parser of the steward's answers on a command line: `age=0:120`, `region=N,S,E,W`.
+
+An answer names a column and states its bounds, its list of keys or its greatest length. The result
+is a declared column.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Forms of unreadable cells (digits as 9, letters as a), and the declaration that would read them.
 
+The form of 1,688.80 is 9,999.99. From forms alone this module tells which separators, units or date
+formats a column could declare, so that no cell itself has to be shown.
+
 Law: tests/data/test_infer.py::TestWritten
 """
 
