@@ -1,5 +1,8 @@
 """Computed columns to first order: their values and derivatives at the noisy values (delta method).
 
+An example is SUM(x)/COUNT(*), whose derivatives by the sum and by the count give the effect of
+small errors of both. Intervals of the population use these derivatives (`answer.population`).
+
 Law: tests/answer/test_population.py::TestInfluence
 """
 
