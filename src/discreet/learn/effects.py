@@ -1,4 +1,8 @@
-"""Effects of an additive model (GAM): one curve for each column, with its noise."""
+"""Effects of an additive model (GAM): one curve for each column, with its noise.
+
+An effect is what one bin or listed value of a column adds to the prediction. It can be printed as a
+table or drawn, with bars of two standard deviations of the noise alone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Private sum of clipped vectors (one DP-SGD step) for training with torch, jax or others."""
+"""Private sum of clipped vectors (one DP-SGD step) for training with torch, jax or others.
+
+Each row is scaled down to a norm and rounded to integers, so that the bound on one row is exact.
+The caller charges the event of the result.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Summary of a fitted model, as text and as HTML, in the columns' own units."""
+"""Summary of a fitted model, as text and as HTML, in the columns' own units.
+
+It has one line with the model, the target, the noisy number of rows and the price. A table of
+coefficients, effects or centres follows, of at most 40 lines.
+"""
 
 from __future__ import annotations
 

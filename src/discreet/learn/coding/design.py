@@ -1,4 +1,8 @@
-"""Design matrix of a model: the features of a row as columns of integers, and a constant."""
+"""Design matrix of a model: the features of a row as columns of integers, and a constant.
+
+Each column of the table becomes a feature: one scaled column for a number, or a block of columns of
+which exactly one is set, for listed values and bins. All of it follows from declared domains.
+"""
 
 from __future__ import annotations
 

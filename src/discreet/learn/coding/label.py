@@ -1,4 +1,8 @@
-"""Label of a model: one of several classes, or an amount between public bounds."""
+"""Label of a model: one of several classes, or an amount between public bounds.
+
+A label is what a model predicts. Its classes or bounds come from the schema. Rows without a
+readable label are not trained on.
+"""
 
 from __future__ import annotations
 

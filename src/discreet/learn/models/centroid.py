@@ -1,4 +1,7 @@
-"""Nearest centroid: the mean of each class, and the class whose mean is nearest."""
+"""Nearest centroid: the mean of each class, and the class whose mean is nearest.
+
+The mean of each class is a noisy sum divided by a noisy count, released together.
+"""
 
 from __future__ import annotations
 

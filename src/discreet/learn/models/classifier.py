@@ -1,4 +1,8 @@
-"""Base of all classifiers: scores, probabilities and a class for each row."""
+"""Base of all classifiers: scores, probabilities and a class for each row.
+
+A model only has to compute scores of coded rows. This base turns them into class probabilities by
+softmax, into the likeliest class, and into the accuracy on rows that may be looked at.
+"""
 
 from __future__ import annotations
 

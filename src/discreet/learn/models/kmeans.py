@@ -1,4 +1,8 @@
-"""k-means clustering: groups of rows that lie near each other, by noisy Lloyd rounds."""
+"""k-means clustering: groups of rows that lie near each other, by noisy Lloyd rounds.
+
+A round assigns every row to its nearest centre, and moves each centre to the noisy mean of its
+rows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Linear regression from one noisy matrix of moments."""
+"""Linear regression from one noisy matrix of moments.
+
+The moments are sums of products of the columns and the target. They are released once, with
+Gaussian noise; coefficients, intervals and predictions are computed from them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Logistic regression, for two classes or several, by noisy steps in a whitened space."""
+"""Logistic regression, for two classes or several, by noisy steps in a whitened space.
+
+Noisy second moments give a matrix that makes the columns about uncorrelated (whitening). In that
+space few gradient steps are needed, each released with Gaussian noise.
+"""
 
 from __future__ import annotations
 

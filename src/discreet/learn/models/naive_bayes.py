@@ -1,4 +1,8 @@
-"""Naive Bayes: each class has its own distribution of every column, taken as independent."""
+"""Naive Bayes: each class has its own distribution of every column, taken as independent.
+
+`CategoricalNB` uses noisy counts of listed values and bins by class, `GaussianNB` noisy means and
+variances of numbers by class.
+"""
 
 from __future__ import annotations
 

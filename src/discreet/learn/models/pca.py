@@ -1,4 +1,8 @@
-"""Principal component analysis (PCA) from one noisy matrix of moments."""
+"""Principal component analysis (PCA) from one noisy matrix of moments.
+
+The moments are sums of products of columns, released once with Gaussian noise. Directions,
+variances and coordinates are computed from them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Quantile regression: a quantile of the target as a linear function of the other columns."""
+"""Quantile regression: a quantile of the target as a linear function of the other columns.
+
+It is trained by noisy gradient steps; its predictions lie within the target's declared bounds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Base of all regressions: predicts a number within the declared bounds."""
+"""Base of all regressions: predicts a number within the declared bounds.
+
+A model only has to compute scores of coded rows. This base turns them into numbers of the target's
+own unit, and computes R² on rows that may be looked at.
+"""
 
 from __future__ import annotations
 

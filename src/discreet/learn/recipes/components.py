@@ -1,4 +1,7 @@
-"""Principal component analysis from one noisy matrix of second moments (Analyze Gauss)."""
+"""Principal component analysis from one noisy matrix of second moments (Analyze Gauss).
+
+The whole budget goes to that release; the mean, the directions and their variances follow from it.
+"""
 
 from __future__ import annotations
 

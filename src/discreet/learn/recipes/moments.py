@@ -1,4 +1,8 @@
-"""Least squares from second moments: one noisy release, then post-processing."""
+"""Least squares from second moments: one noisy release, then post-processing.
+
+The moments are Σ x xᵀ, Σ x y and Σ y² over the coded rows x with labels y. A ridge penalty that
+follows from the noise keeps the solution stable.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Noisy gradient descent (DP-GD): moments first, for a start and a preconditioner, then steps."""
+"""Noisy gradient descent (DP-GD): moments first, for a start and a preconditioner, then steps.
+
+Noisy moments are released first. Then each step releases the noisy sum of the clipped gradients of
+all rows. Classifiers get two more releases: a recalibration of their scores and, for intervals, a
+gradient that measures the bias of clipping.
+"""
 
 from __future__ import annotations
 

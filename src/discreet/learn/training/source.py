@@ -1,4 +1,8 @@
-"""Sources of exact sums for training: arrays in memory here, a relation of a store in `store`."""
+"""Sources of exact sums for training: arrays in memory here, a relation of a store in `store`.
+
+A source returns coded rows, second moments, or sums by class, all exact. What it returns is
+private.
+"""
 
 from __future__ import annotations
 
