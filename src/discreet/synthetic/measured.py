@@ -1,4 +1,8 @@
-"""Released numbers of a synthetic table, with all facts needed to read them without the plan."""
+"""Released numbers of a synthetic table, with all facts needed to read them without the plan.
+
+A ledger stores these numbers. Tables, error bars and records are computed from them, without the
+data.
+"""
 
 from __future__ import annotations
 
