@@ -1,4 +1,8 @@
-"""Value of trust: the error of one question in the local, the shuffled and the central model."""
+"""Value of trust: the error of one question in the local, the shuffled and the central model.
+
+In the local model every device randomizes its answer; in the shuffled model somebody removes the
+senders from the reports; in the central model a curator adds noise to exact totals.
+"""
 
 from __future__ import annotations
 

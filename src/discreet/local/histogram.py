@@ -1,4 +1,8 @@
-"""Histogram: the distribution of a bounded number in the local model, for bins and bin ranges."""
+"""Histogram: the distribution of a bounded number in the local model, for bins and bin ranges.
+
+The bins are the leaves of a tree. Each device reports with ε-DP about one random level of it, and
+the server combines all levels into an unbiased estimate of any range of bins.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Readers of the arguments that local mechanisms share: ε of a report, public range of a number."""
+"""Readers of the arguments that local mechanisms share: ε of a report, public range of a number.
+
+They refuse values for which floats could no longer tell probabilities or numbers apart.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Exact flip of a bit, true with probability 1/(1 + e^ε), and the ε of a report."""
+"""Exact flip of a bit, true with probability 1/(1 + e^ε), and the ε of a report.
+
+The coin has exactly that probability, drawn from random bits without floating point.
+"""
 
 from __future__ import annotations
 

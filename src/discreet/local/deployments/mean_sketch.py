@@ -1,4 +1,8 @@
-"""Base of both count-mean sketches: parameters, price and errors."""
+"""Base of both count-mean sketches: parameters, price and errors.
+
+A count-mean sketch hashes text into the cells of a random row and sends noisy bits about its cell.
+`CountMeanSketch` and `HadamardCountMeanSketch` add how a report is drawn and counted.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""One-bit mean: Microsoft's telemetry of usage minutes (Ding, Kulkarni, Yekhanin 2017)."""
+"""One-bit mean: Microsoft's telemetry of usage minutes (Ding, Kulkarni, Yekhanin 2017).
+
+A device sends one bit, which is 1 with a probability that grows linearly with its number. The mean
+is estimated from the fraction of ones.
+"""
 
 from __future__ import annotations
 

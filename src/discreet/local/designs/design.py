@@ -1,4 +1,8 @@
-"""Protocol of a two-level design: which outputs belong to which option, in integers only."""
+"""Protocol of a two-level design: which outputs belong to which option, in integers only.
+
+A device reports an output from its option's set more often than others. A server counts, for every
+option, how many reports lie in its set.
+"""
 
 from __future__ import annotations
 

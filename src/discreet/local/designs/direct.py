@@ -1,4 +1,7 @@
-"""k-ary randomized response: each option is its own set (Warner 1965; Kairouz et al. 2016)."""
+"""k-ary randomized response: each option is its own set (Warner 1965; Kairouz et al. 2016).
+
+A device sends its option, or one of the d − 1 others, each equally likely.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Calibration: the least ε that reaches an error, by bisection over a mechanism's own error."""
+"""Calibration: the least ε that reaches an error, by bisection over a mechanism's own error.
+
+The error has to fall as ε grows. Each search returns an ε that keeps the error, never one just
+below.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Chernoff's bound on the error of a mean of independent reports, by their exact laws."""
+"""Chernoff's bound on the error of a mean of independent reports, by their exact laws.
+
+The bound holds for every set of inputs, since it takes the worst input at each rate.
+"""
 
 from __future__ import annotations
 

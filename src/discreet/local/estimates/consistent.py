@@ -1,4 +1,7 @@
-"""Consistency as post-processing: the frequencies ≥ 0 with sum 1 nearest to an estimate."""
+"""Consistency as post-processing: the frequencies ≥ 0 with sum 1 nearest to an estimate.
+
+It makes estimates possible and nearer to the truth on the whole, but biased.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Rounds of a heavy-hitter search: their prefixes, and the fraction of people each one asks."""
+"""Rounds of a heavy-hitter search: their prefixes, and the fraction of people each one asks.
+
+A word is a number of fixed length in bits. Each round asks one group of people to extend known
+prefixes by some bits; each person belongs to one round.
+"""
 
 from __future__ import annotations
 
