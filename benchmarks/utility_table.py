@@ -160,13 +160,21 @@ def page(jobs: list[Job], columns: Columns, found: Said, runs: int) -> str:
 
 _HEAD = """# How far off answers are, beside peers
 
-Written by `python benchmarks/utility.py --keep FOLDER --page docs/reference/utility.md` from {runs} runs a job. Numbers are root mean
-square errors with their standard errors (shown keys and words: how many, the more the better), every run charged in full.
-*Same promise* is the best peer that promises the same or more; the ratio is discreet's error over that peer's, or its keys
-over ours, so below 1 is better. ! marks a peer that is better by more than three standard errors of the difference, ~ what
-misses the reachable error by more than a tenth. Where there were fewer runs, how many stands in brackets.
+For people who compare the accuracy of libraries for differential privacy: the error of one job, a line, under one promise.
 
-| | job | promise | discreet | same promise | ratio | reachable | other peers |
+Written by `python benchmarks/utility.py --keep FOLDER --page docs/reference/utility.md` from {runs} runs a job. Numbers are root mean
+square errors with their standard errors, in the unit of the column. (Where keys or words are shown it is how many are: the more,
+the better.) Every run is charged in full. The columns of the table:
+
+- *mark*: ! if a peer is better by more than three standard errors of the difference, ~ if discreet misses the reachable error by
+  more than a tenth;
+- *same promise*: the best peer that promises the same or more;
+- *ratio*: discreet's error over that peer's, or that peer's number of keys over discreet's, so below 1 is better;
+- *reachable*: an error (or number) that was worked out beforehand as an aim, not a bound;
+- *other peers*: all others, with their promise in brackets where it differs. A number in brackets after an error is the number of
+  runs, where there were fewer.
+
+| mark | job | promise | discreet | same promise | ratio | reachable | other peers |
 |---|---|---|---|---|---|---|---|"""
 
 _ASKED = """
