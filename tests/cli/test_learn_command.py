@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import discreet as dp
 from discreet.cli.commands.learn import KINDS
@@ -37,6 +38,13 @@ def test_a_model_is_charged_and_written(run, tmp_path):
     )
     with dp.open_ledger("people.ledger") as ledger:
         assert ledger.spent() == spent
+
+
+def test_a_file_is_tried_before_the_charge(run):
+    budget = ("--budget", "epsilon=3,delta=1e-5")
+    refused = run("learn", "people.csv", SQL, *AT, *budget, *HOW, "--out", "nowhere/m.json")
+    assert refused.exit_code == 2 and "cannot be written" in refused.stderr
+    assert not Path("people.ledger").exists()
 
 
 def test_it_says_beforehand_what_it_would_be(run):

@@ -82,6 +82,14 @@ def test_the_table_is_shown_at_the_level_that_was_asked_for(run):
     assert usual == 30
 
 
+def test_a_file_that_cannot_be_written_is_refused_before_the_charge(run, home):
+    asked = ("query", "people.csv", BY_REGION, *AT, "--epsilon", "1")
+    for flag in ("--out", "--receipt", "--plot"):
+        refused = run(*asked, flag, "nowhere/n.svg" if flag == "--plot" else "nowhere/n.csv")
+        assert refused.exit_code == 2 and "cannot be written" in refused.stderr
+    assert not (home / "people.ledger").exists()
+
+
 def test_what_is_also_written(run, home):
     more = (
         "--out",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import discreet as dp
+from discreet.cli.commands import synthesize
 from discreet.synthetic import synthetic_from_json
 
 AT = ("--schema", "people.toml", "--ledger", "people.ledger")
@@ -29,6 +31,23 @@ def test_records_and_tables_are_written_and_free_again(run, tmp_path):
     assert json.loads(again.stdout)["tables"] == json.loads((tmp_path / "t.json").read_text())
     with dp.open_ledger("people.ledger") as ledger:
         assert ledger.spent() == spent
+
+
+def test_files_are_tried_before_the_charge(run):
+    budget = ("--budget", "epsilon=3,delta=1e-5")
+    for flag in ("--out", "--tables"):
+        asked = ("synthesize", "people.csv", "people", *AT, *budget, *HOW, flag, "nowhere/r.csv")
+        refused = run(*asked)
+        assert refused.exit_code == 2 and "cannot be written" in refused.stderr
+    assert not Path("people.ledger").exists()
+
+
+def test_no_record_is_a_formula(monkeypatch):
+    class Made:
+        def records(self, _rows):
+            return {"team": ["=1+1", "north"], "n": [-3, 4]}
+
+    assert synthesize._csv(Made(), None) == "team,n\n'=1+1,-3\nnorth,4\n"
 
 
 def test_it_says_beforehand_what_it_would_be(run):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.errors import InvalidArgument
+from discreet.errors import BudgetExceeded, InvalidArgument
 from discreet.lessons.telemetry import METRIC, OPTIONS, PER_MINUTE, ReportCollector
 from discreet.local.reports.report import LocalReport, pack
 from discreet.service.http.rate_limit import TooMany
@@ -33,6 +33,17 @@ def test_a_report_is_taken_and_a_foreign_one_spoils_its_batch():
         with pytest.raises(InvalidArgument):
             collector.take("here", [line(collector), wrong])
     assert collector.look()[0] == 2
+
+
+def test_a_batch_that_no_longer_fits_is_not_taken_in_part():
+    collector = ReportCollector()
+    collector._collector.most = 3
+    collector.take("here", [line(collector), line(collector)])
+    with pytest.raises(BudgetExceeded, match="1 more"):
+        collector.take("here", [line(collector), line(collector)])
+    assert collector.look()[0] == 2
+    collector.take("here", [line(collector)])
+    assert collector.look()[0] == 3
 
 
 def test_one_address_cannot_flood():

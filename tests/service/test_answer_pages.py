@@ -270,6 +270,11 @@ class TestCode:
             "x", body
         )
 
+    def test_what_made_a_question_free_is_in_its_code(self):
+        """Without `within` and `reuse` the same question would be charged anew."""
+        body = '{"sql": "SELECT 1", "spend": {"epsilon": "1"}, "within": "3/2", "reuse": false}'
+        assert "within=1.5" in sql_code("x", body) and "reuse=False" in sql_code("x", body)
+
     def test_types_and_names_of_any_table(self, tmp_path):
         columns = [{"name": name, "noisy": False} for name in ('a"', 'A"', "flag", "long", "none")]
         reply = {

@@ -1,7 +1,7 @@
 """Output of commands: text as wide as the terminal, JSON, table files by suffix, pictures.
 
-`-` stands for standard output. `check_out` and `check_picture` refuse a path that cannot be
-written, for commands to call before they spend. Other files are tried when they are written.
+`-` stands for standard output. `check_out`, `check_file` and `check_picture` refuse a path that
+cannot be written, for commands to call before they spend.
 """
 
 from __future__ import annotations
@@ -109,6 +109,12 @@ def check_out(path: Path | None, *, as_json: bool) -> None:
     if path.suffix.lower() in (".parquet", ".arrow"):
         load("pyarrow", "tables")
     _check_writable(path)
+
+
+def check_file(path: Path | None) -> None:
+    """Refuse a file of any kind that could not be written, before anything is spent."""
+    if path is not None and path != STANDARD:
+        _check_writable(path)
 
 
 def _check_writable(path: Path) -> None:

@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from .. import local
-from ..errors import InvalidArgument
+from ..errors import BudgetExceeded, InvalidArgument
 from ..local.choice import Choice
 from ..local.estimates.estimate import Estimate
 from ..local.reports.collector import Collector
@@ -71,6 +71,11 @@ class ReportCollector:
             checked = Collector(self.mechanism, metric=METRIC)
             for line in lines:
                 checked.add(line)
+            left = self._collector.most - len(self._collector)
+            if len(lines) > left:
+                raise BudgetExceeded(
+                    f"this page takes {left} more reports; send fewer", asked=len(lines), left=left
+                )
             for line in lines:
                 self._collector.add(line)
             self._estimate = None

@@ -11,6 +11,9 @@ from fractions import Fraction
 import psycopg
 import pytest
 
+import discreet
+from discreet.service.postgres import allowances
+
 COUNTS = "SELECT region, COUNT(*) AS n FROM people GROUP BY region ORDER BY region"
 
 
@@ -230,6 +233,17 @@ class TestStewardsOptions:
                 line.execute("SELECT COUNT(*) AS n FROM people WHERE age < 3")
             line.execute("SELECT COUNT(*) AS n FROM people WHERE age < 2")
         assert wire.spent() == Fraction(1, 5)
+
+    def test_a_day_with_more_entries_than_are_read_has_no_allowance_left(self, monkeypatch):
+        table = discreet.Schema("t", discreet.Rows(), {"x": discreet.Integer(0, 9)})
+        ledger = discreet.open_ledger(":memory:", discreet.PureDP(10))
+        curator = discreet.Curator(discreet.Memory({"t": []}), [table], ledger)
+        monkeypatch.setattr(allowances, "_MAX_ENTRIES", 2)
+        for limit in (1, 2):
+            allowances.check_day(curator, discreet.PureDP(4), discreet.PureDP(1))
+            curator.sql(f"SELECT COUNT(*) FROM t WHERE x < {limit}", spend=1)
+        with pytest.raises(discreet.BudgetExceeded, match="nothing is left"):
+            allowances.check_day(curator, discreet.PureDP(4), discreet.PureDP(1))
 
 
 def test_the_command_listens(tmp_path):

@@ -14,7 +14,7 @@ from ...learn.stored import model_to_json
 from ..budget import pairs
 from ..flags import JsonFlag, SourceArgument, SqlArgument, WhyFlag
 from ..option_group import spread_flags
-from ..output import STANDARD, echo, write_text
+from ..output import STANDARD, check_file, echo, write_text
 from ..question_options import LocationFlags, TermFlags, open_curator
 from ..refusal import refusals
 
@@ -57,6 +57,8 @@ def learn(
                 f"{out} is no JSON file; a model is written as JSON: name it .json, or - for here"
             )
         made = _model(model, target, pairs(option, "--option"))
+        # Files are checked first: a model that cannot be written must not be charged.
+        check_file(out)
         # With --rows the training is only explained: nothing is spent.
         with open_curator(source, place, price, spends=rows is None, quiet=as_json) as curator:
             if rows is not None:
@@ -64,7 +66,7 @@ def learn(
                 echo(shown, {"explanation": str(shown)}, as_json=as_json)
                 return
             fitted = curator.learn(sql, made, price.spend, why=why)
-        # Shown first: a file that cannot be written must not hide what was paid for.
+        # Shown first: a disk that is full by now must not hide what was paid for.
         text = model_to_json(fitted)
         echo(fitted.summary(), {"model": text}, as_json=as_json)
         if out is not None:

@@ -29,6 +29,7 @@ from ..flags import (
 from ..option_group import spread_flags
 from ..output import (
     STANDARD,
+    check_file,
     check_out,
     check_picture,
     echo,
@@ -81,6 +82,7 @@ def query(
         # Files are checked first: an answer that cannot be written must not be charged.
         check_picture(plot)
         check_out(out, as_json=as_json)
+        check_file(receipt)
         asked = read_text(sql, "the question")
         words = price.words(nonnegative=nonnegative, intervals=intervals)
         words["reuse"] = read_reuse_flag(reuse)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ...errors import InvalidArgument
+from ...show.spreadsheet import safe_csv
 from ...synthetic.plan import NOT_GOOD_FOR
 from ...synthetic.request import SynthesisWords
 from ...synthetic.stored import synthetic_to_json
@@ -18,7 +17,7 @@ from ...synthetic.synthetic import Synthetic
 from ..budget import pairs
 from ..flags import JsonFlag, SourceArgument, WhyFlag
 from ..option_group import spread_flags
-from ..output import echo, write_text
+from ..output import check_file, echo, write_text
 from ..question_options import LocationFlags, TermFlags, open_curator
 from ..refusal import refusals
 
@@ -71,13 +70,16 @@ def synthesize(
         )
         if price.spend is None:
             raise InvalidArgument("say what to spend: --epsilon and --delta, --rho or --mu")
+        # Files are checked first: records that cannot be written must not be charged.
+        check_file(tables)
+        check_file(out)
         with open_curator(source, place, price, spends=not plan, quiet=as_json) as curator:
             if plan:
                 shown = curator.plan_synthesis(of, price.spend, **words)
                 echo(shown, {"plan": str(shown)}, as_json=as_json)
                 return
             made = curator.synthesize(of, price.spend, why=why, **words)
-        # Shown first: a file that cannot be written must not hide what was paid for.
+        # Shown first: a disk that is full by now must not hide what was paid for.
         _report(made, as_json=as_json)
         if tables is not None:
             write_text(tables, synthetic_to_json(made))
@@ -121,8 +123,4 @@ def _report(made: Synthetic, *, as_json: bool) -> None:
 def _csv(made: Synthetic, rows: int | None) -> str:
     """Sample records and write them as CSV; about as many as there are rows if `rows` is None."""
     columns = made.records(rows)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue()
+    return safe_csv([list(columns), *zip(*columns.values(), strict=True)])

@@ -25,7 +25,11 @@ def check_day(curator: Curator, per_day: Measure, price: Measure) -> None:
     """
     today = datetime.now(UTC).date().isoformat()
     left: Measure | None = per_day
-    for entry in curator.history(last=_MAX_ENTRIES):
+    entries = list(curator.history(last=_MAX_ENTRIES))
+    if len(entries) == _MAX_ENTRIES and entries[0].time >= today:
+        # The oldest entry that was read is of today too: there may be more that were not read.
+        left = None
+    for entry in entries:
         charged = entry.kind in ("charge", "again") and entry.event is not None
         if charged and entry.time >= today and left is not None:
             left = after(left, curator.ledger.price(from_json(entry.event), part=entry.part))

@@ -144,6 +144,10 @@ def _terms(terms: Terms) -> dict[str, str]:
         said["nonnegative"] = "True"
     if not terms.intervals:
         said["intervals"] = "False"
+    if terms.reuse is not True:
+        said["reuse"] = repr(terms.reuse)
+    if terms.within is not None:
+        said["within"] = repr(terms.within)
     return said
 
 
