@@ -1,4 +1,6 @@
-"""Certified logarithms of central binomial ratios, by Stirling's series at half-integers.
+"""Certified logarithms of binomial coefficients C(N, k), up to a constant, by Stirling's series.
+
+The series is taken at half-integers:
 
 lnΓ(z + 1/2) = z·ln z − z + ln √(2π) + Σ_{k=1}^{M} B_2k(1/2)/(2k(2k−1)·z^(2k−1)) + R_M(z)
 (DLMF 5.11.8). With A = (N+1)/2 and d = k − N/2, k! = Γ(A + d + 1/2) and (N−k)! = Γ(A − d + 1/2). So

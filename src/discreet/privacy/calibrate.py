@@ -2,13 +2,14 @@
 
 | function | result |
 |---|---|
-| fits(events, budget) | is the price within the budget? |
-| least_scale(make, budget, start=…) | least noise |
-| largest(make, budget, start=…) | largest parameter that costs more as it grows (an ε per query) |
-| most_queries(event, budget) | most repetitions |
-| least_budget(events, delta=…) | the cost |
+| fits(events, budget) | whether the price is within the budget |
+| least_scale(make, budget, start=…) | least noise scale that fits the budget |
+| largest(make, budget, start=…) | largest parameter that fits, such as an ε per query |
+| most_queries(event, budget) | largest number of repetitions that fits |
+| least_budget(events, delta=…) | least budget that fits: the price at this δ, rounded up |
 
-Guarantee: every result is checked again by `fits`, so it keeps the budget.
+Guarantee: the results of `least_scale`, `largest` and `most_queries` were checked by `fits`, so
+they keep the budget.
 
 Law: tests/laws/test_laws_of_prices.py::TestCalibration
 """

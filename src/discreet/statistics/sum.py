@@ -7,11 +7,11 @@ that have a value; the sum is Σ(x − m) + m·n. Centred values have half the s
 n serves all sums of the same rows, COUNT and AVG too.
 
 Noise of d sums of values in 0..1, Gaussian, a part s of the budget for the count and (1 − s)/d for
-each sum: the variance of a sum is (1/4)(d/(1 − s) + 1/s)/μ², least at s = 1/(1 + √d). The noise on
-each is (√d + 1)/2 instead of √d. That is the correlated noise of Joseph and Yu (2023) and of Lebeda
-(2024), here as independent integer noise on d + 1 totals: exact, and priced as any other noise.
-All d + 1 totals can move at once by as much as they are priced for, so pricing them together would
-gain nothing.
+each sum: the variance of a sum is (1/4)(d/(1 − s) + 1/s)/μ², least at s = 1/(1 + √d). The deviation
+of the noise on each sum is then (√d + 1)/2μ, instead of √d/μ for sums that are not centred. That is
+the correlated noise of Joseph and Yu (2023) and of Lebeda (2024), here as independent integer noise
+on d + 1 totals: exact, and priced as any other noise. All d + 1 totals can move at once by as much
+as they are priced for, so pricing them together would gain nothing.
 
 `JointSumRecipe` takes the sum from the totals of a partition that other statistics share.
 

@@ -1,6 +1,8 @@
 """Optimal Gaussian strategy for any Gram matrix G, with a certified distance to the optimum.
 
-Minimising tr(G·X⁻¹) over X = AᵀA ≥ 0 with diagonal at most 1 (Δ2 = 1) has the dual problem
+G = WᵀW for a workload W; a strategy A measures A·x of the cells x with Gaussian noise. Its total
+squared error is tr(G·X⁻¹) at noise of variance 1. Minimising that over X = AᵀA ≥ 0 with diagonal at
+most 1 (Δ2 = 1) has the dual problem
 
     max over u ≥ 0, Σu = 1 of (tr S)²,   S = (U^½·G·U^½)^½, U = diag(u)
 

@@ -1,7 +1,8 @@
 """Matrix strategies: measure A·x exactly, with A a whole matrix, and estimate by least squares.
 
-A real strategy is rounded to a grid of about 2^-12 of its largest column. Norms and errors are
-those of the rounded matrix, so that no promise depends on the quality of the rounding.
+A strategy of real numbers is rounded to whole multiples of about 2^-12 of its largest entry. Norms
+and errors are those of the rounded matrix, so that no promise depends on the quality of the
+rounding.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Residual strategy: tables with the least mean squared error of any Gaussian matrix mechanism.
 
-The optimum has a closed form on whole numbers. For every set A of keys below one that is asked, the
-whole contrasts ⊗_A(n·I − 11ᵀ) of its table are measured. A unit in one cell changes them by
-⊗(n·e − 1), so Δ2² = ∏ n(n − 1). With noise of deviation s = ∏n·σ_A on every entry the price is
-∏n(n − 1)/s² = p_A/σ_A², p_A = ∏(n − 1)/n. The noise along the null space is projected away.
+The optimum has a closed form on whole numbers. A key has n values; products ∏ are over the keys of
+a set. For every subset A of a set of keys that is asked, the whole contrasts ⊗_A(n·I − 11ᵀ) of its
+table are measured. A unit in one cell changes them by ⊗(n·e − 1), so Δ2² = ∏ n(n − 1). With noise
+of deviation s = ∏n·σ_A on every entry the price is ∏n(n − 1)/s² = p_A/σ_A², p_A = ∏(n − 1)/n. The
+noise along the null space is projected away.
 
 Of all matrix mechanisms the least error at the price Σ p_A/σ_A² = c is (Σ_A √(p_A·energy_A))²/c,
 with shares √(p_A·energy_A) (Xiao, Wang, Zhang, Wang, Kifer, "An optimal and scalable matrix

@@ -1,5 +1,6 @@
-"""Rényi divergences of the sampled laws, in closed form, for arrays of orders α > 1. Not rounded.
+"""Rényi divergences of the laws of mechanisms, for arrays of orders α > 1; callers add the margin.
 
+All have a closed form but that of Gaussian noise on a Poisson sample, which may be an integral.
 With K(λ) = ln E e^(λL), L the privacy loss and λ = α − 1, the divergence of order α is K(λ)/λ. Each
 K is written so that no two nearly equal numbers are subtracted: small losses keep their digits.
 """

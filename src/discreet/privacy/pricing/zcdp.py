@@ -1,7 +1,8 @@
 """zCDP prices: the least ρ of every event that has one, and conversion of ρ to (ε, δ).
 
 Zero-concentrated DP: ρ bounds the Rényi divergence of every order α by ρα. The least ρ is
-sup D_α/α. For all the laws below the supremum is the limit α → 1, the mean privacy loss (Harrison,
+sup D_α/α. Randomized response among more than six options, and shuffled reports, are searched for
+it. For the other laws below the supremum is the limit α → 1, the mean privacy loss (Harrison,
 Manurangsi, FORC 2026, "Exact zCDP characterizations …"). For a symmetric loss L under √(pq) it is
 enough that ln E cosh(√u·L) is concave in u. That holds when the entire function E cosh(√u·L) has
 only negative zeros, as for randomized response, Laplace and lattice Laplace noise.

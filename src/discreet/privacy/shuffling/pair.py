@@ -2,13 +2,14 @@
 
 It is the pair of the mechanism where its two levels are known, and "clones" for any ε-DP report.
 
-Two levels. A report is uniform over Y with probability γ = |Y|/Z for every sender (the privacy
-blanket; Balle, Bell, Gascón, Nissim 2019), else uniform over S_v. Tell the adversary which of the
-others sent no blanket report, and what they sent: m ~ Bin(n − 1, γ) uniform reports are left to
-hide in. Two values differ on A = S_u∖S_v and B = S_v∖S_u, a part h of Y each. The person adds to A
-with probability e^ε γh, to B with γh, evenly to all else of Y with γ(1 − 2h). The remainder, (e^ε −
-1)λ/Z on S_u ∩ S_v, is the same for both values and may be revealed. With N = m + 1 and (a, b) the
-counts,
+Two levels. A report of value v is one of the outputs Y; those in a set S_v are e^ε times as likely
+as the others. With Z = |Y| + (e^ε − 1)|S_v|, a report is uniform over Y with probability γ = |Y|/Z
+for every sender (the privacy blanket; Balle, Bell, Gascón, Nissim 2019), else uniform over S_v.
+Tell the adversary which of the others sent no blanket report, and what they sent: m ~ Bin(n − 1, γ)
+uniform reports are left to hide in. Two values differ on A = S_u∖S_v and B = S_v∖S_u, a part h of Y
+each. The person adds to A with probability e^ε γh, to B with γh, evenly to all else of Y with γ(1 −
+2h). The remainder, (e^ε − 1)|S_u ∩ S_v|/Z on S_u ∩ S_v, is the same for both values and may be
+revealed. With N = m + 1 and (a, b) the counts,
 
     P(a, b) = Mult(N; h, h)(a, b) · γ(N + (e^ε − 1)a)/N,   Q(a, b) = P(b, a):
 

@@ -1,23 +1,23 @@
 """Prices of shuffled reports in μ, ρ and Rényi divergences, from their dominating pair.
 
-Neighbours are "replace", so the curve δ(e) of the shuffled reports is the same in both directions,
-and its part at e ≥ 0 says all. Two bounds of that part are known:
+Neighbours are "replace", so the curve δ(x) of the shuffled reports at ε = x is the same in both
+directions, and its part at x ≥ 0 says all. Two bounds of that part are known:
 
 | where | bound |
 |---|---|
-| e ≤ t, `near` | the pair of `shuffling.pair`, whose lost cases have an infinite loss |
-| e > t, `far` | the pair whose losses have the tail of `shuffling.tail` |
+| x ≤ t, `near` | the pair of `shuffling.pair`, whose lost cases have an infinite loss |
+| x > t, `far` | the pair whose losses have the tail of `shuffling.tail` |
 
 **Divergences.** A symmetric pair with P-mass m at a loss l > 0 has Q-mass m·e^−l there, and the
 reverse at −l. With λ = α − 1 its divergence of order α is
 
     D_α = ln(1 + Σ m ψ(l)) / λ,   ψ(l) = 4 e^(−l/2) sinh((λ + 1)l/2) sinh(λl/2).
 
-It grows with the curve: Σ m ψ(l) = ∫ δ(e) (ψ″ + ψ′)(e) de over e > 0, where the factor is positive.
+It grows with the curve: Σ m ψ(l) = ∫ δ(x) (ψ″ + ψ′)(x) dx over x > 0, where the factor is positive.
 Cut off at t, a mass of the near pair beyond t counts ψ(t) + ψ′(t)(1 − e^(t−l)), at most ψ(t) + ψ′(t).
 The masses of the far pair beyond t count ψ(l) at most.
 
-**Gaussian DP.** δ(e) is the largest of the lines A − e^e B, one for each test "the loss is at least
+**Gaussian DP.** δ(x) is the largest of the lines A − e^x B, one for each test "the loss is at least
 l", whose chances are A under P and B under Q. G(μ) is above a line everywhere if
 μ ≥ Φ⁻¹(A) − Φ⁻¹(B). So the corners decide: those of the near pair up to t, and of the far pair.
 

@@ -4,14 +4,14 @@
     pairs            multiplicative steps from independence towards the mean of the noisy table and
                      its low-rank part
 
-Deviations of a pair from independence have few directions, noise has all of them. Singular values
-are shrunk as is optimal for white noise of known deviation (Gavish, Donoho 2017). The steps see few
-large cells and stop at the distance that noise leaves (Morozov). The two methods miss in different
-cells, so steps towards the mean of both, to half the noise, are nearer than either. On the pairs of
-Adult at (1, 1e-9) the total variation is .035, against .038 and .039 by one of them. Where noise is
-small, steps do not get that near in time; then the mean itself is taken, without negative numbers.
-This is measured, not promised: one cell may become worse, so its error bar is that of the noisy
-table.
+Two methods are combined. Low rank: deviations of a pair from independence have few directions,
+noise has all of them; singular values are shrunk as is optimal for white noise of known deviation
+(Gavish, Donoho 2017). Multiplicative steps favour few large cells, and stop at the distance that
+noise leaves (Morozov). The methods err in different cells, so steps towards the mean of the noisy
+table and its low-rank part, to half the noise, are nearer than either. On the pairs of Adult at (1,
+1e-9) the total variation is .035, against .038 and .039 by one method alone. Where noise is small,
+steps do not get that near in time; then the mean itself is taken, without negative numbers. This is
+measured, not promised: one cell may become worse, so its error bar is that of the noisy table.
 """
 
 from __future__ import annotations
