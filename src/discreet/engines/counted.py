@@ -83,6 +83,7 @@ class CountedEngine:
         return replace(tally, rows=replace_scans(tally.rows, self._scan))
 
     def _scan(self, schema: Schema) -> Relation:
+        """Return the rows of a table that count, by its blocks and its retention time."""
         rows: Relation = Scan(schema)
         blocks = self.blocks
         # A row is in one block by itself; only people can have rows in several.

@@ -121,6 +121,7 @@ def _all_expressions(tally: Tally) -> Iterator[Expression]:
 
 
 def _check_public_keys(tally: Tally, width: int) -> None:
+    """Refuse public keys of different lengths, or longer than the `width` keys of the tally."""
     if tally.only is None:
         return
     listed = tally.listed
@@ -265,6 +266,7 @@ def times_of(total: tree.Total, columns: dict[str, Domain]) -> int:
 
 
 def _number_domain(total: tree.Total, columns: dict[str, Domain]) -> Domain:
+    """Return the domain of a person's total; refuses text, conditions and sums of times."""
     if total.expression is not None:
         domain = domain_of(total.expression, columns)
         # Times have a least and a greatest value, but no sum.

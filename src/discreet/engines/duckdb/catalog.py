@@ -108,6 +108,7 @@ def open_catalog(
 def _connection_catalog(
     connection: duckdb.DuckDBPyConnection, trusted: frozenset[str]
 ) -> TableCatalog:
+    """Return the catalog of a caller's connection; refuses a collation and replaced functions."""
     setting = connection.execute("SELECT current_setting('default_collation')")
     if setting.fetchall() not in _BINARY_COLLATIONS:
         raise InvalidArgument(

@@ -89,6 +89,7 @@ def id_class(schema: Schema, part: StoredTable) -> str:
 
 
 def _kept_id(x: StoredColumn) -> str:
+    """Write a person's id in the form in which a store keeps it."""
     match x.stored:
         case "integer":
             return cast_sql(x.sql, "BIGINT")

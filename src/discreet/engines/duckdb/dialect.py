@@ -73,6 +73,7 @@ def _decimal_double(x: str, type_name: str) -> str:
 
 
 def _seconds(x: str, column: StoredColumn) -> str:
+    """Write a time as whole seconds since 1970, rounded down."""
     since_1970 = f"epoch_us({x})"
     unit = 10**6
     if column.type in _NANOSECOND_TYPES:

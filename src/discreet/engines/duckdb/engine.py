@@ -182,6 +182,7 @@ class DuckDB:
         self.close()
 
     def _open(self, tables: object) -> TableCatalog:
+        """Open the catalog of the given tables; lock its session unless the caller opened it."""
         catalog = open_catalog(tables, self._workspace, self._limits, self._trusted)
         if isinstance(tables, duckdb.DuckDBPyConnection):
             # A connection of the caller keeps its rights; only progress is switched on.
@@ -204,6 +205,7 @@ class DuckDB:
         return replace(self._store, table=tables.__getitem__)
 
     def _stored(self, schema: Schema) -> StoredTable:
+        """Return the stored table of a schema; it is read now if it was not read before."""
         # Without the lock first: a known table need not wait for a question that runs.
         known = self._tables.get(schema)
         if known is not None:

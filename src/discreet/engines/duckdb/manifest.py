@@ -62,6 +62,7 @@ def write_mark(connection: duckdb.DuckDBPyConnection, mark: Manifest) -> None:
 
 
 def _table_facts(table: PreparedTable) -> dict[str, Any]:
+    """Return the manifest's entry of one table as plain values."""
     return {
         "schema": table.schema.to_dict(),
         "ids": table.layout.ids,
@@ -139,6 +140,7 @@ def is_store(path: Path) -> bool:
 
 
 def _table(facts: Mapping[str, Any]) -> PreparedTable:
+    """Read the manifest's entry of one table."""
     # Stores of older versions have no "first" and no "whole".
     first = int(facts.get("first", 0))
     return PreparedTable(

@@ -77,6 +77,7 @@ def _where(relation: tree.Where, tables: StoredRows, needed: ColumnNames) -> lis
 
 
 def _select(relation: tree.Select, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+    """Return rows with the computed columns of a projection."""
     columns = columns_of(relation.rows)
     meanings = {name: meaning_of(expression, columns) for name, expression in relation.columns}
     (below,) = needed_below(relation, needed)

@@ -224,6 +224,7 @@ class Spark(SqlEngine):
         return replace(table, sql=SPARK.quote(name), columns=columns)
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
+        """Run a query and return its rows; an error becomes Cancelled or the constant failure."""
         # One query at a time: the flag that tells a cancelled query belongs to it.
         with self._lock:
             self._stopped.clear()
@@ -238,6 +239,7 @@ class Spark(SqlEngine):
                 raise (cancelled() if self._stopped.is_set() else failure()) from None
 
     def _run(self, sql: str) -> Sequence[Sequence[object]]:
+        """Run a query under this engine's tag, with PySpark's messages dropped; return its rows."""
         with quiet():
             # The tag lets `interrupt` find the jobs of this engine, and no others.
             add, remove = _tagging(self._context, self._session)

@@ -61,7 +61,11 @@ def read_open_totals(
 
 
 def _by_cell(groups: Array, totals: Sequence[Array]) -> Arrays:
-    """Number the cells of all groups and sort them; cells of one number are added up."""
+    """Return the numbers of the cells that have rows, rising, and their totals.
+
+    A group g holds the cells g·BESIDE and following; `totals` has one array for each of them.
+    Groups that occur several times are added up.
+    """
     order = np.argsort(groups, kind="stable")
     ordered = groups[order]
     starts = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))

@@ -217,6 +217,7 @@ def _column_names(contributions: Sequence[_Contribution], writer: Writer) -> dic
 def _numbers(
     facts: TallyFacts, contributions: Sequence[_Contribution], columns: Mapping[str, str]
 ) -> tuple[EntryNumber, ...]:
+    """Return the numbers that are added up: each contribution by the name of its column."""
     numbers = []
     for term, each in zip(facts.terms, contributions, strict=True):
         column = columns.get(each.sql, each.sql)
@@ -291,6 +292,7 @@ def _keys_test(
 
 
 def _labels(codes: KeyCodes) -> dict[str, list[str]]:
+    """Return the values of those keys that are text of a short public list, by the key's name."""
     labels = {}
     for column in codes.columns:
         domain = column.domain

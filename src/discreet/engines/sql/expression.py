@@ -131,6 +131,7 @@ def _type(domain: Domain, scope: SqlScope) -> str:
 
 
 def _constant(constant: Constant, scope: SqlScope) -> str:
+    """Write a constant that is not NULL: a truth, text, or whole steps of its domain."""
     match constant.value:
         case bool(truth):
             return "TRUE" if truth else "FALSE"
@@ -203,7 +204,7 @@ def _compare(function: Function, arguments: Sequence[Expression], scope: SqlScop
 
 
 def _rounded_test(test: RoundedTest, scope: SqlScope) -> str:
-    """Write a comparison of a column's steps with literals that are rounded as its values were."""
+    """Write a comparison of a rounded column with literals, which were rounded to its steps."""
     x = scope.names[test.column]
     steps = list(map(bigint, test.steps))
     if test.function is Function.AMONG:
@@ -231,6 +232,7 @@ def _rounded_bin(bins: Binned, scope: SqlScope) -> str:
 
 
 def _case(call: Call, scope: SqlScope) -> str:
+    """Write CASE; all of its values are in the steps of the domain of `call`."""
     domain = domain_of(call, scope.domains)
     tests = call.arguments[:-1:2]
     values = call.arguments[1::2]

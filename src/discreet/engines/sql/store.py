@@ -225,6 +225,7 @@ class SqlStore:
             ) from None
 
     def _check_matches(self, schema: Schema) -> None:
+        """Refuse a public table whose values repeat more than stated; counted once a schema."""
         # Once for each schema, since counting reads the whole table.
         if schema in self.counted:
             return

@@ -118,6 +118,7 @@ def _meant_sql(text: str, meanings: tuple[tuple[str, KeyValue], ...], dialect: D
 
 
 def _normal_sql(text: str, spelling: Spelling, dialect: Dialect) -> str:
+    """Write text after the steps `strip` and `fold`, where these are declared."""
     if spelling.strip:
         text = dialect.strip(text, dialect.literal(BLANKS))
     if spelling.fold:

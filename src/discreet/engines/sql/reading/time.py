@@ -43,6 +43,7 @@ def moment_sql(column: Date | Timestamp, x: StoredColumn, dialect: Dialect) -> s
 
 
 def _clip(x: StoredColumn, column: Date | Timestamp, dialect: Dialect, inside: str) -> str:
+    """Write a time clipped to the column's bounds; `inside` is its number of days or seconds."""
     low, high = column.ends
     first, last = _bounds(x, column, dialect)
     # The bounds of a date are whole days, so the number is clipped to exact seconds as well.

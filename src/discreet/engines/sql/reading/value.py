@@ -370,6 +370,7 @@ def _inside_kept(
 
 
 def _kept_category(column: Category, kept: Category, x: StoredColumn, dialect: Dialect) -> str:
+    """Write a kept key by an equal or narrower list; others become `other` or the default."""
     types = {"text": dialect.text_type, "integer": "BIGINT", "boolean": "BOOLEAN"}
     key_type = types[column.of]
     key = cast_sql(x.sql, key_type)

@@ -62,6 +62,7 @@ def _cell(cell: str, column: Column, dialect: Dialect) -> str:
 
 
 def _type(column: Column) -> str:
+    """Return the SQL type in which a server keeps a column."""
     match column:
         case Text():
             return "text"
@@ -106,6 +107,7 @@ def prepared_table(name: str, place: str, mark: str, dialect: Dialect) -> Stored
 
 
 def _described(facts: Mapping[str, Any], place: str, dialect: Dialect) -> StoredTable:
+    """Describe a prepared table by the facts of its mark; `place` is its SQL name."""
     schema = Schema.from_dict(facts["schema"])
     columns = {}
     for number, (label, column) in enumerate(schema.columns.items()):

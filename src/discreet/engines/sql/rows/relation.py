@@ -118,6 +118,7 @@ def _where(relation: tree.Where, needed: ColumnNames, writer: Writer) -> SqlFram
 
 
 def _project(relation: tree.Select, needed: ColumnNames, writer: Writer) -> SqlFrame:
+    """Write rows with those computed columns of a projection that are needed."""
     chosen = _only(relation.columns, needed)
     (below,) = needed_below(relation, needed)
     frame = frame_of(relation.rows, below, writer)
@@ -163,6 +164,7 @@ def _qualified(column: StoredColumn) -> StoredColumn:
 
 
 def _scan(schema: Schema, needed: ColumnNames, writer: Writer) -> SqlFrame:
+    """Write the rows of a table as its schema reads them, with their owner and window."""
     table = writer.table(schema.name)
     require_columns(schema, table.columns)
     window = schema.unit.window if isinstance(schema.unit, People) else None
@@ -179,7 +181,7 @@ def _scan(schema: Schema, needed: ColumnNames, writer: Writer) -> SqlFrame:
 
 
 def _scan_blocks(scan: tree.BlockScan, needed: ColumnNames, writer: Writer) -> SqlFrame:
-    """Write the rows of each person in the blocks of time that count: the first ones.
+    """Write the rows of each person in that person's first blocks of time, which alone count.
 
     Guarantee: which rows of a person count depends on the rows of that person alone.
 
@@ -313,6 +315,7 @@ def _join_people(join: tree.JoinPeople, needed: ColumnNames, writer: Writer) -> 
 
 
 def _union(union: tree.Union, needed: ColumnNames, writer: Writer) -> SqlFrame:
+    """Write UNION ALL of several relations, all numbers in the steps of the union."""
     frames = [frame_of(part, needed, writer) for part in union.parts]
     domains = _domains(union, needed_in_order(union, needed))
     names = writer.named(domains)
