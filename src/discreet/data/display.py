@@ -127,6 +127,7 @@ def _keys(column: Category) -> str:
 
 
 def _null_rule(column: Column) -> str:
+    """Describe what NULL counts as in a column."""
     default = column.default
     if default is None:
         if column.null_key:

@@ -267,6 +267,7 @@ def _read_unit(unit: object, columns: dict[str, Column], public: bool, name: obj
 
 
 def _check_window(label: str, period: str, columns: dict[str, Column]) -> None:
+    """Refuse a window over a column that is no time, and hours of a Date."""
     column = columns.get(label)
     if not isinstance(column, Date | Timestamp):
         times = [name for name, other in columns.items() if isinstance(other, Date | Timestamp)]
@@ -281,6 +282,7 @@ def _check_window(label: str, period: str, columns: dict[str, Column]) -> None:
 
 
 def _read_key(key: object, columns: dict[str, Column], public: bool) -> tuple[str, ...]:
+    """Read the unique columns of a public table; refuses them for a private one."""
     # A text is iterable too, but it is one name.
     names = tuple(key) if isinstance(key, Iterable) and not isinstance(key, str) else (key,)
     if names and not public:
@@ -349,6 +351,7 @@ def read_version(version: object) -> str:
 
 
 def _read_needs_word(marks: Iterable[str], columns: dict[str, Column]) -> tuple[str, ...]:
+    """Read the facts to be confirmed: `unit` or `columns.<name>`, in that order."""
     known = ["unit", *(f"columns.{name}" for name in columns)]
     if isinstance(marks, str):
         raise InvalidArgument(f"needs_word must list some of {', '.join(known)}, got {marks!r}")

@@ -182,6 +182,7 @@ def _s(count: int) -> str:
 
 
 def _window(window: object) -> tuple[str, Period] | None:
+    """Read a window: the name of a column, and a calendar period."""
     hint = f'write window=("visited", "month"), with one of {", ".join(PERIODS)}'
     if window is None:
         return None

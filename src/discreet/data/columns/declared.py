@@ -222,6 +222,7 @@ def call(name: str, *arguments: object, **options: object) -> str:
 
 
 def _literal(value: object) -> str:
+    """Write a value as Python code: exact numbers shortly, days and times as ISO text."""
     if isinstance(value, dict):
         pairs = [f"{_literal(key)}: {_literal(inner)}" for key, inner in value.items()]
         return "{" + ", ".join(pairs) + "}"

@@ -306,6 +306,7 @@ def _power_of_two(bound: Fraction) -> Fraction:
 
 
 def _read_integer(value: object, name: str) -> int:
+    """Read a whole number of at most 64 bits; `name` is the argument that refusals name."""
     exact = rational(value, name)
     if exact.denominator != 1:
         raise InvalidArgument(
@@ -345,6 +346,7 @@ def _check_bounds(low: Fraction, high: Fraction) -> None:
 
 
 def _read_step(value: Number) -> Fraction:
+    """Read a step: n or 1/n for a whole number n that a double holds exactly."""
     step = rational(value, "step")
     if isinstance(value, float) and abs(math.frexp(value)[0]) == 0.5:
         # 2**-30 as a float means 2^-30, not the shortest decimal that prints it.
@@ -361,6 +363,7 @@ def _read_step(value: Number) -> Fraction:
 
 
 def _check_grid(low: Fraction, high: Fraction, step: Fraction) -> None:
+    """Refuse bounds that are the same multiple of the step, or more than 2^62 steps from zero."""
     bottom = round_half_even(low / step)
     top = round_half_even(high / step)
     if bottom == top:

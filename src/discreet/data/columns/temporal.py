@@ -222,6 +222,7 @@ def _counted(column: Date | Timestamp, value: date | None) -> date | None:
 
 
 def _read_day(value: object, name: str) -> date:
+    """Read a bound of a Date: a date, or ten characters of ISO text."""
     # Ten characters: a longer text would have a time of day, which a bound must not have.
     if isinstance(value, str) and len(value) == 10:
         value = read_date(value)
@@ -233,6 +234,7 @@ def _read_day(value: object, name: str) -> date:
 
 
 def _read_moment(value: object, name: str) -> datetime:
+    """Read a bound of a Timestamp: a whole second, in UTC if it names no zone."""
     hint = "write datetime.datetime or text such as '2024-12-31T23:59:59', in whole seconds of UTC"
     if isinstance(value, str) and len(value) > 10 and "." not in value:
         value = read_timestamp(value)

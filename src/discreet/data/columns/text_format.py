@@ -185,6 +185,7 @@ def check_format(given: object) -> Format | None:
 
 
 def _check_format(given: object) -> str | None:
+    """Check one format; refuses years of two digits and names of months with the reason."""
     if given is None:
         return None
     unread = _UNREAD.search(given) if isinstance(given, str) else None
@@ -201,6 +202,7 @@ def _check_format(given: object) -> str | None:
 
 
 def _is_format(given: str) -> bool:
+    """Return whether text has %Y, %m, %d once each, and no clock, %H and %M, or these and %S."""
     tokens = list(_TOKEN.finditer(given))
     # Tokens that leave no gap make up the whole text.
     if "".join(token[0] for token in tokens) != given:

@@ -29,6 +29,7 @@ _MISSING_DAYS = ("0000-00-00", "1900-01-01", "1899-12-30", "9999-12-31")
 
 
 def _days_in_all_formats() -> frozenset[str]:
+    """Return the days that mean a missing value, in all orders and with all usual marks."""
     texts = set()
     for day in _MISSING_DAYS:
         year, month, date = day.split("-")

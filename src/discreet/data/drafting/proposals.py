@@ -236,6 +236,7 @@ Stage: TypeAlias = Callable[[Column, Cells], Iterator[tuple[Options, ...]]]
 
 
 def _stages(name: str, column: Column) -> Iterable[Stage]:
+    """Return the kinds of changes that are tried for a column, in order."""
     match column:
         case Category(of="text"):
             return (_blanks_and_case, _null, _aliases)
@@ -321,6 +322,7 @@ def _bad(column: Column, cells: Cells) -> dict[str, int]:
 
 
 def _null(column: Column, cells: Cells) -> Iterator[tuple[Options, ...]]:
+    """Yield a list of missing marks that would cover bad cells, if there are any."""
     bad = _bad(column, cells)
     # A number means nothing only if it is much commoner than the other numbers beyond the bounds.
     least = 0
@@ -344,6 +346,7 @@ def _blanks_and_case(column: Column, cells: Cells) -> Iterator[tuple[Options, ..
 
 
 def _aliases(column: Column, cells: Cells) -> Iterator[tuple[Options, ...]]:
+    """Yield aliases for unlisted texts of at least 20 rows that resemble one key."""
     if not isinstance(column, Category):
         return
     keys = list(map(str, column.values))
@@ -373,6 +376,7 @@ def resembled_key(cell: str, keys: Iterable[str]) -> str | None:
 
 
 def _resembles(written: str, key: str) -> bool:
+    """Return whether text resembles a key; `written` has letters and digits only."""
     meant = _letters(key)
     words = re.findall(r"\w+", fold_text(key))
     if len(words) > 1 and written == "".join(word[0] for word in words):

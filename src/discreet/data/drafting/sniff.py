@@ -177,6 +177,7 @@ def _mapping_table(source: InferSource) -> tuple[list[str], Iterator[Row]]:
 
 
 def _csv_table(path: Path) -> tuple[list[str], Iterator[Row]]:
+    """Return names and rows of a CSV file; refuses a first line that looks like values."""
     rows = _csv_rows(path)
     names = _read_names(next(rows, []))
     if all(read_number(name) is not None or read_timestamp(name) is not None for name in names):
@@ -188,6 +189,7 @@ def _csv_table(path: Path) -> tuple[list[str], Iterator[Row]]:
 
 
 def _csv_rows(path: Path) -> Iterator[list[str]]:
+    """Yield the records of a CSV file, whose delimiter is the commonest one in its first line."""
     try:
         with _open_text(path) as lines:
             header = lines.readline()
@@ -258,6 +260,7 @@ def _kinds(value: object) -> frozenset[ColumnType]:
 
 
 def _kinds_of_text(cell: str) -> frozenset[ColumnType]:
+    """Return the types but text that a cell of text fits; none for a code such as 0152."""
     if CODE.fullmatch(cell):
         return frozenset()
     x = read_number(cell)
@@ -328,6 +331,7 @@ def _stored_table(path: str) -> tuple[list[str], Iterator[Row]] | None:
 
 
 def _parquet_table(path: str) -> tuple[list[str], Iterator[Row]]:
+    """Return names and rows of a Parquet file."""
     module = load("pyarrow.parquet", "tables")
     try:
         file = module.ParquetFile(path)
@@ -339,6 +343,7 @@ def _parquet_table(path: str) -> tuple[list[str], Iterator[Row]]:
 
 
 def _duckdb_table(path: str, table: str) -> tuple[list[str], Iterator[Row]]:
+    """Return names and rows of a table of a DuckDB file, opened for reading only."""
     duckdb = load("duckdb", "tables")
     try:
         cursor = duckdb.connect(path, read_only=True).execute(f"FROM {_quoted(table)}")

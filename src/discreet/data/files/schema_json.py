@@ -81,6 +81,7 @@ def column_to_dict(column: Column) -> dict[str, object]:
 
 
 def _to_plain(value: object) -> object:
+    """Return a declared value as JSON has it: fractions as numbers or text, times as ISO text."""
     if isinstance(value, Fraction):
         return plain(value)
     if isinstance(value, int | str):
