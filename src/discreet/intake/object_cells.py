@@ -106,6 +106,7 @@ def _digits(number: float | Decimal) -> str:
 
 
 def _decimal_digits(number: Decimal) -> str:
+    """Write a decimal so that equal numbers of up to 400 digits are written alike."""
     sign, digits, power = number.as_tuple()
     # Infinities, and 0 without its sign.
     if not isinstance(power, int) or not number:
