@@ -217,6 +217,7 @@ def _read_titles(given: Json) -> tuple[tuple[str, ...], str]:
 
 
 def _facts(given: Json) -> BodyFacts:
+    """Read the facts about the questions of a stored answer."""
     asked = given["asked"]
     tables = given["tables"]
     terms = given["terms"]

@@ -262,6 +262,7 @@ def _in_canonical_order(one: Json, places: Mapping[str, str], part: MeasuredPart
 
 
 def _named_components(one: Any, places: Mapping[str, str]) -> Json:  # noqa: ANN401 JSON
+    """Return sizes and components under the canonical names of keys, in a canonical order."""
     sizes = {}
     for name, size in one["sizes"].items():
         sizes[places[name]] = size

@@ -303,6 +303,7 @@ def _read(field_type: str, value: object, mechanisms: list[Additive]) -> object:
 
 
 def _read_noisy(value: object, mechanisms: list[Additive]) -> NoisyTotal:
+    """Read a noisy total: its steps, its unit, and its mechanism by index in the list."""
     if not isinstance(value, list) or len(value) != 3:
         raise InvalidArgument(_NOISY_FORM)
     steps, unit_text, mechanism = value
@@ -331,6 +332,7 @@ def _pair(read: Callable[[object], object]) -> Callable[[object], object]:
 
 
 def _float(value: object) -> float:
+    """Read a float from its text; refuses NaN and other values."""
     number = math.nan
     if isinstance(value, str):
         try:
@@ -344,6 +346,7 @@ def _float(value: object) -> float:
 
 
 def _law(value: object) -> workloads.SumLaw:
+    """Read the law of a sum of noises: a scale, pairs of a weight and a count, perhaps a mark."""
     scale, *terms = read_list(value, "a law") or [None]
     loose = bool(terms) and terms[-1] == "loose"
     if loose:
@@ -466,6 +469,7 @@ def _facts(given: Json) -> tuple[Fraction, Fraction | Sensitivity]:
 
 
 def _write_sensitivity(sensitivity: Fraction | Sensitivity) -> object:
+    """Write a sensitivity: a number as text, several norms as an object."""
     if not isinstance(sensitivity, Sensitivity):
         return str(sensitivity)
     return {
@@ -477,6 +481,7 @@ def _write_sensitivity(sensitivity: Fraction | Sensitivity) -> object:
 
 
 def _read_sensitivity(data: object, neighbours: Neighbours) -> Fraction | Sensitivity:
+    """Read a sensitivity written by `_write_sensitivity`."""
     if not isinstance(data, dict):
         return read_amount(data, "sensitivity")
     given = read_object(data, {"l1", "squared_l2", "linf", "changed"}, "a sensitivity")

@@ -82,7 +82,7 @@ def first_order(expression: Expression, table: TableLaw, place: int) -> FirstOrd
 
 
 def _leaf(name: str, table: TableLaw, place: int) -> FirstOrder | None:
-    """Return a statistic, or a key that is a number."""
+    """Return a statistic, or a key that is a number, as a column to first order."""
     made = table.rows[place].get(name)
     if made is None:
         keys = [key.name for key in table.question.keys]
@@ -100,6 +100,7 @@ def _leaf(name: str, table: TableLaw, place: int) -> FirstOrder | None:
 
 
 def _sum_of(lines: Sequence[FirstOrder | None]) -> FirstOrder | None:
+    """Return the sum of columns to first order; None if there are none, or one is NULL."""
     total = FirstOrder(0.0, {})
     if not lines:
         return None

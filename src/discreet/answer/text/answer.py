@@ -52,6 +52,7 @@ def cell(
 
 
 def _written(value: object, sort: ValueType | None, *, key: bool = False) -> str:
+    """Write a value without its error; floats to six digits, keys to fifteen."""
     shown = plain(value, sort)
     if shown is None:
         return "NULL"

@@ -93,6 +93,7 @@ def plot(
 
 
 def _mark(answer: Answer, place: int, name: str, ends: Interval) -> _Mark:
+    """Return the mark of row number `place`: its keys, its value, and its interval."""
     values: dict[str, object] = {}
     for column, sort, shown in zip(answer.columns, answer.sorts, answer.rows[place], strict=True):
         values[column] = plain(shown, sort)
