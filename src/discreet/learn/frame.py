@@ -131,6 +131,7 @@ def _require_names(names: list[str], present: list[Any]) -> None:
 
 
 def _require_width(shape: tuple[int, ...], names: list[str], who: str) -> None:
+    """Refuse an array that has not two dimensions, or another number of columns than `names`."""
     # The texts contain the phrases that scikit-learn's own estimator checks look for.
     listed = ", ".join(names)
     if len(shape) != 2:

@@ -97,6 +97,7 @@ def recommend(n: int, features: int, classes: int | None, spend: Measure) -> Rec
 
 
 def _number(signal: float) -> Recommendation:
+    """Recommend a model for a number, by the signal-to-noise ratio of the rows."""
     if signal >= _NUMBER_SHAPES:
         return Recommendation(
             AdditiveRegressor, {"bins": 16}, signal, "rows enough for effects of any shape"

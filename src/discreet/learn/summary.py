@@ -66,6 +66,7 @@ def summary_of(model: Any) -> Summary:  # noqa: ANN401 an estimator of any kind
 
 
 def _title(model: Any) -> str:  # noqa: ANN401
+    """Return the line of facts: the model, its target, about how many rows, and the price."""
     facts = [type(model).__name__]
     if model.target is not None:
         facts.append(f"target {model.target}")
@@ -80,6 +81,7 @@ def _title(model: Any) -> str:  # noqa: ANN401
 
 
 def _coefficients(model: Any, title: str) -> Summary:  # noqa: ANN401
+    """Return the table of coefficients with intervals of 95 %."""
     classes = [str(one) for one in getattr(model, "classes_", ())]
     rows = []
     for place in range(model.fitted_["coefficients"].shape[1]):
@@ -108,6 +110,7 @@ def _centres(
     centres: Floats,
     classes: Sequence[str],
 ) -> Summary:
+    """Return the table of centres, one column for each."""
     heads = classes or [str(place + 1) for place in range(len(centres))]
     rows = []
     for name, values in zip(columns, centres.T, strict=True):

@@ -84,6 +84,7 @@ def read_cells(domain: Domain, values: RawCells) -> Cells:
 
 
 def _numbers(domain: Whole, values: RawCells) -> Steps:
+    """Read numbers as steps of a domain, clipped to its bounds."""
     # A warning that one cell causes would reveal something about it.
     with np.errstate(all="ignore"):
         # IEEE 754 division and rounding: the result of a cell depends on that cell alone.
@@ -110,6 +111,7 @@ def _objects(values: RawCells) -> list[Any]:
 
 
 def _float(value: object) -> float:
+    """Read a number as a double; NaN for anything else."""
     found = read_number(value)
     if found is None:
         return math.nan
@@ -121,6 +123,7 @@ def _float(value: object) -> float:
 
 
 def _time(domain: Day | Second, value: object) -> int | None:
+    """Read a time as days or seconds since 1970, clipped; None for anything else."""
     found = read_timestamp(value)
     if found is None:
         return None
@@ -132,6 +135,7 @@ def _time(domain: Day | Second, value: object) -> int | None:
 
 
 def _key(domain: Domain, value: object) -> Scalar:
+    """Read a value of a list as a boolean, text or whole number, by the domain."""
     plain = to_python(value)
     if is_null(plain):
         return None

@@ -113,6 +113,7 @@ def events_of(releases: Iterable[Release]) -> Event:
 
 
 def _release(part: Slice, scale: Fraction, neighbours: Neighbours) -> Release:
+    """Return the noise of one release at a scale s; the sensitivity and σ are rounded up."""
     # ⌈√Δ²⌉: the sensitivity is rounded up, so that the noise is never too small for it.
     sensitivity = 1
     if part.squared > 1:
