@@ -76,6 +76,7 @@ class Measured:
         return {part: math.sqrt(variance) for part, variance in found.items()}
 
     def _estimate(self, sizes: tuple[int, ...], least: int, most: int) -> ComponentEstimate:
+        """Estimate from the sets of `least` to `most` columns, whose tables have these sizes."""
         kept = [place for place, one in enumerate(self.sets) if least <= len(one) <= most]
         return component_estimate(
             sizes,

@@ -188,6 +188,7 @@ class SyntheticPlan:
         )
 
     def _pairs_text(self) -> str:
+        """Return how many pairs are not measured, and which columns have grouped cells, as text."""
         asked = len(self.request.pairs)
         measured = sum(len(part) == 2 for part in self.sets)
         text = (

@@ -93,6 +93,7 @@ class SyntheticQuality:
 
     @property
     def _title(self) -> str:
+        """The number of pairs that were measured, and the names of those that were not."""
         count = len(self.pairs)
         title = f"{count - len(self.not_measured)} of {count} pairs were measured"
         missing = self.not_measured[:_SHOWN_PAIRS]

@@ -254,6 +254,7 @@ def _set(one: object, names: list[str]) -> KeySet:
 
 
 def _refuse_large(attributes: Sequence[Attribute], sets: Sequence[KeySet]) -> None:
+    """Refuse tables with more cells in all than are released."""
     sizes = _sizes(attributes)
     cells = sum(cells_of(sizes, one) for one in sets)
     if cells > MAX_CELLS:

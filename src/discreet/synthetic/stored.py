@@ -62,6 +62,7 @@ def measured_from_json(data: Any) -> Measured:  # noqa: ANN401 any value of JSON
 
 
 def _column_to_json(attribute: Attribute) -> dict[str, object]:
+    """Return an attribute (a column and its cells) as plain values."""
     return {
         "name": attribute.name,
         "values": None if attribute.values is None else list(attribute.values),
@@ -73,6 +74,7 @@ def _column_to_json(attribute: Attribute) -> dict[str, object]:
 
 
 def _column_from_json(data: dict[str, Any]) -> Attribute:
+    """Read an attribute written by `_column_to_json`."""
     values = data["values"]
     edges = data["edges"]
     return Attribute(
