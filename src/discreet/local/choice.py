@@ -280,6 +280,7 @@ def _fill(
     taken: Candidate,
     people: int | None = None,
 ) -> None:
+    """Set the fields of a choice; `taken` is the member of the family."""
     indices = {name: index for index, name in enumerate(names or ())}
     fill(made, names=names, family=family, taken=taken, places=indices, people=people)
 

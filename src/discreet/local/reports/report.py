@@ -92,6 +92,7 @@ def pack(report: LocalReport) -> str:
 
 
 def _written(fields: Mapping[str, object], *, sort_keys: bool = False) -> str:
+    """Write fields as compact JSON; refuses other types than JSON's, and text that is no UTF-8."""
     try:
         text = json.dumps(
             fields, sort_keys=sort_keys, separators=(",", ":"), ensure_ascii=False, allow_nan=False
