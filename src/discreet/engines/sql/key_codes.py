@@ -88,7 +88,7 @@ class KeyCodes:
         return [(column.name, self._cell(column, scope)) for column in self.columns]
 
     def _cell(self, column: CodeColumn, scope: SqlScope) -> str:
-        """Write a row's code for a column: the stored value, or an expression, less `low` if given."""
+        """Write a row's code for a column: the stored value, or an expression less `low`."""
         if column.expression is None:
             raw = self.raw[column.stored]
             is_truth = isinstance(column.domain, Truth)
