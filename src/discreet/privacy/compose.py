@@ -28,7 +28,8 @@ def compose(events: Event | Iterable[Event], *, accuracy: Number = 1e-3) -> Curv
     `accuracy` is the relative gap that the numerical accountant aims at between its upper and its
     lower bound.
 
-    Guarantee: the price at every ε and δ is the least of all sound methods, rounded up.
+    Guarantee: the price at every ε and δ is never below the true one: it is the least upper bound
+        of all methods that price these events, rounded up.
 
     >>> import discreet as dp
     >>> from discreet.privacy import LaplaceNoise

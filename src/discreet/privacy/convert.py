@@ -152,6 +152,7 @@ def to_renyi(measure: Measure, orders: Iterable[Number]) -> RenyiDP:
 
 
 def _known(measure: Measure, converted: _Converted | None, to: str) -> _Converted:
+    """Return a restated promise; refuse None, which says that the measure implies none."""
     if converted is None:
         raise InvalidArgument(
             f"{measure!r} implies no {to} promise; compose the events themselves instead"

@@ -343,7 +343,9 @@ def _stepped(distance: Fraction) -> float:
 
 @lru_cache(maxsize=4096)
 def noise_reach(total: IntegerNoise, count: IntegerNoise, far: float, beta: float) -> Fraction:
-    """Bound |A − xB| for every |x| ≤ far with probability at least 1 − β, to 1 part in 10⁶.
+    """Bound |A − xB| for the noises A of a total and B of a count, and any x with |x| ≤ far.
+
+    For each such x it holds with probability at least 1 − β. It is found to 1 part in 10⁶.
 
     With U uniform on half a step of A either way, A + U is symmetric and unimodal, so |A + U − xB|
     only grows with |x| (Anderson 1955). U moves either side by half a step: one step more than at

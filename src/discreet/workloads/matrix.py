@@ -225,7 +225,10 @@ def _sums_strategy(line: RunningTotals, name: str, own: Integers, sums: Integers
 
 
 def _factors(workload: RunningTotals | Counts, solver: Floats) -> Floats:
-    """Return the variance of each sum asked at noise of variance 1: its sum of squared weights."""
+    """Return the variance of each sum asked at noise of variance 1: its sum of squared weights.
+
+    For all ranges, it is one number: the mean over them.
+    """
     if isinstance(workload, Counts):
         return np.asarray(((workload.matrix @ solver) ** 2).sum(axis=1))
     if workload.ranges:

@@ -129,9 +129,9 @@ def read_threshold_rule(delta: Number, max_groups: int) -> dict[str, Fraction | 
 
 
 def per_key_delta(delta: Fraction, max_groups: int) -> float:
-    """Return the δ of each of K keys that makes δ for at least one of them.
+    """Return the chance for each of K keys that makes δ the chance that any of them is shown.
 
-    It is 1 − (1 − δ)^(1/K), rounded down.
+    The noises are independent, so it is 1 − (1 − δ)^(1/K), rounded down.
 
     >>> from discreet.mechanisms.keys.counts import per_key_delta
     >>> from fractions import Fraction

@@ -147,7 +147,7 @@ def _laplace_law(ratio: float, steps: int) -> tuple[Array, Array]:
 
 
 def cumulant_function(events: Event | Iterable[Event], lam: float) -> float:
-    """Return K(λ) = ln E e^(λL) for λ > 0, rounded up.
+    """Return K(λ) = ln E e^(λL) of the privacy loss L for λ > 0, from Rényi prices rounded up.
 
     It is the log-moment of the moments accountant (Abadi et al. 2016).
 
