@@ -24,6 +24,8 @@ import os
 import secrets
 import tempfile
 from collections.abc import Iterable
+from decimal import Decimal
+from math import isfinite
 from pathlib import Path
 
 from ..errors import InvalidArgument
@@ -41,15 +43,24 @@ class Forgotten:
     hashes: frozenset[str] = frozenset()
 
     def hash_of(self, person: object) -> str:
-        """Return the keyed hash of an id, as text: 4711 and "4711" are one id."""
+        """Return the keyed hash of an id, as text: 4711, 4711.0 and "4711" are one id."""
+        if isinstance(person, float | Decimal) and isfinite(person) and person == int(person):
+            person = int(person)
         # Hashed twice, as HMAC does: a hash tells nothing about the hash of a longer id.
         inner = hashlib.sha256(f"{self.key}{person}".encode()).hexdigest()
         return hashlib.sha256(f"{self.key}{inner}".encode()).hexdigest()
 
-    def hash_sql(self, person: str) -> str:
-        """Write the keyed hash of a column as SQL of DuckDB. It holds the key: never show it."""
-        inner = f"sha256('{self.key}' || CAST({person} AS VARCHAR))"
-        return f"sha256('{self.key}' || {inner})"
+    def found_sql(self, person: str, stored: str, hashes: str) -> str:
+        """Write a condition of DuckDB that holds for the rows of forgotten people.
+
+        `person` is the column of the id, `stored` its type, `hashes` a query of hashes in brackets.
+        The condition holds the key: never show it.
+        """
+        conditions = []
+        for text in _texts_sql(person, stored):
+            inner = f"sha256('{self.key}' || {text})"
+            conditions.append(f"sha256('{self.key}' || {inner}) IN {hashes}")
+        return " OR ".join(conditions)
 
     def holds(self, person: object) -> bool:
         """Return whether an id was forgotten."""
@@ -110,6 +121,20 @@ def read_forgotten(path: str | os.PathLike[str], *, new: bool = False) -> Forgot
             f"{file} is no list of forgotten people; `discreet forget` makes one, and adds to it"
         )
     return Forgotten(key, frozenset(people))
+
+
+def _texts_sql(person: str, stored: str) -> list[str]:
+    """Write the texts by which an id may be on the list: as DuckDB shows it, and as an integer.
+
+    A column of whole numbers becomes DOUBLE where pandas reads one missing id, and DECIMAL in many
+    exports: 4711.0 and 4711.00 are found by the list's 4711.
+    """
+    shown = f"CAST({person} AS VARCHAR)"
+    if stored not in ("DOUBLE", "FLOAT") and not stored.startswith("DECIMAL"):
+        return [shown]
+    # Beyond 2^127 a number is no HUGEINT; DECIMAL has at most 38 digits.
+    whole = f"CAST(TRY_CAST({person} AS HUGEINT) AS VARCHAR)"
+    return [shown, f"CASE WHEN {person} = trunc({person}) THEN {whole} END"]
 
 
 def _is_hash(text: object) -> bool:

@@ -102,8 +102,9 @@ def keep_table(
     settled()
     if forgotten is not None and ids:
         # Before anything is counted: no report and no number of a person tells of these rows.
-        hashes = f"{forgotten.hash_sql(person)} IN (SELECT unnest(?))"
-        text = f"DELETE FROM {staged} WHERE {hashes}"  # noqa: S608 a key of hexadecimal digits
+        stored = _type(connection, person, staged)
+        found = forgotten.found_sql(person, stored, "(SELECT unnest($1))")
+        text = f"DELETE FROM {staged} WHERE {found}"  # noqa: S608 a key of hexadecimal digits
         connection.execute(text, [sorted(forgotten.hashes)])
     seen: tuple[int, ...] = ()
     if count:
