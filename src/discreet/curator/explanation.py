@@ -56,6 +56,7 @@ class Explanation:
         return Price(self.price, self.charged or self.price)
 
     def _cost(self) -> str:
+        """Say in one line what asking costs: nothing, a price that fits, or one that does not."""
         part = ""
         if self.part is not None:
             part = f" in part {self.part}"

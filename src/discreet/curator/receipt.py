@@ -169,6 +169,7 @@ class Receipt:
         return f"{self.shown_price()} of {decimal_text(self.promise)}"
 
     def _lines(self) -> list[tuple[str, str]]:
+        """Return the rows of the table that a receipt prints: name and text."""
         asker = self.who
         if self.why:
             asker = f"{self.who}, for {self.why}"

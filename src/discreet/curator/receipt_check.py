@@ -184,6 +184,7 @@ def _comparable(receipt: Receipt) -> dict[str, str]:
 
 
 def _text(receipt: object) -> str:
+    """Return the JSON text of a receipt that is given as a value, as text or as a path."""
     match receipt:
         case Receipt():
             return receipt.to_json()

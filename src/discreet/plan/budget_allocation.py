@@ -310,6 +310,7 @@ def _divide(
     steps: int,
     power: int,
 ) -> tuple[Fraction, ...]:
+    """Return the fractions of `divide` for these inputs; cached, since plans repeat them."""
     if all(statistic.fixed for statistic in statistics):
         return _proportional(statistics, weights, count)
     float_weights = [float(weight) for weight in weights]

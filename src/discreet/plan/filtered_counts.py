@@ -116,6 +116,7 @@ def _best(
     cells: Cells,
     shape: workloads.Counts,
 ) -> Plan | None:
+    """Plan the counts from these cells; None if no plan meets the errors or can be priced."""
     share = row_share(question.rows)
     weight = weight_of(1, share)
     presence = Term(Constant(True), weight, 0, weight)

@@ -261,6 +261,7 @@ class Plan:
     def _error_range(
         self, name: str, places: Sequence[int], model: NoiseModel, beta: float
     ) -> tuple[float, float]:
+        """Return the least and the greatest error of one statistic, as `error_ranges` says."""
         few, many = self.size_range(name)
         release = self.releases[places[0]]
         if model.quantile is not None and isinstance(release, PlaceRelease):

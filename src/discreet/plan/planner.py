@@ -172,6 +172,7 @@ class Planner:
         return parsed
 
     def _check_tree(self, asked: Question) -> CheckedQuestion:
+        """Check a question that was built in Python, which may be any tree of nodes."""
         try:
             # The fingerprint visits every node, so a malformed tree is noticed here.
             fingerprint(asked)

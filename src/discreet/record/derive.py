@@ -87,6 +87,7 @@ def _is_unstated(derived: Derived) -> bool:
 
 
 def _derived(deployment: Deployment, one: RegistryField) -> Derived:
+    """Return one field: as the steward states it, or not stated, or derived from the ledger."""
     stated = deployment.words.get(one.name)
     if one.source in STATED and stated is not None:
         source = (f"words.toml: {one.name}",)
@@ -160,6 +161,7 @@ def _model_details(deployment: Deployment) -> list[Sentence]:
 
 
 def _actors(deployment: Deployment) -> list[Sentence]:
+    """Say who holds the rows, who is protected, who reads the answers, and against whom."""
     curators = deployment.words.get("data_curators")
     # Said as missing rather than left out: somebody holds the rows in any case.
     who = ", ".join(curators or [NOT_STATED])
@@ -186,6 +188,7 @@ def _release_type(deployment: Deployment) -> tuple[Any, ...]:
 
 
 def _release_details(deployment: Deployment) -> list[Sentence]:
+    """Return the sentences on the number of charges and streams, and on the budget's renewal."""
     terms = deployment.proof.terms
     charges = deployment.proof.charges
     told = [Sentence(f"The ledger has {len(charges)} charges.", line_names(charges) or (ENDED,))]
@@ -225,6 +228,7 @@ def _access_type(deployment: Deployment) -> tuple[Any, ...]:
 
 
 def _access_details(deployment: Deployment) -> list[Sentence]:
+    """Return the sentences on allowances, collusion, and who sees whose questions."""
     access: Any = deployment.proof.end["access"]
     allowances = "No allowance limits a single person."
     if access["allowances"]:
@@ -246,6 +250,7 @@ def _access_details(deployment: Deployment) -> list[Sentence]:
 
 
 def _post_processing(deployment: Deployment) -> list[Sentence]:
+    """Say what was done to the shown tables after the noise."""
     told = []
     for table in deployment.tables:
         for step in table.steps:

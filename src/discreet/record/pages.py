@@ -149,6 +149,7 @@ def registry_entry(fields: Mapping[str, Derived], slug: str) -> str:
 
 
 def _yaml(name: str, value: object, indent: str) -> list[str]:
+    """Write a field of the registry as lines of YAML: numbers by name, a list, or text."""
     if isinstance(value, dict):
         lines = [f"{indent}{name}:"]
         for key, one in value.items():

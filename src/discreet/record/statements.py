@@ -94,6 +94,7 @@ def people_page(deployment: Deployment, language: str) -> list[tuple[str, list[S
 
 
 def _odds(deployment: Deployment, say: Any) -> list[Sentence]:  # noqa: ANN401 a function
+    """Return the sentences on an attacker's odds, or one that the promise hides nothing."""
     odds = odds_of(deployment.promise)
     # Of a hundred guesses none need be wrong then, and numbers would only flatter.
     if not odds.hides:
@@ -113,6 +114,7 @@ def _odds(deployment: Deployment, say: Any) -> list[Sentence]:  # noqa: ANN401 a
 
 
 def _units(deployment: Deployment, say: Any) -> list[Sentence]:  # noqa: ANN401 a function
+    """Return the sentences on who is protected, each once."""
     told = []
     # The steward's word says what a row or an id stands for.
     if "unit" in deployment.words:

@@ -122,6 +122,7 @@ def read_tables(
 def _question(
     body: Body, name: str, schemas: Sequence[Schema], answer: Answer | None, number: int
 ) -> Question:
+    """Return the question of a stored answer: as the release had it, or read again from its SQL."""
     if answer is not None:
         return answer.question
     question = None

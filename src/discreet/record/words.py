@@ -79,6 +79,7 @@ def _read_file(path: str | os.PathLike[str]) -> Mapping[str, Any]:
 
 
 def _read_text(name: str, value: object) -> str:
+    """Read one text of the steward: not empty, without control characters, of allowed values."""
     if not isinstance(value, str) or not value.strip():
         raise InvalidArgument(
             f"words: {name} is text, got {value!r}; leave it out if it is not known"

@@ -103,6 +103,7 @@ class PublishedDays(ABC):
         return f"<stream {self.name} from {self.plan.start}: {state}>"
 
     def _table(self, kind: str, sums: Sequence[tuple[int, int]]) -> StreamTable:
+        """Return the table of some sums, each a range of day numbers."""
         question = self.plan.question
         note = ""
         if question.tracked:

@@ -148,6 +148,7 @@ def _time_key(question: Question) -> tuple[Key, bool]:
 
 
 def _cells(keys: tuple[Key, ...]) -> tuple[Values, ...]:
+    """List all combinations of the public values of the keys."""
     lists = []
     for key in keys:
         if not key.values:
@@ -167,6 +168,7 @@ def _cells(keys: tuple[Key, ...]) -> tuple[Values, ...]:
 
 
 def _addend(question: Question) -> tuple[str, Addend]:
+    """Return the name of the one statistic, and what each row adds to it."""
     if len(question.statistics) != 1:
         raise refusal(
             "SELECT", "a stream publishes one count or sum", "open one stream for each of them"

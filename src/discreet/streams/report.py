@@ -119,6 +119,7 @@ class StreamReport(PublishedDays):
         self._ledger.note(self._lines, "stop", None, "{}", why=why)
 
     def _closer(self) -> Closer:
+        """Return the value that closes days; refuse a report without its key file."""
         if self._seal is None:
             raise InvalidArgument(
                 f"closing {self.name} needs its key file: seal=dp.Seal.load('{self.name}.key')"

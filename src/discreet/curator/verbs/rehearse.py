@@ -53,6 +53,7 @@ def make_up(
 
 
 def _rows(schema: Schema, rows: int, public_values: PublicValues | None) -> list[MadeUpRow]:
+    """Make up the rows of one table, with ids of people if persons are its unit."""
     # A seed of its own for each table, so that a rehearsal shows the same rows each time.
     random = Random(f"discreet rehearsal of {schema.name}")
     if schema.public:
@@ -71,6 +72,7 @@ def _rows(schema: Schema, rows: int, public_values: PublicValues | None) -> list
 
 
 def _cell(column: Column, random: Random) -> object:
+    """Make up one value of a column, or NULL."""
     if random.random() < NULL_RATE:
         return None
     match column:

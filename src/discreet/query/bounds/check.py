@@ -179,6 +179,7 @@ def _fits(value: Scalar, domain: Domain) -> bool:
 def _check_statistic(
     statistic: Statistic, rows: Relation, columns: dict[str, Domain], values: PublicValues | None
 ) -> None:
+    """Refuse a statistic whose arguments are not of the kind that it declares."""
     argument = statistic.declared.argument
     of_people = argument in (Argument.PEOPLE, Argument.CONDITION)
     if of_people and isinstance(unit_of(rows), Rows):

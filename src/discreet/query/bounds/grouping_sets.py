@@ -112,6 +112,7 @@ def _has_one_row(rows: Relation) -> bool:
 def _with_sums(
     question: Question, name_of_sum: Mapping[Statistic, str], computed: Mapping[str, Expression]
 ) -> Question:
+    """Return the question with these sums; post-processing computes the other columns from them."""
     finish = question.finish
     columns = [(name, _replace(shown, computed)) for name, shown in finish.columns]
     order = [(_replace(by, computed), descending) for by, descending in finish.order]
@@ -204,6 +205,7 @@ def _check_chosen(question: Question) -> None:
 
 
 def _check_size(question: Question, clause: str) -> None:
+    """Refuse keys with too many combinations, and wide sets with too many cells."""
     wide = is_wide(question)
     # Wide sets are counted table by table, so their finest cells do not matter.
     cells = largest_set(question) if wide else count_cells(question)
@@ -247,6 +249,7 @@ def _check_positions(one_set: tuple[int, ...], keys: int) -> None:
 
 
 def _check_running(question: Question) -> None:
+    """Refuse running totals that do not go along one key of increasing public numbers."""
     clause = "SUM(…) OVER"
     if len(question.keys) != 1 or question.sets is not None:
         raise refusal(clause, "running totals go along one key", "GROUP BY that key alone")

@@ -260,6 +260,7 @@ def _known_values(name: str, relation: Relation, search: _Search) -> KeyValues:
 
 
 def _column_values(name: str, relation: Relation, search: _Search) -> KeyValues:
+    """List the public values of a column of a relation; None if they are unknown or too many."""
     match relation:
         case Scan(schema=schema):
             return _declared_values(schema.columns[name], search.most)
@@ -338,6 +339,7 @@ def declares_null(expression: Expression, relation: Relation) -> bool:
 
 
 def _null_key(name: str, relation: Relation) -> bool:
+    """Return whether a column comes from a declared one that takes NULL as a key (`null_key`)."""
     match relation:
         case Scan(schema=schema):
             return schema.columns[name].null_key

@@ -194,6 +194,7 @@ def _values_of(
 
 
 def _overlap(question: Question, wide: int, narrow: int) -> Exception:
+    """Return the refusal of overlapping bins, with a width that would nest them."""
     wider = question.keys[wide]
     narrower = question.keys[narrow]
     wide_width = _width(wider.expression)

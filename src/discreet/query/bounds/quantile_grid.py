@@ -177,6 +177,7 @@ def quantile_grid_of(of: Expression, columns: dict[str, Domain], most: int) -> Q
 
 
 def _number_grid(of: Expression, domain: Whole, most: int) -> QuantileGrid:
+    """Return the cells of numbers, on both sides of the anchor."""
     low = domain.low
     high = domain.high
     step = domain.step

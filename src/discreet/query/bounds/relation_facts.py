@@ -129,6 +129,7 @@ def is_person(schema: Schema, name: str) -> bool:
 
 
 def _public_join_columns(join: JoinPublic) -> dict[str, Domain]:
+    """Return the columns of a join with a public table; refuse one that is private or unmatched."""
     table = join.table
     rows = columns_of(join.rows)
     if not table.public:

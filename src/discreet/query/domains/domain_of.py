@@ -75,6 +75,7 @@ def _is_null(expression: Expression) -> bool:
 
 
 def _constant(constant: Constant) -> Domain:
+    """Return the domain that holds one constant; refuse NULL, and text that no store can hold."""
     match constant.value:
         case None:
             raise UnsupportedQuery("a bare NULL has no domain; use it in COALESCE, CASE or IS NULL")
@@ -98,6 +99,7 @@ def _constant(constant: Constant) -> Domain:
 
 
 def _call(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
+    """Return the domain of a function from the domains of its arguments that are not NULL."""
     match function:
         case (
             Function.ADD | Function.SUBTRACT | Function.MULTIPLY | Function.DIVIDE | Function.MODULO
@@ -190,6 +192,7 @@ def _modulo(x: Whole, y: Whole) -> Whole:
 
 
 def _unary(function: Function, x: Whole) -> Whole:
+    """Return the domain of a function of one number."""
     match function:
         case Function.NEGATE:
             return arithmetic.negate(x)
@@ -271,6 +274,7 @@ def _require_order(domain: Domain) -> Whole | Day | Second:
 def _comparison(
     function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]
 ) -> Domain:
+    """Return the domain of a comparison, a truth; its operands are of one type and not NULL."""
     if len(domains) < max(2, len(arguments)):
         raise UnsupportedQuery(
             "a comparison with NULL is never true; use IS NULL, and leave NULL out of IN (…)"

@@ -197,6 +197,7 @@ def _affine(expression: Expression) -> Affine | None:
 
 
 def _affine_of_two(function: Function, x: Expression, y: Expression) -> Affine | None:
+    """Take an operation of two operands apart as a·x + b; None if neither is a constant."""
     left = _number(x)
     right = _number(y)
     match function, left, right:

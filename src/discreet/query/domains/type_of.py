@@ -138,6 +138,7 @@ def _constant(constant: Constant) -> ValueType | None:
 
 
 def _call(function: Function, given: ArgumentTypes) -> ValueType | None:
+    """Return the type of a function's result; refuse arguments of other types than it takes."""
     if function in _SIGNATURES:
         return _by_signature(function, given)
     if function in _PARTS:

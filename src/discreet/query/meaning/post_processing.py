@@ -371,6 +371,7 @@ def _case(arguments: Sequence[Expression], row: NoisyRow, types: Types) -> Value
 
 
 def _apply(function: Function, values: Sequence[Value]) -> Value:
+    """Apply a function to values of one row, with SQL's rules for NULL."""
     match function:
         case Function.IS_NULL:
             return values[0] is None

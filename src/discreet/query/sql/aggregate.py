@@ -80,6 +80,7 @@ def statistic_of(node: exp.Expr, scope: Scope) -> Statistic:
 
 
 def _unfiltered(node: exp.Expr, scope: Scope, condition: Condition) -> Statistic:
+    """Read an aggregate without its FILTER, whose condition is given."""
     if isinstance(node, exp.WithinGroup):
         return _within_group(node, scope, condition)
     node = standard_aggregate(node)
@@ -139,6 +140,7 @@ def _count(node: exp.Count, scope: Scope, condition: Condition) -> Statistic:
 
 
 def _count_distinct(node: exp.Distinct, scope: Scope, condition: Condition) -> Statistic:
+    """Read COUNT(DISTINCT x): people if x is their id, else the public values that occur."""
     only(node, "expressions")
     if len(node.expressions) != 1:
         raise refusal(

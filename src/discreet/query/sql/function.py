@@ -119,6 +119,7 @@ def _modulo(node: exp.Mod, names: Names) -> Expression:
 
 
 def _round(node: exp.Round, names: Names) -> Expression:
+    """Read ROUND(x) and ROUND(x, places), half up; places are a constant from −9 to 9."""
     only(node, "this", "decimals")
     x = read(node.this, names)
     decimals = node.args.get("decimals")

@@ -217,6 +217,7 @@ def _all_known(node: exp.Expr, scope: Scope) -> bool:
 
 
 def _key(node: exp.Column, rows: Names, keys: Mapping[Expression, Field]) -> Expression:
+    """Return the key that a column is; refuse a column that is none."""
     only(node, "this", "table", "db", "catalog")
     if not isinstance(node.this, exp.Identifier):
         refuse_node(node.this)

@@ -120,6 +120,7 @@ def _size(rows: Relation) -> int:
 
 
 def _select(node: exp.Select, tables: Catalogue) -> RowView:
+    """Read a SELECT of rows or, if it groups by the person, of one row for each person."""
     # Without LIMIT the order of a sub-query's rows means nothing, so it is left out.
     only(node, "expressions", "from_", "joins", "where", "group", "having", "with_", "order")
     scope = read_where(node, read_from(node, tables), tables)
@@ -196,6 +197,7 @@ def _all_columns(scope: Scope) -> list[Item]:
 
 
 def _union(node: exp.Union, tables: Catalogue) -> RowView:
+    """Read UNION ALL of sub-queries with the same columns, which the first one names."""
     only(node, "this", "expression", "distinct", "with_")
     if node.args.get("distinct"):
         raise refusal(
@@ -332,6 +334,7 @@ def _relabelled(view: RowView, columns: Sequence[str]) -> RowView:
 
 
 def _subquery(node: exp.Subquery, alias: str | None, tables: Catalogue) -> SharedTable:
+    """Read a sub-query in FROM, or tables and joins in brackets."""
     inner = node.this
     if isinstance(inner, exp.Table) or (isinstance(inner, exp.Subquery) and alias is None):
         # (a JOIN b ON …) JOIN c: the first joins are attached to a itself.
@@ -362,6 +365,7 @@ def _under_alias(source: SharedTable, alias: str) -> SharedTable:
 
 
 def _table(node: exp.Table, alias: str | None, tables: Catalogue) -> SharedTable:
+    """Read a table by its name: a view of WITH first, else a declared private or public table."""
     if not isinstance(node.this, exp.Identifier):
         raise refusal(clause_of(node.this), "rows come from declared tables", _there_is(tables))
     only(node, "this", "alias", "db", "catalog")

@@ -199,6 +199,7 @@ def _sum(function: Function, node: exp.Expr, names: Names) -> Expression:
 
 
 def _sum_of_values(function: Function, node: exp.Expr, names: Names) -> Expression:
+    """Add or subtract numbers, or dates: whole days to a date, or a date from a date."""
     left = read(node.this, names)
     right = read(node.expression, names)
     types = (type_of(left, names.types), type_of(right, names.types))

@@ -164,6 +164,7 @@ def _lag(
     order: tuple[tuple[Expression, bool], ...],
     keys: tuple[Expression, ...],
 ) -> Expression:
+    """Read LAG and LEAD, which is LAG by a negative number of rows; they need one order."""
     only(node, "this", "partition_by", "order", "over")
     function = node.this
     only(function, "this", "offset")

@@ -98,6 +98,7 @@ def expression_text(expression: Expression, names: Mapping[str, str]) -> str:
 
 
 def _infix(call: Call, names: Mapping[str, str]) -> str:
+    """Write an operator between its operands, with the brackets needed to read it back."""
     function = call.function
     if function in (Function.AND, Function.OR):
         conditions = leaves(function, call)
@@ -133,6 +134,7 @@ def _operand(expression: Expression, names: Mapping[str, str]) -> str:
 
 
 def _call(function: Function, texts: list[str], arguments: tuple[Expression, ...]) -> str:
+    """Write a function whose arguments are written already; infix operators come from `_infix`."""
     match function:
         case Function.NOT if _is_null_test(arguments[0]):
             return f"{texts[0].removesuffix('NULL')}NOT NULL"
@@ -217,6 +219,7 @@ def _bracket(text: str, expression: Expression) -> str:
 
 
 def _constant(constant: Constant) -> str:
+    """Write a constant as a literal of SQL."""
     match constant.value:
         case None:
             return "NULL"

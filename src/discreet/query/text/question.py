@@ -397,6 +397,7 @@ def _with_prefix(shown: Naming, alias: str) -> Naming:
 
 
 def _join_public(join: JoinPublic, aliases: Iterator[str]) -> Naming:
+    """Write a join with a public table."""
     left = _item(join.rows, aliases, alone=False)
     alias = next(aliases)
     tests = []
@@ -414,6 +415,7 @@ def _join_public(join: JoinPublic, aliases: Iterator[str]) -> Naming:
 
 
 def _join_people(join: JoinPeople, aliases: Iterator[str]) -> Naming:
+    """Write a join of private tables on the person, and on further columns."""
     left = _item(join.left, aliases, alone=False)
     if isinstance(join.right, JoinPublic | JoinPeople):
         # A join on the right side needs brackets, which only a sub-query has here.
