@@ -40,6 +40,12 @@ def test_printing(measure, shown, spoken):
     assert (repr(measure), str(measure)) == (shown, spoken)
 
 
+def test_a_long_order_is_shown_rounded_down_and_its_amount_up():
+    """A bound holds at all smaller orders, but not at greater ones."""
+    promise = RenyiDP({Fraction(4_000_001, 3_000_000): Fraction(1_000_001, 3_000_000)})
+    assert str(promise) == "ε(α) = 0.333334 at 1.33333"
+
+
 def test_mu_is_rounded_up():
     assert Fraction(GaussianDP.of_square(2).mu) ** 2 >= 2
     assert GaussianDP.of_square(4).mu == 2.0

@@ -110,12 +110,12 @@ def shown(value: float | Fraction, digits: int = 4, *, upward: bool = True) -> s
     return f"{decimal:e}" if is_below_floats else f"{nearest:.{digits}g}"
 
 
-def brief_text(amount: Fraction) -> str:
-    """Print an amount exactly in at most 12 characters, else in six digits, rounded up."""
+def brief_text(amount: Fraction, *, upward: bool = True) -> str:
+    """Print an amount exactly in at most 12 characters, else in six digits, rounded up or down."""
     exact = exact_text(amount)
     if len(exact) <= 12:
         return exact
-    return shown(amount, 6)
+    return shown(amount, 6, upward=upward)
 
 
 def at_least(exact: Fraction) -> float:

@@ -341,7 +341,11 @@ class RenyiDP(_Promise):
         return "RenyiDP({" + ", ".join(pairs) + "})"
 
     def __str__(self) -> str:
-        pairs = [f"{brief_text(amount)} at {brief_text(alpha)}" for alpha, amount in self.orders]
+        pairs = []
+        for alpha, amount in self.orders:
+            # A bound at an order holds at all smaller ones, so an order is never shown as greater.
+            order = brief_text(alpha, upward=False)
+            pairs.append(f"{brief_text(amount)} at {order}")
         return "ε(α) = " + ", ".join(pairs)
 
     def __add__(self, other: RenyiDP) -> RenyiDP:
