@@ -32,7 +32,7 @@ def test_amounts_are_exact():
         (ZCDP(0.5), "ZCDP(0.5)", "ρ = 0.5"),
         (GaussianDP(2), "GaussianDP(2)", "μ = 2"),
         (GaussianDP(0.6), "GaussianDP(0.6)", "μ = 0.6"),
-        (GaussianDP.of_square(2), "GaussianDP.of_square(2)", "μ = 1.41421"),
+        (GaussianDP.of_square(2), "GaussianDP.of_square(2)", "μ = 1.41422"),
         (RenyiDP({8: 4, 2: 1}), "RenyiDP({2: 1, 8: 4})", "ε(α) = 1 at 2, 4 at 8"),
     ],
 )

@@ -285,7 +285,11 @@ class GaussianDP(_Promise):
         return f"GaussianDP.of_square({exact_text(self.squared)})"
 
     def __str__(self) -> str:
-        return f"μ = {self.mu:.6g}"
+        nearest = f"{self.mu:.6g}"
+        if math.isinf(self.mu) or Fraction(nearest) ** 2 >= self.squared:
+            return f"μ = {nearest}"
+        # A promise is never displayed as less than it is.
+        return f"μ = {shown(self.mu, 6)}"
 
     def __add__(self, other: GaussianDP) -> GaussianDP:
         if not isinstance(other, GaussianDP):
@@ -384,11 +388,6 @@ def decimal_text(measure: Measure) -> str:
         return f"(ε, δ) = ({_decimal(measure.epsilon)}, {_decimal(measure.delta)})"
     if isinstance(measure, ZCDP):
         return f"ρ = {_decimal(measure.rho)}"
-    if isinstance(measure, GaussianDP):
-        nearest = f"{measure.mu:.6g}"
-        if math.isinf(measure.mu) or Fraction(nearest) ** 2 >= measure.squared:
-            return f"μ = {nearest}"
-        return f"μ = {shown(measure.mu, 6)}"
     return str(measure)
 
 
