@@ -8,9 +8,9 @@ order and post-processing. A key has a prefix, the number of the meaning and two
 
     2:m2:<fingerprint of the measured part>:<hash of measured parts by question, and of terms>
 
-Several questions of one release have one hash of all fingerprints in the first place. Tables that
-are measured to make counts by subtraction (`curator.contrast`) have the hash of a family of
-questions there, so that one search finds all of a family.
+Several questions of one release have one hash of all their fingerprints as the first digest. Tables
+from which counts under a condition are made (`curator.contrast`) have there the hash of a family of
+questions, so that one search finds all tables of a family.
 
 A fingerprint covers the tables with their versions and neighbours. The plan is not in the key, so
 a better planner finds the answers that an older one paid for (idempotent asking). Questions that

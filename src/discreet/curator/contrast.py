@@ -23,8 +23,9 @@ event, and its noise is drawn afresh. Which question that is depends on answers 
 been given. Filters allow that: they are sound for questions that are chosen by what was released
 (adaptive composition).
 
-A contrast needs one count by public keys that the condition does not read, so no cell of a total
-was picked by its noise. It needs Gaussian noise: sums of geometric noise gain little.
+A contrast needs a table whose unit is a row, and one count by public keys that the condition does
+not read, so no cell of a total was picked by its noise. It needs Gaussian noise: sums of geometric
+noise gain little.
 
 The same question has the same answer for ever: of several ways the one that was complete first is
 taken.

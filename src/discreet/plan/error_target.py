@@ -13,10 +13,10 @@
 errorᵢ ≤ tᵢ is a convex problem. Its optimum is s_r^(p+1) ∝ Σᵢ λᵢA_ir with multipliers λᵢ ≥ 0. They
 are found by raising λᵢ where an error is missed and lowering it where the error is more than met.
 
-Then qᵢ is corrected by the true prediction, and all is repeated until every error is met, and at
-most by a factor of 1 + 1e-4 more than needed or with scales that no longer move. Where 12 rounds
-do not suffice, all scales are multiplied by the largest common factor with which every error is
-met. So every error is met, by the same prediction that the plan shows.
+Then qᵢ is corrected by the true prediction, and all is repeated. The rounds end when every
+predicted error is at most the asked one, and either at most a factor 1 + 1e-4 below it or no scale
+moves any more. After 12 rounds all scales are multiplied by the largest common factor with which
+every error is met. So every error is met, by the same prediction that the plan shows.
 """
 
 from __future__ import annotations

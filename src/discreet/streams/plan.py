@@ -2,14 +2,15 @@
 
     spend              strategies compared                        noise
     ZCDP, GaussianDP   noise on each day, square root of the      discrete Gaussian, drawn when a
-                       matrix of running totals, and one more:    day closes
-                       the optimum if a unit counts on one day,
-                       else a fitted Toeplitz matrix
+                       matrix of running totals, and the          day closes
+                       optimum or a fitted Toeplitz matrix
     ApproxDP           as above, for the largest μ under (ε, δ)   as above
     PureDP             p-Identity alone                           geometric, drawn at the opening
 
-The plan of least weighted mean variance is taken. Long streams do without the optimum and the
-fitted matrix. Everything here follows from public facts: no data is read, nothing is spent.
+The plan of least weighted mean variance is taken. The optimum is computed if a unit counts on one
+day, up to 512 days, or 4,096 if only running totals are weighted. Other streams of up to 4,096 days
+compare the fitted matrix, longer ones neither. Everything follows from public facts: no data is
+read, nothing is spent.
 """
 
 from __future__ import annotations

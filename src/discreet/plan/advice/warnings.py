@@ -12,8 +12,8 @@
     a cap on a person's rows (truncation)         rows beyond the cap are in no number
     rows without a listed key, under such a cap   they count towards the cap, and are in no cell
 
-A warning offers what would work better: coarser keys, a larger spend (at most 100 times as much),
-another statistic, or a tighter condition.
+Most warnings offer what would work better: coarser keys, a larger spend (at most 100 times as
+much), another statistic, or tighter caps.
 """
 
 from __future__ import annotations
