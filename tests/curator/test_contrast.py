@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import threading
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 import discreet as dp
-from discreet.answer.measured_table import half_sum
+from discreet.answer.measured_table import find_half_sum, half_sum
 from discreet.errors import InvalidArgument
 from discreet.ledger import failpoints
 
@@ -101,6 +102,28 @@ class TestAContrast:
         low, high = answer.interval(0.95)[0]["n"]
         assert (high - low) / 2 <= 50
 
+    @pytest.mark.parametrize("terms", [
+        {"error": {"n": 50}}, {"error": {"shown": 50}}, {"spend": SPEND, "weights": {"n": 3}},
+    ])  # fmt: skip
+    def test_is_found_whatever_the_statistic_is_called(self, terms):
+        """Terms by name say what terms for all say: the total, both sides and the contrast are found."""
+        plain = {"error": 50} if "error" in terms else {"spend": SPEND}
+        young = YOUNG.replace("AS n", "AS shown") if "shown" in str(terms) else YOUNG
+        seen = []
+        for known in (TOTAL, RICH):
+            for own in (terms, plain):
+                asked = curator()
+                asked.sql(known, **plain)
+                before = asked.spent().rho
+                told = asked.explain(young, **own)
+                asked.sql(young, **own)
+                seen.append((told.sources, told.price, asked.spent().rho - before))
+                assert told.sources == (2,) and asked.explain(young, **plain).stored
+            assert seen[-2] == seen[-1]
+        alone = curator()
+        alone.sql(young, **terms)
+        assert alone.explain("SELECT COUNT(*) AS n FROM shops", **plain).price == alone.spent()
+
     def test_is_free_again_and_stays_the_same_for_ever(self):
         """In other words too, after the siblings were bought, and after better totals."""
         asked = curator()
@@ -189,6 +212,7 @@ class TestAContrast:
         for other in (None, {**table, **fewer}, {**table, "estimates": two}, moved):
             with pytest.raises(InvalidArgument):
                 half_sum(table, other)
+            assert find_half_sum(table, other) is None
 
 
 class TestWhatHasNoContrast:
@@ -245,6 +269,31 @@ class TestWhatHasNoContrast:
         asked.sql(TOTAL, spend=dp.ZCDP("1/100000"))
         assert price(asked, YOUNG) == 1
         assert price(asked, RICH) < 3 / 5
+
+    def test_both_sides_with_too_many_cells(self):
+        """Both sides of 60,000 counts are more than one table has, so one side is measured."""
+        many = dp.Schema("shops", dp.Rows(), {**COLUMNS, "shop": dp.Integer(1, 300)})
+        rows = [{**row, "shop": 1 + n % 300} for n, row in enumerate(ROWS)]
+        store = dp.Memory({"shops": rows})
+        asked = dp.Curator(store, [many], dp.open_ledger(":memory:", dp.ZCDP(99)), who="ana")
+        keys = "shop, region, FLOOR(wage / 10)"
+        sql = f"SELECT {keys}, COUNT(*) AS n FROM shops WHERE age < 18 GROUP BY {keys}"
+        told = asked.explain(sql, spend=SPEND)
+        assert not told.sources and "CASE" not in str(told.texts)
+
+    def test_noise_that_a_contrast_could_not_draw(self):
+        """Noise of a count that lies just below the largest that can be drawn: it is bought as asked."""
+        asked = curator()
+        for spend in (dp.ZCDP(Fraction(1, 2**98)), dp.ZCDP(Fraction(1, 2**100))):
+            asked.sql(TOTAL, spend=spend)
+            assert not asked.explain(YOUNG, spend=spend).sources
+            asked.sql(YOUNG, spend=spend)
+
+    def test_a_total_without_rows(self):
+        """LIMIT 0 is answered without a table, so there is no total of the same keys."""
+        asked = curator()
+        asked.sql(f"{BY_REGION} LIMIT 0", spend=SPEND)
+        assert not asked.explain(OLD, spend=SPEND).sources
 
     def test_siblings_are_switched_off_by_themselves(self):
         asked = curator(siblings=False)

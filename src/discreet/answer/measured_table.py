@@ -186,6 +186,14 @@ def _parts_of(estimate: object, statistic: str) -> list[Json]:
 
     Refuses: with InvalidArgument numbers that were moved, and all that is no sum of totals.
     """
+    parts = _sum_parts(estimate, statistic)
+    if parts is None:
+        raise InvalidArgument("only released counts and sums that were not moved add up")
+    return parts
+
+
+def _sum_parts(estimate: object, statistic: str) -> list[Json] | None:
+    """Return the noisy totals of a released count or sum; None of a moved number and of no sum."""
     match estimate:
         case {"estimate": TotalEstimate.stored.name, "low": None, "high": None, "total": total}:
             return [{"total": total, "weight": "1", "name": statistic, "whole": False}]
@@ -201,23 +209,35 @@ def _parts_of(estimate: object, statistic: str) -> list[Json]:
             for total, weight, name in zip(totals, weights, names, strict=True):
                 parts.append({"total": total, "weight": weight, "name": name, "whole": whole})
             return parts
-    raise InvalidArgument("only released counts and sums that were not moved add up")
+    return None
 
 
 def half_sum(total: object, signed: object) -> Json:
     """Return the written table of half the sum of two written tables of one statistic, key by key.
 
-    `total` has the count t of all rows. `signed` has u: the count of rows that meet a condition
-    minus that of the others. So (t + u)/2 counts the rows that meet it.
+    Refuses: with InvalidArgument two tables of which `find_half_sum` finds none.
+    """
+    found = find_half_sum(total, signed)
+    if found is None:
+        raise InvalidArgument(
+            "half a sum is of two tables of one statistic that was not moved, with the same keys"
+        )
+    return found
 
-    Refuses: with InvalidArgument tables of other keys, of several statistics, and of moved numbers.
+
+def find_half_sum(total: object, signed: object) -> Json | None:
+    """Return the written table of half the sum of two written tables of one statistic, key by key.
+
+    `total` has the count t of all rows. `signed` has u: the count of rows that meet a condition
+    minus that of the others. So (t + u)/2 counts the rows that meet it. None of tables of other
+    keys, of several statistics, and of moved numbers.
 
     Law: tests/curator/test_contrast.py::TestAContrast
     """
     if not isinstance(total, dict) or not isinstance(signed, dict):
-        raise InvalidArgument("half a sum is of two tables")
+        return None
     if [_text_of(key) for key in total["keys"]] != [_text_of(key) for key in signed["keys"]]:
-        raise InvalidArgument("half a sum is of two tables with the same keys")
+        return None
     # Each mechanism once, in the order in which it is named: so is a table written that was read.
     mechanisms: dict[str, Json] = {}
     places: dict[str, int] = {}
@@ -226,9 +246,12 @@ def half_sum(total: object, signed: object) -> Json:
         parts = []
         for source, table, row in zip(("total", "signed"), (total, signed), pair, strict=True):
             if len(row) != 1:
-                raise InvalidArgument("half a sum is of two tables of one statistic")
+                return None
             [(name, estimate)] = row.items()
-            for part in _parts_of(estimate, name):
+            known = _sum_parts(estimate, name)
+            if known is None:
+                return None
+            for part in known:
                 noisy: list[Any] = part["total"]  # type: ignore[assignment]
                 mechanism = table["mechanisms"][noisy[2]]
                 written = canonical_json(mechanism)

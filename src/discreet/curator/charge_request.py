@@ -1,8 +1,10 @@
-"""Charge requests: choose plans that fit the budget, and make the order that charges for them.
+"""Charge requests: choose plans that fit the budget, order their charge, and run what is paid.
+
+    request ─► plans ─► order ─► charge ─► run ─► stored answer         `pay` has the effects, in this order
 
 An order (`ledger.charge_order`) holds who asks and why, the event, the key of the answer, the part
-of the data, and the rule by which an answer of release 0.1.0 is taken instead. Nothing is charged
-here, and everything follows from the ledger, the question and its terms.
+of the data, and the rule by which an answer of release 0.1.0 is taken instead. All that comes before
+the charge follows from the ledger, the question and its terms.
 
 A plan is made under the ledger's filter as it was when the ledger was opened, so that it does not
 change from day to day. One case is planned again, under the filter as it stands: an (ε, δ) spend
@@ -25,28 +27,36 @@ The spend itself was not stored, nor were weights and sizes. So a question with 
 weights gets an old answer only if the noise is the very same. A question without weights may get
 an answer for the same spend that was divided by weights then. Its intervals say how exact it is.
 
-Law: tests/ledger/test_0_1_0.py, tests/curator/test_former_answers.py
+Guarantee: the facts that are stored beside the answer, and the store's queries, do not depend on
+the data. They are worked out before the charge, so what they refuse costs nothing.
+Law: tests/curator/test_curator.py, tests/ledger/test_0_1_0.py, tests/curator/test_former_answers.py
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import TypedDict
 
-from ..answer.body import read_body
+from ..answer.answer import Answer
+from ..answer.ask import run_plans, store_texts
+from ..answer.body import Body, made_by, read_body, write_body
+from ..answer.measured_table import measured_tables
+from ..data.columns.keys import KeyValue
 from ..errors import BudgetExceeded
-from ..frozen import frozen
+from ..frozen import field, frozen
 from ..ledger import Entry, Ledger
 from ..ledger.charge_order import ChargeOrder, Fits
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
 from ..privacy.events import Promise
-from ..privacy.events.json import measure_to_json, read_amount, to_json
+from ..privacy.events.json import Json, measure_to_json, read_amount, to_json
 from ..privacy.measures import ApproxDP, Measure, PureDP, RenyiDP
 from ..privacy.shown_price import Price
 from . import answer_key
 from .answer_key import (
+    MEANING,
     AnswerKey,
     Questions,
     event_of,
@@ -57,6 +67,30 @@ from .answer_key import (
 )
 from .charged_part import charged_part, require_kept
 from .context import CuratorContext
+from .pay import Locks, Paid, Work, pay
+from .stored_answer import facts_of
+
+
+@frozen
+class PaidMeasurement:
+    """What is measured for a request: its key, its plans, and which part of it was asked for.
+
+    `slice` says that part: the values of pinned columns by the titles of the measured keys, as
+    JSON. It is empty if all that is measured was asked for.
+    """
+
+    key: AnswerKey
+    plans: Mapping[str, Plan] = field(hash=False)
+    slice: Json = field(default_factory=dict, hash=False)
+    split: str = ""
+    """Title of the key that says whether the condition holds, where both sides are measured."""
+
+    def titles(self) -> tuple[str, ...]:
+        """Return the titles of the measured keys; none if several questions are measured."""
+        if list(self.key.measured) != [""]:
+            return ()
+        part = self.key.measured[""]
+        return tuple(part.titles()[: len(part.places)])
 
 
 @frozen
@@ -92,8 +126,10 @@ def order_of(
     terms = request.terms
     questions = questions_of(plans)
     event = event_of(plans)
-    require_kept(questions)
-    part = charged_part(questions, ledger.terms)
+    # Most tables keep their rows, and most ledgers count in all the data: nothing is looked for there.
+    if any(schema.keeps is not None for schema in context.schemas.values()):
+        require_kept(questions)
+    part = _part_of(questions, ledger)
     price = ledger.price(event, part=part)
     shown = ledger.shown_price(event, terms.spend, part=part)
     if isinstance(event, Promise) and event.measure == PureDP(0):
@@ -127,6 +163,13 @@ def order_of(
         price=shown,
     )
     return Priced(order, price, shown)
+
+
+def _part_of(questions: Questions, ledger: Ledger) -> KeyValue | None:
+    """Return the part or the blocks that questions are charged to; None if it is all the data."""
+    if not ledger.terms.divided:
+        return None
+    return charged_part(questions, ledger.terms)
 
 
 def require_answer(ledger: Ledger, priced: Priced) -> None:
@@ -170,7 +213,7 @@ def plan_to_fit(context: CuratorContext, request: CheckedRequest, who: str) -> d
     # Only an (ε, δ) filter that also adds up ε admits Gaussian noise where Laplace noise no longer fits.
     if not isinstance(spend, ApproxDP) or not opened.adds:
         return plans
-    part = charged_part(request.questions, ledger.terms)
+    part = _part_of(request.questions, ledger)
     left = ledger.left(who, part)
     if ledger.admits(event_of(plans), who=who, part=part):
         return plans
@@ -180,6 +223,86 @@ def plan_to_fit(context: CuratorContext, request: CheckedRequest, who: str) -> d
     if ledger.admits(event_of(plans_now), who=who, part=part):
         return plans_now
     return plans
+
+
+class PaidBy(TypedDict):
+    """Who pays for a request, and why; `locks` let threads that ask the same wait for one answer."""
+
+    who: str
+    why: str
+    locks: Locks
+
+
+def pay_request(
+    context: CuratorContext,
+    request: CheckedRequest,
+    key: AnswerKey,
+    plans: Mapping[str, Plan],
+    measured: PaidMeasurement,
+    *,
+    who: str,
+    why: str,
+    locks: Locks,
+    told: Questions | None = None,
+) -> tuple[Paid, Mapping[str, Answer]]:
+    """Charge for a request, run `measured` and store its answers, or return the stored ones.
+
+    `key` and `plans` are those of the request's questions, which are priced. `measured` has the
+    same price and may have more cells. `told` are the questions that the history shows, if the
+    plans are of others.
+
+    The second result has the answers of this run, by name, if they are those that the ledger
+    stored; else it is empty, and the stored text has to be read. With `reuse="only"` nothing is
+    charged.
+
+    Refuses: what the ledger, the engine and `require_answer` refuse, before the charge.
+    """
+    terms = request.terms
+    priced = order_of(plans, request, key, context, measured.key, who=who, why=why, told=told)
+    if terms.reuse == "only":
+        require_answer(context.ledger, priced)
+    # Before the charge: they do not depend on the data, and nothing may fail after it.
+    facts = facts_of(measured.plans, measured.key)
+    # Answers made here, by their stored text: if that text is the one that is released, they need
+    # not be read back from it.
+    made_here: dict[str, dict[str, Answer]] = {}
+
+    def check() -> None:
+        for plan in measured.plans.values():
+            store_texts(plan, context.engine)
+
+    def run() -> str:
+        answers = run_plans(
+            measured.plans,
+            context.engine,
+            level=terms.level,
+            nonnegative=terms.nonnegative,
+            whole=terms.whole,
+            bits=context.bits,
+        )
+        written = measured_tables(answers, measured.key.measured)
+        body = Body(
+            priced.price,
+            written,
+            facts,
+            MEANING,
+            priced.shown,
+            measured=True,
+            titles=measured.titles(),
+            split=measured.split,
+            made=made_by(context.engine, answers, measured.key.measured),
+        )
+        text = write_body(body)
+        # Selected keys are put in the order of their names when they are read, and of a wide
+        # measurement a part is read.
+        if measured.plans is plans and all(one.selection is None for one in plans.values()):
+            made_here[text] = answers
+        return text
+
+    work = Work(run, check, context.pause)
+    paid = pay(context.ledger, priced.order, work, locks)
+    # Another process may have stored first: then the text is not ours and has to be read.
+    return paid, made_here.get(paid.body, {})
 
 
 _NEAR = Fraction(1, 10**9)

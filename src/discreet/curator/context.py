@@ -18,6 +18,7 @@ from ..ledger import Ledger
 from ..noise import Bits, CheckedBits
 from ..plan.planner import Planner, RecentQuestions
 from ..privacy.measures import Neighbours
+from .pay import Paid, find_paid
 
 if TYPE_CHECKING:
     from ..streams.seal import Seal
@@ -92,6 +93,11 @@ class CuratorContext:
             return self.planner
         recent = self.recent.setdefault(who, RecentQuestions())
         return replace(self.planner, recent=recent)
+
+    def find_paid(self, who: str, key: str) -> Paid | None:
+        """Return the stored answer of a key that an asker has paid for; anybody's if questions are shared."""
+        apart = not self.share_questions
+        return find_paid(self.ledger, who, key, apart=apart, pause=self.pause)
 
     @property
     def bits(self) -> Bits | None:

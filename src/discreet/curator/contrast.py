@@ -39,16 +39,16 @@ Law: tests/curator/test_contrast.py
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from ..answer.body import Body, read_body
-from ..answer.measured_table import half_sum
+from ..answer.measured_table import find_half_sum
 from ..answer.stored import estimates_from_json, mechanism_to_json
 from ..arithmetic.canonical import hash_json
-from ..errors import DiscreetError, InvalidArgument
 from ..frozen import frozen, replace
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
+from ..noise.geometric import MAX_SCALE
 from ..plan.asked.terms import Terms, read_errors
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
@@ -57,22 +57,25 @@ from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure
 from ..query.algebra.tree import Question
 from ..query.bounds.check import CheckedQuestion
 from ..query.bounds.contrast import Contrast, contrast_of
+from ..query.bounds.grouping_sets import MAX_FINEST_CELLS
+from ..query.bounds.nested import count_cells
 from ..query.text.measured_part import measured_print
 from ..statistics.laws.linear_combination import total_reach, weighted_noises
 from ..statistics.releases.total import JointTotal, noises_of
 from .answer_key import AnswerKey, key_of, key_start, measured_names
-from .charge_request import plan_to_fit
+from .charge_request import PaidMeasurement, plan_to_fit
 from .context import CuratorContext
-from .pay import Paid, find_paid
+from .pay import Paid
 from .stored_answer import TotalSource, is_moved, part_of_table, table_of_total
-from .summed_cells import SummedCells, find_sums
-from .wide_measurement import PaidMeasurement, measurement_of, same_event
+from .wide_measurement import same_event
 
 PARTS = 48
 """A signed count gets k of these parts of the spend: the least k that will do."""
 _LEAST, _MOST = 12, 36
 """Range of k: a contrast costs at least a quarter; above three quarters, siblings are worth more."""
 _ROUNDING = 1 + 1e-9
+_WIDEST = MAX_SCALE // 4
+"""Most noise of a count that has a contrast: a quarter of its spend, on a change of two, takes four times it."""
 
 
 @frozen
@@ -96,6 +99,14 @@ class Contrasted:
 
 
 @frozen
+class FoundCounts:
+    """Stored totals of one question, earliest first, and signed counts of its family in no order."""
+
+    totals: Sequence[TotalSource] = ()
+    signed: Sequence[tuple[Body, Paid]] = ()
+
+
+@frozen
 class ContrastSearch:
     """Search for the total and the signed count of one question.
 
@@ -115,88 +126,72 @@ class ContrastSearch:
 
     def split_key(self) -> AnswerKey:
         """Return the key of the measurement of both sides of the condition."""
-        request = self._request(self.contrast.split, self.request.terms)
+        request = self._request(self.contrast.split, self._terms())
         return key_of(request.questions, request.terms, _named("split", self.total_print))
 
     def split(self, asked: PaidMeasurement) -> PaidMeasurement | None:
         """Return the measurement of both sides of the condition, if it costs what the question costs."""
-        if not self.context.siblings:
+        # Both sides have twice the cells, which may be more than one table has.
+        if not self.context.siblings or count_cells(self.contrast.split) > MAX_FINEST_CELLS:
             return None
-        plans = self._plans(self._request(self.contrast.split, self.request.terms))
-        if plans is None or not same_event(plans, asked.plans):
+        plans = self._plans(self._request(self.contrast.split, self._terms()))
+        if not same_event(plans, asked.plans):
             return None
         key = self.split_key()
         part = key.measured[""]
         side = part.titles()[part.places[-1]]
         return PaidMeasurement(key, plans, {side: True}, side)
 
-    def _plans(self, request: CheckedRequest) -> dict[str, Plan] | None:
-        """Plan a request; None if the planner refuses it, for example because of its terms."""
-        try:
-            return plan_to_fit(self.context, request, self.who)
-        except DiscreetError:
-            return None
+    def _plans(self, request: CheckedRequest) -> dict[str, Plan]:
+        # There is a plan: the question has one, and `search_of` left room for the noise of a contrast.
+        return plan_to_fit(self.context, request, self.who)
 
     def _request(self, question: Question, terms: Terms) -> CheckedRequest:
         checked = self.request.checked[""]
         own = CheckedQuestion(question, checked.public_values, checked.rows_public)
         return CheckedRequest({"": own}, terms)
 
-    def found(self) -> tuple[list[TotalSource], list[tuple[Body, Paid]]]:
-        """Return the stored totals that this asker has paid for, earliest first, and signed counts.
+    def found(self, keys: Sequence[str]) -> FoundCounts:
+        """Return the stored totals and signed counts among the keys of what this asker has paid for.
 
         Signed counts are those of the family: of this question, and of siblings that pin a column
-        to another value. They are in no order.
+        to another value. Tables whose numbers were moved after the noise (to 0, or to whole
+        numbers) are left out.
         """
-        starts = [
-            key_start(self.total_print),
-            key_start(_named("split", self.total_print)),
-            key_start(_named("signed", self.family)),
-        ]
+        of_total = key_start(self.total_print)
+        of_split = key_start(_named("split", self.total_print))
+        of_signed = key_start(_named("signed", self.family))
         totals: list[TotalSource] = []
         signed: list[tuple[Body, Paid]] = []
-        for key, body, paid in self._stored(starts):
-            if key.startswith(starts[2]):
+        for key in keys:
+            if not key.startswith((of_total, of_split, of_signed)):
+                continue
+            paid = self.context.find_paid(self.who, key)
+            if paid is None:
+                continue
+            body = read_body(paid.body)
+            if not body.measured or body.facts is None or is_moved(body):
+                continue
+            if key.startswith(of_signed):
                 signed.append((body, paid))
             elif body.split:
                 totals.append(TotalSource(paid, {body.split: {"sum": [False, True]}}))
             elif _print_of(body) == self.total_print:
                 totals.append(TotalSource(paid, {}))
-        return sorted(totals, key=_number), signed
+        return FoundCounts(sorted(totals, key=_number), signed)
 
-    def _stored(self, starts: Sequence[str]) -> Iterator[tuple[str, Body, Paid]]:
-        """Yield key, body and charge of measured tables of this asker, by the start of their keys.
-
-        Tables whose numbers were moved after the noise (to 0, or to whole numbers) are left out.
-        """
-        context = self.context
-        apart = not context.share_questions
-        # The keys of others are not even read: the time would tell what they asked (timing side channel).
-        for key in context.ledger.keys(starts, self.who if apart else None):
-            paid = find_paid(context.ledger, self.who, key, apart=apart, pause=context.pause)
-            if paid is None:
-                continue
-            body = read_body(paid.body)
-            if body.measured and body.facts is not None and not is_moved(body):
-                yield key, body, paid
-
-    def complete(
-        self,
-        totals: Sequence[TotalSource],
-        signed: Sequence[tuple[Body, Paid]],
-        asked: PaidMeasurement,
-    ) -> Contrasted | None:
+    def complete(self, found: FoundCounts, asked: PaidMeasurement) -> Contrasted | None:
         """Return a stored total and signed count whose half sum has at most the allowed error.
 
         Of several pairs it is the one that was complete first; None if there is no such pair.
         """
         of_signed = measured_print(self.contrast.signed)
-        request = self._request(self.contrast.signed, self.request.terms)
+        request = self._request(self.contrast.signed, self._terms())
         pairs: list[Contrasted] = []
-        for body, paid in signed:
+        for body, paid in found.signed:
             if _print_of(body) != of_signed:
                 continue
-            for total in totals:
+            for total in found.totals:
                 table = part_of_table(body, "", None)
                 if self._error(total, table) <= self._allowed():
                     pairs.append(Contrasted(total, request, asked, paid))
@@ -210,10 +205,10 @@ class ContrastSearch:
         """
         for total in totals:
             for parts in range(self._least_parts(total), _MOST + 1):
-                request = self._request(self.contrast.signed, self._terms(parts))
+                request = self._request(self.contrast.signed, self._part_of_terms(parts))
                 plans = self._plans(request)
-                mechanism = None if plans is None else _mechanism(plans[""])
-                if plans is None or mechanism is None:
+                mechanism = gaussian_noise(plans[""])
+                if mechanism is None:
                     break
                 drawn = _table_with(mechanism, table_of_total(total))
                 if self._error(total, drawn) <= self._allowed():
@@ -229,32 +224,35 @@ class ContrastSearch:
         count: the fraction 1/(4·within² − s²/v) of the spend. One part less is returned, at least
         a quarter.
         """
-        planned = _mechanism(self.plan)
-        if planned is None:
+        planned = gaussian_noise(self.plan)
+        estimates = _estimates(table_of_total(total), self.plan.question)
+        # LIMIT 0 alone stores a table without rows.
+        if planned is None or not estimates:
             return _MOST + 1
-        [variance, *_] = {
-            _variance(estimate)
-            for estimate in _estimates(table_of_total(total), self.plan.question)
-        }
+        variance = _variance(estimates[0])
         left = 4 * (self.request.terms.within or 1) ** 2 - variance / float(planned.scale) ** 2
         if left <= 0:
             return _MOST + 1
         # One part less: variances are compared here, errors decide.
         return max(_LEAST, math.ceil(PARTS / left) - 1)
 
-    def _terms(self, parts: int) -> Terms:
-        """Return the request's terms with `parts` 48ths of its spend, or the error that they buy."""
+    def _terms(self) -> Terms:
+        """Return the request's terms for the one statistic of a contrast, which has its own name."""
         terms = self.request.terms
-        share = Fraction(parts, PARTS)
-        root = Fraction(math.isqrt(share.numerator * 10**12 // share.denominator) + 1, 10**6)
-        spend = terms.spend
         error = None
         if terms.error is not None:
-            [asked] = read_errors(self.plan.question, terms.error)
-            error = asked / root
-        return replace(
-            terms, spend=_scaled(spend, share, root), error=error, weights=None, size=None
-        )
+            [error] = read_errors(self.plan.question, terms.error)
+        return replace(terms, error=error, weights=None, size=None)
+
+    def _part_of_terms(self, parts: int) -> Terms:
+        """Return the terms with `parts` 48ths of the spend, or the error that they buy."""
+        terms = self._terms()
+        share = Fraction(parts, PARTS)
+        root = Fraction(math.isqrt(share.numerator * 10**12 // share.denominator) + 1, 10**6)
+        error = terms.error
+        if isinstance(error, Fraction):
+            error = error / root
+        return replace(terms, spend=_scaled(terms.spend, share, root), error=error)
 
     def _allowed(self) -> float:
         [planned] = self.plan.statistic_errors().values()
@@ -265,89 +263,12 @@ class ContrastSearch:
 
         It is infinite if the two tables do not have the same keys.
         """
-        try:
-            table = half_sum(table_of_total(total), signed)
-            estimates = _estimates(table, self.plan.question)
-        except InvalidArgument:
+        table = find_half_sum(table_of_total(total), signed)
+        if table is None:
             return math.inf
+        estimates = _estimates(table, self.plan.question)
         beta = float(1 - self.plan.level)
         return max((_reach(one, beta) for one in estimates), default=math.inf)
-
-
-@frozen
-class Way:
-    """How a request is answered: by sums of stored cells, by a contrast, or by a measurement."""
-
-    measured: PaidMeasurement
-    summed: SummedCells | None = None
-    contrast: Contrasted | None = None
-
-    def sources(self) -> tuple[int, ...]:
-        """Return the entries of the ledger that the answer is made of, without one still to be charged."""
-        if self.summed is not None:
-            return (self.summed.paid.entry.number,)
-        if self.contrast is None:
-            return ()
-        entries = [self.contrast.total.paid.entry.number]
-        if self.contrast.paid is not None:
-            entries.append(self.contrast.paid.entry.number)
-        return tuple(entries)
-
-
-def find_way(
-    context: CuratorContext,
-    request: CheckedRequest,
-    key: AnswerKey,
-    plans: Mapping[str, Plan],
-    who: str,
-) -> Way:
-    """Return how a request is answered: from stored tables if possible, else by a small charge.
-
-    Without a contrast: by sums of stored cells, else by the measurement `measurement_of` chooses.
-    With one, the first of these that there is:
-
-    1. what the asker has paid for: the measurement, both sides, or total and signed count; of
-       several the one that was complete first
-    2. sums of stored cells
-    3. the wide measurement, for the second question of a family that differs in one pinned value
-    4. a signed count, to be charged for
-    5. both sides of the condition, to be charged for, if they cost what the question costs
-    6. the measurement, to be charged for
-    """
-    measured = measurement_of(context, request, key, plans, who)
-    search = search_of(context, request, key, plans, measured, who=who)
-    if search is None:
-        return Way(measured, find_sums(context, request, plans, measured, who))
-    totals, signed = search.found()
-    ways: list[tuple[int, Way]] = []
-    apart = not context.share_questions
-    own = context.ledger.find_paid(who, measured.key.text, apart=apart)
-    if own is not None:
-        ways.append((own.entry.number, Way(measured)))
-    both_sides = context.ledger.find_paid(who, search.split_key().text, apart=apart)
-    if both_sides is not None:
-        ways.append((both_sides.entry.number, Way(search.split(measured) or measured)))
-    pair = search.complete(totals, signed, measured)
-    if pair is not None:
-        ways.append((pair.complete, Way(measured, contrast=pair)))
-    if ways:
-        # The first stays the first: the same question has the same answer for ever.
-        return min(ways, key=_when)[1]
-    summed = find_sums(context, request, plans, measured, who)
-    if summed is not None:
-        return Way(measured, summed)
-    if measured.slice and signed:
-        # The second of a family: its siblings will be asked for too, so all are bought at once.
-        return Way(measured)
-    offer = search.offer(totals)
-    if offer is not None:
-        return Way(measured, contrast=offer)
-    split = None if _mechanism(search.plan) is None else search.split(measured)
-    return Way(split or measured)
-
-
-def _when(way: tuple[int, Way]) -> int:
-    return way[0]
 
 
 def search_of(
@@ -364,22 +285,19 @@ def search_of(
     `measured` is what would be measured without a contrast. Its fingerprint names the family of
     siblings.
     """
-    terms = request.terms
-    ledger_terms = context.ledger.terms
-    divided = ledger_terms.parts is not None or ledger_terms.blocks is not None
-    moved = terms.nonnegative or terms.whole
-    if request.several or terms.reuse is False or moved or divided or plans[""].public:
-        return None
+    plan = plans[""]
     # Of an (ε, δ) spend today's noise may be another than that of the answer.
-    if _mechanism(plans[""]) is None and not isinstance(terms.spend, ApproxDP):
+    if gaussian_noise(plan) is None and not isinstance(request.terms.spend, ApproxDP):
         return None
     contrast = contrast_of(key.measured[""].question)
     # Where every condition pins a key of its own, the wide table answers more for the same price.
     if contrast is None or contrast_of(measured.plans[""].question) is None:
         return None
+    if any(release.mechanism.scale > _WIDEST for release in plan.releases):
+        return None
     [family] = measured_names(measured.key.measured).values()
     of_total = measured_print(contrast.total)
-    return ContrastSearch(context, request, plans[""], contrast, of_total, family, who)
+    return ContrastSearch(context, request, plan, contrast, of_total, family, who)
 
 
 def _named(use: str, print_: str) -> str:
@@ -400,7 +318,7 @@ def _completed(pair: Contrasted) -> tuple[int, int]:
     return pair.complete, _number(pair.total)
 
 
-def _mechanism(plan: Plan) -> DiscreteGaussian | None:
+def gaussian_noise(plan: Plan) -> DiscreteGaussian | None:
     """Return the Gaussian noise of a plan of one release of totals; None for every other plan."""
     if len(plan.releases) != 1:
         return None

@@ -12,6 +12,7 @@ reads its arguments and calls one function. Effects are in `pay`, plans in `plan
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ..answer import text
@@ -32,14 +33,13 @@ from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from . import verbs
 from .answer_key import AnswerKey, key_of, same_target
-from .charge_request import plan_to_fit
+from .charge_request import PaidBy, pay_request, plan_to_fit
 from .context import CuratorContext, RunControl, read_context
-from .contrast import find_way
 from .explain import explain_plan
 from .explanation import Explanation
 from .history import history_of
-from .pay import Locks, Paid, find_paid
-from .pay_request import PaidBy, pay_request
+from .pay import Locks
+from .reuse import find_way
 from .signing import Signer
 from .standing_reports import StandingReports
 from .stored_answer import read_answers
@@ -433,12 +433,7 @@ class Curator(StandingReports):
         An answer that only others have paid for is not among them. It is planned, priced and held back
         like a new question, so that nobody learns from the time it takes (timing side channel).
         """
-        context = self.context
-        apart = not context.share_questions
-
-        def find(one: str) -> Paid | None:
-            return find_paid(self.ledger, self.who, one, apart=apart, pause=context.pause)
-
+        find = partial(self.context.find_paid, self.who)
         paid = find(key.text) or find(key.spelled)
         if paid is None:
             # An answer of an earlier meaning counts only if it is proved to be the same. The proof is

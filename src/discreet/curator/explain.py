@@ -25,8 +25,8 @@ from .answer_key import AnswerKey, key_of
 from .charge_request import Priced, fits_terms, order_of
 from .charged_part import block_warnings
 from .context import CuratorContext
-from .contrast import find_way
 from .explanation import Explanation, after
+from .reuse import find_way
 
 EARLIER_RULES = (
     "entry {number} answered this by earlier rules, by which rows without a key or a person's rows "

@@ -16,19 +16,21 @@ made when somebody reads it (`answer.provenance`):
                                                              charged event (measured tables), or the
                                                              plan of that time (earlier releases)
 
-Law: tests/ledger/test_before_0_2_0.py, tests/ledger/test_0_1_0.py, tests/curator/test_stored.py
+Law: tests/ledger/test_before_0_2_0.py, tests/ledger/test_0_1_0.py, tests/curator/test_stored.py,
+tests/answer/test_captions.py
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cache
 
+from ..answer import text
 from ..answer.answer import Answer
 from ..answer.body import Body, BodyFacts, Said, read_body
 from ..answer.measured_table import half_sum, slice_table, view_from_json
-from ..answer.provenance import LatePlan, Provenance
+from ..answer.provenance import Late, LatePlan, Provenance
 from ..answer.stored import answer_from_json
 from ..arithmetic.canonical import hash_json
 from ..arithmetic.rational import rational
@@ -38,14 +40,16 @@ from ..ledger import Entry
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
+from ..plan.public_answer import is_public
+from ..plan.text.plan import share_text, truncation_sentence, truncation_text
 from ..privacy.events import Event
 from ..privacy.events.json import Json, from_json
 from ..privacy.filters.filter import Filter
-from ..privacy.measures import Measure
+from ..privacy.measures import Measure, PureDP
+from ..query.algebra.tally import Free
 from ..query.algebra.tree import relations_of
 from ..query.bounds.relation_facts import tables_of
 from . import answer_key
-from .answer_caption import AnswerCaption
 from .answer_key import AnswerKey
 from .pay import Paid
 from .receipt import Receipt, ReceiptQuestion, ReceiptTotal
@@ -62,6 +66,60 @@ FROM_BOTH = "from entries {total} and {number}, nothing spent"
 _MOVED = ("nonnegative", "whole")
 """Terms by which released numbers were moved: such numbers are no totals with noise any more."""
 _LEVELS = (0.95, 0.9, 0.99, 0.8, 0.5)
+PUBLIC_CAPTION = "public: follows from declarations, whatever the data are; nothing spent"
+"""Caption of an answer that tells nothing about the data."""
+_EVERY_ROW = share_text(Free())
+
+
+@frozen
+class AnswerCaption:
+    """Caption of the answers of one charge.
+
+    `price` is a text such as "ε = 1 of ε = 3" (price and whole budget), `entry` the number of the
+    ledger's entry. `again` says why the answer cost nothing; it is "" if the answer was charged
+    for just now. `made_of` names the two entries of a count that is half the sum of two stored
+    tables, else "".
+    """
+
+    price: str
+    entry: int
+    again: str
+    made_of: str = ""
+
+    def below(self, answer: Answer, receipt: Receipt, shares: Iterable[str]) -> Answer:
+        """Return an answer with its receipt, its caption and its notes; these are made when read.
+
+        `shares` are the contribution bounds that were stored with the answer, as text. If every row
+        counts, the caption says nothing about truncation, and no plan has to be made for it.
+        """
+        caps = [share for share in dict.fromkeys(shares) if share != _EVERY_ROW]
+
+        def truncation() -> str:
+            if caps and isinstance(answer.plan, Plan):
+                return truncation_text(answer.plan)
+            # Today's planner plans otherwise or refuses: the stored contribution bounds are shown.
+            return truncation_sentence(caps)
+
+        def line() -> str:
+            if receipt.price == PureDP(0) and is_public(answer.question):
+                return PUBLIC_CAPTION
+            if self.again.startswith("from "):
+                return text.caption.caption_line(answer, self.again, "", truncation())
+            paid = "answered before for" if self.again else "cost"
+            # "ε = 1 of ε = 3": the line has the price alone.
+            price, _, _ = self.price.partition(" of ")
+            return text.caption.caption_line(answer, paid, price, truncation())
+
+        def notes() -> tuple[str, ...]:
+            paid = f"{self.again}; it cost" if self.again else "cost"
+            told = (
+                f"{paid} {self.price}, entry {self.entry} of the ledger",
+                self.made_of,
+                truncation(),
+            )
+            return tuple(note for note in told if note)
+
+        return answer.with_receipt(receipt, Late(line), Late(notes))
 
 
 @frozen
@@ -234,8 +292,8 @@ def _how_made(
         # Today's planner refuses the question. Its answer was paid for, so it is given all the same.
         pass
     if body.facts is None:
-        text = f"planned by release 0.1.0, charged as {from_json(charge.event)}"
-        texts = dict.fromkeys(questions, text)
+        told = f"planned by release 0.1.0, charged as {from_json(charge.event)}"
+        texts = dict.fromkeys(questions, told)
     else:
         texts = {name: said.plan for name, said in body.facts.asked.items()}
     level = _level(terms)

@@ -27,7 +27,7 @@ Law: tests/curator/test_summed_cells.py::TestARollUp
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from itertools import islice
 
 from ..answer.body import Body, read_body
@@ -43,10 +43,9 @@ from ..query.text.measured_part import MeasuredPart, measured_part
 from ..query.text.question import fingerprint
 from .answer_key import key_start
 from .context import CuratorContext
-from .pay import Paid, find_paid
+from .pay import Paid
 from .receipt import is_sum
 from .stored_answer import is_moved, part_of_table
-from .wide_measurement import PaidMeasurement
 
 MAX_LOOKED_FOR = 100
 """Most finer questions that are looked for: to fingerprint one takes a millisecond or two."""
@@ -67,41 +66,27 @@ class SummedCells:
 def find_sums(
     context: CuratorContext,
     request: CheckedRequest,
-    plans: Mapping[str, Plan],
-    measured: PaidMeasurement,
+    plan: Plan,
+    paid_keys: Collection[str],
     who: str,
 ) -> SummedCells | None:
     """Return the earliest stored answer whose cells add up to the question; else None.
 
-    The error of the sums must be at most `within` times that of `plans`. None also if the very
-    measurement that would be charged is stored already (`measured`): it is read as it is.
+    The error of the sums must be at most `within` times that of `plan`. `paid_keys` are the keys
+    of all measured tables that this asker has paid for.
     """
     terms = request.terms
-    # Who wants counts from 0 or whole ones has them moved after the noise: sums of moved cells are biased.
-    moved = terms.nonnegative or terms.whole
-    if request.several or terms.reuse is False or moved or plans[""].public:
-        return None
-    # Parts and blocks are charged one by one: a table that reaches into others is no source for one.
-    ledger_terms = context.ledger.terms
-    if ledger_terms.parts is not None or ledger_terms.blocks is not None:
-        return None
-    apart = not context.share_questions
-    if context.ledger.find_paid(who, measured.key.text, apart=apart) is not None:
-        # The very measurement that would be charged is there: it is read as such.
-        return None
     found: list[SummedCells] = []
-    # The keys of others are not even read: the time would tell what they asked (timing side channel).
-    owner = who if apart else None
-    for finer, part, keys in _candidates(context, request, owner):
+    for finer, part, keys in _candidates(request, paid_keys):
         for key in keys:
-            paid = find_paid(context.ledger, who, key, apart=apart, pause=context.pause)
+            paid = context.find_paid(who, key)
             if paid is None:
                 continue
             shown = _shown(finer, part)
             if terms.within is None and not any(map(is_sum, shown.values())):
                 # Who asks for the same cells at another spend may want another draw: so it is said.
                 continue
-            times = _times_planned(paid, shown, plans[""])
+            times = _times_planned(paid, shown, plan)
             # Both errors were searched for numerically, so equal ones may differ in the last digits.
             if times <= (terms.within or 1) * _ROUNDING:
                 found.append(SummedCells(paid, shown, times))
@@ -114,15 +99,9 @@ def _number(rolled: SummedCells) -> int:
 
 
 def _candidates(
-    context: CuratorContext, request: CheckedRequest, owner: str | None
+    request: CheckedRequest, paid_keys: Collection[str]
 ) -> Iterator[tuple[FinerQuestion, MeasuredPart, list[str]]]:
-    """Yield finer questions with the keys under which they were charged, on any terms.
-
-    `owner` is the person whose charges count; None for everybody's.
-    """
-    # Who has paid for nothing yet is not kept waiting for a list of what could have been paid for.
-    if not context.ledger.keys([key_start("")[:-1]], owner):
-        return
+    """Yield finer questions with the keys under which they were charged, on any terms."""
     [checked] = request.checked.values()
     by_start: dict[str, tuple[FinerQuestion, MeasuredPart]] = {}
     listed_questions = finer_questions(checked.question, checked.public_values)
@@ -131,10 +110,11 @@ def _candidates(
         # Two finer questions may have one measured part; the one with fewer keys comes first.
         by_start.setdefault(key_start(fingerprint(part.question)), (finer, part))
     keys: dict[str, list[str]] = {}
-    for key in context.ledger.keys(by_start.keys(), owner):
-        # All starts end with the print of a measured part, and have one length.
-        start = key[: len(next(iter(by_start)))]
-        keys.setdefault(start, []).append(key)
+    for key in paid_keys:
+        # A key is the start of its measured part, and the hash of its terms.
+        start = key[: key.rindex(":") + 1]
+        if start in by_start:
+            keys.setdefault(start, []).append(key)
     for start, listed in keys.items():
         yield (*by_start[start], listed)
 

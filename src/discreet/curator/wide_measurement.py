@@ -22,61 +22,26 @@ from collections.abc import Mapping
 
 from ..answer.stored import scalar_to_json
 from ..errors import DiscreetError
-from ..frozen import field, frozen
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
 from ..privacy.events.json import Json, to_json
 from ..query.bounds.check import CheckedQuestion
 from ..query.bounds.siblings import WideQuestion, wide_question
 from .answer_key import AnswerKey, event_of, key_of
-from .charge_request import plan_to_fit
+from .charge_request import PaidMeasurement, plan_to_fit
 from .context import CuratorContext
 
 
-@frozen
-class PaidMeasurement:
-    """What is measured for a request: its key, its plans, and which part of it was asked for.
-
-    `slice` says that part: the values of pinned columns by the titles of the measured keys, as
-    JSON. It is empty if all that is measured was asked for.
-    """
-
-    key: AnswerKey
-    plans: Mapping[str, Plan] = field(hash=False)
-    slice: Json = field(default_factory=dict, hash=False)
-    split: str = ""
-    """Title of the key that says whether the condition holds, where both sides are measured."""
-
-    def titles(self) -> tuple[str, ...]:
-        """Return the titles of the measured keys; none if several questions are measured."""
-        if list(self.key.measured) != [""]:
-            return ()
-        part = self.key.measured[""]
-        return tuple(part.titles()[: len(part.places)])
-
-
-def measurement_of(
-    context: CuratorContext,
-    request: CheckedRequest,
-    key: AnswerKey,
-    plans: Mapping[str, Plan],
-    who: str,
+def widened(
+    context: CuratorContext, request: CheckedRequest, asked: PaidMeasurement, who: str
 ) -> PaidMeasurement:
-    """Return what is to be measured for a request: a wide table if it costs the same, else its plans."""
-    asked = PaidMeasurement(key, plans)
-    ledger_terms = context.ledger.terms
-    # Parts and blocks are charged one by one: what is measured must not reach into another.
-    divided = ledger_terms.parts is not None or ledger_terms.blocks is not None
-    if not context.siblings or request.several or divided:
-        return asked
-    if request.terms.reuse is False:
-        return asked
+    """Return the measurement with all siblings of one question if that costs the same, else as asked."""
     [checked] = request.checked.values()
     wide = wide_question(checked.question)
     if wide is None:
         return asked
     wide_plans = _wide_plans(context, request, wide, who)
-    if wide_plans is None or not same_event(wide_plans, plans):
+    if wide_plans is None or not same_event(wide_plans, asked.plans):
         return asked
     wide_key = key_of({"": wide.question}, request.terms)
     return PaidMeasurement(wide_key, wide_plans, _slice(wide, wide_key))

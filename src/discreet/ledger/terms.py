@@ -45,6 +45,11 @@ class Charter:
     blocks: Blocks | None = None
 
     @property
+    def divided(self) -> bool:
+        """Whether charges count in parts or in blocks of the data, each by itself."""
+        return self.parts is not None or self.blocks is not None
+
+    @property
     def reach(self) -> Reach | None:
         """The blocks that one person may count in; None without blocks."""
         if self.blocks is None:
