@@ -452,7 +452,7 @@ def public_tuples(question: Question) -> Keys | None:
         return None
     if not all(lists):
         raise UnsupportedQuery("GROUP BY: no public key meets the conditions; ask for others")
-    if is_wide(question):
+    if question.sets is not None and is_wide(question):
         return table_cells(question, cover_of(question)[0])
     max_cells = MAX_FINEST_CELLS if question.nested is None else MAX_LEAVES
     if count_cells(question) > max_cells:

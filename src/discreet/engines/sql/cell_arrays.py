@@ -2,7 +2,7 @@
 
 An example is the count of rows in each cell of a column's range, from which quantiles are drawn.
 One row of the answer then holds all values of the last key that occur, with their counts.
-`open_key` decides which tallies are asked so; `read_open_totals` reads the answer.
+`contributions.OpenKey` decides which tallies are asked so; `read_open_totals` reads the answer.
 """
 
 from __future__ import annotations
@@ -12,19 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ...query.algebra.expression import Constant
 from ...query.algebra.open_totals import NULL, Array, Arrays, OpenTotals
-from ...query.algebra.tally import Free, GroupShare, KeptKeys
+from ...query.algebra.tally import Free
 from ...query.domains.domain import Values
 from ..base import failure
 from ..tally_analysis import TallyFacts
 from .contributions import BESIDE, OpenKey
 from .keys import value_of
-
-_MANY_CELLS = 1 << 12
-"""Totals by more cells than this come in arrays."""
-_MAX_OF_ONE = 1 << 24
-"""With a larger contribution of one row or person, totals might exceed 64 bits."""
 
 
 def read_open_totals(
@@ -74,21 +68,3 @@ def _by_cell(groups: Array, totals: Sequence[Array]) -> Arrays:
     found = np.column_stack(sums).ravel()
     occurs = found != 0
     return cells[occurs], found[occurs]
-
-
-def open_key(facts: TallyFacts) -> OpenKey | None:
-    """Return the last key of a tally if its totals are to come in arrays, else None.
-
-    The tally has to count rows and nothing else, and to state the range of its last key (`cells`),
-    of at least 4,096 values. A row must count so little that totals fit into 64 bits. Then 0 means
-    that no row has the value.
-    """
-    tally = facts.tally
-    if tally.cells is None or len(facts.terms) != 1:
-        return None
-    rows = tally.share.rows if isinstance(tally.share, GroupShare | KeptKeys) else 1
-    term = facts.terms[0].term
-    low, high = tally.cells
-    if term.expression != Constant(True) or not 0 < rows * term.high <= _MAX_OF_ONE:
-        return None
-    return OpenKey(low, high) if high - low >= _MANY_CELLS else None

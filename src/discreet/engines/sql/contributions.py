@@ -15,7 +15,7 @@ from fractions import Fraction
 from ...data.columns.declared import MAX_KEYS
 from ...frozen import frozen, replace
 from ...query.algebra.expression import Call, Constant, Expression, Function, fields_of
-from ...query.algebra.tally import Free, GroupRowShare, RowShare, Tally
+from ...query.algebra.tally import Free, GroupRowShare, GroupShare, KeptKeys, RowShare, Tally
 from ...query.algebra.tree import BlockScan, Scan
 from ...query.bounds.relation_facts import tables_of
 from ...query.domains.domain import MAX_STEPS, Texts, Values, Whole
@@ -32,6 +32,10 @@ from .select import group_by, named_cells, nested, none_null, select_sql
 
 BESIDE = 4
 """Values of a last key that are in one group, each with totals of its own; a power of two."""
+_MANY_CELLS = 1 << 12
+"""Totals by more cells than this come in arrays (`cell_arrays`)."""
+_MAX_OF_ONE = 1 << 24
+"""With a larger contribution of one row or person, totals might exceed 64 bits."""
 
 
 @frozen
@@ -58,6 +62,24 @@ class OpenKey:
 
     low: int
     high: int
+
+    @classmethod
+    def of(cls, facts: TallyFacts) -> OpenKey | None:
+        """Return the last key of a tally if its totals are to come in arrays, else None.
+
+        The tally has to count rows and nothing else, and to state the range of its last key (`cells`),
+        of at least 4,096 values. A row must count so little that totals fit into 64 bits. Then 0 means
+        that no row has the value.
+        """
+        tally = facts.tally
+        if tally.cells is None or len(facts.terms) != 1:
+            return None
+        rows = tally.share.rows if isinstance(tally.share, GroupShare | KeptKeys) else 1
+        term = facts.terms[0].term
+        low, high = tally.cells
+        if term.expression != Constant(True) or not 0 < rows * term.high <= _MAX_OF_ONE:
+            return None
+        return cls(low, high) if high - low >= _MANY_CELLS else None
 
     @property
     def group_type(self) -> str:

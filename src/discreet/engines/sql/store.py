@@ -42,7 +42,7 @@ from ..base import (
     require_public,
 )
 from ..tally_analysis import RECENT_TALLIES, TallyFacts, relations_in, understand
-from .cell_arrays import open_key, read_open_totals
+from .cell_arrays import read_open_totals
 from .contribution_bounds import bounded_sql
 from .contributions import OpenKey, entries_of, once_per_person
 from .dialect import Dialect, StoredColumn, StoredTable
@@ -112,7 +112,7 @@ class SqlStore:
         # A public table that repeats more than declared would break the sensitivity.
         for schema in public_tables(tally.rows):
             self._check_matches(schema)
-        last = open_key(facts)
+        last = OpenKey.of(facts)
         if self.arrays is not None and last is not None:
             return read_open_totals(facts, self.arrays(sql), last)
         return read_totals(facts, self.fetch(sql))
@@ -186,7 +186,7 @@ class SqlStore:
             tables[schema.name] = table
         sql = self.texts.find(tally, tables)
         if sql is None:
-            last = None if self.arrays is None else open_key(facts)
+            last = None if self.arrays is None else OpenKey.of(facts)
             sql = tally_sql(facts, writer, last)
             self.texts.keep(tally, tables, sql)
         return facts, sql

@@ -94,7 +94,8 @@ WHERE it holds
     """
     check_rows(question.rows)
     columns = columns_of(question.rows)
-    question = by_sums(question)
+    if question.sets is not None:
+        question = by_sums(question)
     _check_asks(question)
     for key in question.keys:
         _check_key(key, domain_of(key.expression, columns))
@@ -106,7 +107,8 @@ WHERE it holds
     _check_finish(question.finish, types_of(question))
     # Nested keys get their values here, and the check of sets needs them.
     question = with_nest(question, ColumnValues(question.rows, MAX_LEAVES, public_values))
-    check_sets(question)
+    if question.sets is not None or question.running or question.nested is not None:
+        check_sets(question)
     return question
 
 
@@ -349,8 +351,10 @@ class CheckedQuestion:
         """The question to the store from which all sets of keys are sums of one table; None if
         there is none (`missing_keys.marked_question`).
 
-        It is worked out once: a hierarchy may list 200,000 places.
+        It is worked out once: a hierarchy may list 200,000 places. A single set is its own table.
         """
+        if self.question.sets is None:
+            return self.question
         if not self._marked:
             # Two threads may both work it out; they find the same.
             self._marked.append(marked_question(self.question, self.public_values))

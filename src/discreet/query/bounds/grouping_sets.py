@@ -36,6 +36,7 @@ from ..algebra.statistic import Count, CountOf, CountPeople, CountPeopleIf, Mean
 from ..algebra.tree import (
     Key,
     KeySets,
+    Nest,
     Question,
     Relation,
     Scan,
@@ -72,7 +73,7 @@ def by_sums(question: Question) -> Question:
     ['age_total', 'age_count']
     """
     asked_types = {type(statistic) for _, statistic in question.statistics}
-    if question.sets is None or not asked_types & {Mean, CountPeople}:
+    if not asked_types & {Mean, CountPeople}:
         return question
     people_are_rows = _has_one_row(question.rows)
     used_names = [key.name for key in question.keys] + names_of(question.statistics)
@@ -136,9 +137,7 @@ def _replace(expression: Expression, computed: Mapping[str, Expression]) -> Expr
 
 
 def check_sets(question: Question) -> None:
-    """Refuse sets of keys and running totals that are no sums of public cells.
-
-    A question without sets and running totals passes.
+    """Refuse sets of keys, running totals and chosen combinations that are no sums of public cells.
 
     >>> import discreet as dp
     >>> people = {"people": dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])})}
@@ -148,8 +147,8 @@ def check_sets(question: Question) -> None:
     discreet.errors.UnsupportedQuery: GROUPING SETS: COUNT(*), COUNT(x), SUM(x) and AVG(x) are \
 made of sums of their parts, others are not; ask for it by itself
     """
-    if question.sets is None and not question.running:
-        _check_chosen(question)
+    if question.nested is not None and question.sets is None and not question.running:
+        _check_chosen(question, question.nested)
         return
     clause = "SUM(…) OVER" if question.running else "GROUPING SETS"
     for _, statistic in question.statistics:
@@ -193,15 +192,13 @@ def _check_key(key: Key, clause: str) -> None:
         )
 
 
-def _check_chosen(question: Question) -> None:
+def _check_chosen(question: Question, nest: Nest) -> None:
     """Refuse chosen combinations of keys that do not fit, and unlisted keys beside them."""
-    if question.nested is None:
-        return
     unknown = [key.name for key in question.keys if key.values is None]
     if unknown:
         why = f"the keys of {unknown[0]} are not public, and others are chosen from a list"
         raise refusal("GROUP BY", why, f"list the values of {unknown[0]} too, or leave it out")
-    check_nest(question, question.nested)
+    check_nest(question, nest)
 
 
 def _check_size(question: Question, clause: str) -> None:

@@ -31,11 +31,12 @@ from .syntax import (
     identifier,
     integer_literal,
     is_aggregate,
+    is_result_window,
     only,
     refuse_node,
     with_aggregate,
 )
-from .window import is_result_window, read_window
+from .window import read_window
 
 _SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 GroupingSet = tuple[exp.Expr, ...]

@@ -39,7 +39,7 @@ def parse(
         `UnsupportedQuery`; docs/reference/question-language.md has the list.
     """
     # Importing sqlglot takes longer than all other imports together, so it waits until here.
-    from .released import read_sql
+    from .question import read_sql
 
     return read_sql(sql, schemas, public_values)
 

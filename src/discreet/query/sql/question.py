@@ -54,11 +54,11 @@ from .syntax import (
     function_hint,
     integer_literal,
     is_aggregate,
+    is_result_window,
     only,
     refuse_node,
     with_aggregate,
 )
-from .window import is_result_window
 
 _CLAUSES = (
     *("expressions", "distinct", "from_", "joins", "where", "group"),
@@ -131,6 +131,23 @@ class _Statistics:
                 "OVER", "running totals go along the one key of GROUP BY", "ORDER BY it inside OVER"
             )
         return aggregate
+
+
+def read_sql(
+    sql: str, schemas: Mapping[str, Schema], public_values: PublicValues | None
+) -> Question:
+    """Read the text of one SELECT as a question, perhaps with a SELECT over its released table."""
+    tables = Catalogue(dict(schemas), {})
+    try:
+        statement = read_statement(sql)
+        if len(list(statement.find_all(exp.Select))) == 1:
+            return read_question(statement, tables, public_values)
+        # Most questions are one SELECT: what reads a SELECT inside another waits until it is needed.
+        from .released import read_nested
+
+        return read_nested(statement, tables, public_values)
+    except RecursionError:
+        raise too_deep() from None
 
 
 def read_row_sql(sql: str, schemas: Mapping[str, Schema]) -> Relation:

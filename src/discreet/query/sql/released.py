@@ -19,7 +19,6 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from ...data.schema import Schema
 from ...frozen import field, frozen, replace
 from ..algebra.expression import Constant, fields_of
 from ..algebra.refusal import refusal
@@ -28,7 +27,6 @@ from ..bounds.check import require_sound
 from ..bounds.keys import PublicValues
 from ..meaning.post_processing import leaves_no_key
 from .group import group_of
-from .lexical.statement import read_statement, too_deep
 from .public_list import with_lists
 from .question import read_question
 from .relation import Catalogue, read_from, read_where, with_view
@@ -48,16 +46,12 @@ class _Reader:
     views: Mapping[str, exp.Expr] = field(default_factory=dict)
 
 
-def read_sql(
-    sql: str, schemas: Mapping[str, Schema], public_values: PublicValues | None
+def read_nested(
+    statement: exp.Expr, tables: Catalogue, public_values: PublicValues | None
 ) -> Question:
-    """Read the text of one SELECT as a question, perhaps with a SELECT over its released table."""
-    try:
-        statement = with_lists(read_statement(sql), schemas, public_values)
-        reader = _Reader(Catalogue(dict(schemas), {}), public_values)
-        return _read(statement, reader)
-    except RecursionError:
-        raise too_deep() from None
+    """Read a statement with a SELECT inside another, perhaps one over a released table."""
+    statement = with_lists(statement, tables.schemas, public_values)
+    return _read(statement, _Reader(tables, public_values))
 
 
 def _read(node: exp.Expr, reader: _Reader) -> Question:

@@ -338,6 +338,10 @@ def integer_literal(node: object, clause: str) -> int:
 
 
 _AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup, exp.Window)
+SUMMARIES = (exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max)
+"""Aggregates of rows, or of results where they stand before OVER."""
+_RESULTS_ALONE = (exp.Lag, exp.Lead, exp.RowNumber, exp.Rank, exp.DenseRank)
+"""Functions before OVER that read results alone."""
 
 # Aggregates under names that only some dialects know, with the parts their arguments fill.
 _RENAMED: dict[str, tuple[type[exp.Expr], tuple[str, ...]]] = {
@@ -402,3 +406,21 @@ def with_aggregate(node: exp.Expr) -> bool:
     if node.find(*_AGGREGATES) is not None:
         return True
     return any(map(is_aggregate, node.find_all(exp.Anonymous)))
+
+
+def is_result_window(node: exp.Expr) -> bool:
+    """Return whether a node is a window over the results of GROUP BY."""
+    if not isinstance(node, exp.Window):
+        return False
+    function = node.this
+    if isinstance(function, _RESULTS_ALONE):
+        return True
+    if not isinstance(function, SUMMARIES):
+        return False
+    if not with_aggregate(function.this):
+        # Of rows it would show one row's neighbours; of keys it reads results.
+        select = node.find_ancestor(exp.Select)
+        return select is not None and select.args.get("group") is not None
+    # SUM with ORDER BY alone is a running total, which is planned as a statistic of its own.
+    plain_order = node.args.get("order") is not None and node.args.get("spec") is None
+    return not (isinstance(function, exp.Sum) and plain_order)

@@ -27,7 +27,7 @@ from ..algebra.expression import Call, Constant, Expression, Field, Function, ca
 from ..algebra.refusal import refusal
 from ..algebra.window import PEERS, WindowParts, window_call
 from .expression import Names, read
-from .syntax import clause_of, integer_literal, only, refuse_node, with_aggregate
+from .syntax import SUMMARIES, clause_of, integer_literal, only, refuse_node
 
 Over: TypeAlias = Callable[[Function, Expression], Expression]
 """Makes a window of a function (TOTAL, LOWEST or HIGHEST) and the value that it reads."""
@@ -36,28 +36,9 @@ _RANKS = {
     exp.Rank: Function.RANK,
     exp.DenseRank: Function.DENSE_RANK,
 }
-_SUMMARIES = (exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max)
 _EXTREMES = {exp.Min: Function.LOWEST, exp.Max: Function.HIGHEST}
 _TOTALLED = {Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.NEGATE}
 """Functions that are values where their arguments are."""
-
-
-def is_result_window(node: exp.Expr) -> bool:
-    """Return whether a node is a window over the results of GROUP BY."""
-    if not isinstance(node, exp.Window):
-        return False
-    function = node.this
-    if isinstance(function, exp.Lag | exp.Lead) or type(function) in _RANKS:
-        return True
-    if not isinstance(function, _SUMMARIES):
-        return False
-    if not with_aggregate(function.this):
-        # Of rows it would show one row's neighbours; of keys it reads results.
-        select = node.find_ancestor(exp.Select)
-        return select is not None and select.args.get("group") is not None
-    # SUM with ORDER BY alone is a running total, which is planned as a statistic of its own.
-    plain_order = node.args.get("order") is not None and node.args.get("spec") is None
-    return not (isinstance(function, exp.Sum) and plain_order)
 
 
 def read_window(node: exp.Expr, names: Names, gate: Expression | None = None) -> Expression:
@@ -78,7 +59,7 @@ def read_window(node: exp.Expr, names: Names, gate: Expression | None = None) ->
         only(function)
         only(node, "this", "partition_by", "order", "over")
         return window_call(_RANKS[type(function)], WindowParts(None, order, tuple(keys)))
-    if not isinstance(function, _SUMMARIES):
+    if not isinstance(function, SUMMARIES):
         refuse_node(node)
     ends = _ends(node, framed=bool(order))
 
@@ -100,7 +81,7 @@ def read_summary(node: exp.Expr, names: Names, over: Over) -> Expression:
     Refuses: all other aggregates, DISTINCT and FILTER.
     """
     distinct = isinstance(node.this, exp.Distinct)
-    if not isinstance(node, _SUMMARIES) or distinct:
+    if not isinstance(node, SUMMARIES) or distinct:
         raise refusal(
             clause_of(node),
             "over released rows there are SUM, AVG, COUNT, MIN and MAX",
