@@ -19,8 +19,6 @@ Law: tests/curator/test_part.py, tests/curator/test_blocks.py::TestTouchedBlocks
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from ..data.blocks import OPEN, Blocks, Interval, day_number
 from ..data.columns.column import Date, Timestamp
 from ..data.columns.keys import KeyValue
@@ -33,15 +31,11 @@ from ..ledger.terms import Charter
 from ..query.algebra.chain import leaves
 from ..query.algebra.expression import Function, equality_of
 from ..query.algebra.tree import (
-    JoinPeople,
-    JoinPublic,
-    PerPerson,
     Question,
     Relation,
     Scan,
-    Select,
-    Union,
     Where,
+    inputs_of,
     relations_of,
 )
 from ..query.bounds.time_ranges import ColumnOf, TimeRange, time_ranges
@@ -106,25 +100,16 @@ def _identity(value: object) -> tuple[bool, object]:
 
 def _pinned_parts(relation: Relation, parts: Parts) -> list[KeyValue | None]:
     """List for every scan of a table the one part that its conditions allow; None for all parts."""
-    match relation:
-        case Scan():
-            return [None]
-        case Where(rows=rows):
-            schema = _scanned_table(rows)
-            if schema is not None:
-                return [_pinned_part(schema, relation, parts)]
-            return _pinned_parts(rows, parts)
-        case Select(rows=rows) | JoinPublic(rows=rows) | PerPerson(rows=rows):
-            return _pinned_parts(rows, parts)
-        case JoinPeople(left=left, right=right):
-            return _pinned_parts(left, parts) + _pinned_parts(right, parts)
-        case Union(parts=members):
-            pinned: list[KeyValue | None] = []
-            for member in members:
-                pinned += _pinned_parts(member, parts)
-            return pinned
-        case _:
-            assert_never(relation)
+    if isinstance(relation, Scan):
+        return [None]
+    if isinstance(relation, Where):
+        schema = _scanned_table(relation)
+        if schema is not None:
+            return [_pinned_part(schema, relation, parts)]
+    pinned: list[KeyValue | None] = []
+    for rows in inputs_of(relation):
+        pinned += _pinned_parts(rows, parts)
+    return pinned
 
 
 def _scanned_table(relation: Relation) -> Schema | None:

@@ -203,12 +203,20 @@ def _check_parts(context: CuratorContext) -> None:
     parts = context.ledger.terms.parts
     if parts is None:
         return
-    schema = context.schemas.get(parts.table)
+    _private_table(context, parts.table, "parts").column(parts.column)
+
+
+def _private_table(context: CuratorContext, table: str, divided: str) -> Schema:
+    """Return the private table that a ledger has parts or blocks of.
+
+    Refuses: a name of no private table here (SchemaMismatch).
+    """
+    schema = context.schemas.get(table)
     if schema is None or schema.public:
         raise SchemaMismatch(
-            f"the ledger has parts of {parts.table}, which is none of the private tables here"
+            f"the ledger has {divided} of {table}, which is none of the private tables here"
         )
-    schema.column(parts.column)
+    return schema
 
 
 def _check_blocks(context: CuratorContext) -> None:
@@ -220,11 +228,7 @@ def _check_blocks(context: CuratorContext) -> None:
     blocks = context.ledger.terms.blocks
     if blocks is None:
         return
-    schema = context.schemas.get(blocks.table)
-    if schema is None or schema.public:
-        raise SchemaMismatch(
-            f"the ledger has blocks of {blocks.table}, which is none of the private tables here"
-        )
+    schema = _private_table(context, blocks.table, "blocks")
     name, column = schema.column(blocks.column)
     if not isinstance(column, Date | Timestamp):
         raise SchemaMismatch(

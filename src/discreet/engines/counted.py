@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from datetime import date
+from functools import partial
 
 from ..data.blocks import Blocks
 from ..data.retention import utc_today
@@ -27,7 +28,7 @@ from ..data.unit import People
 from ..frozen import frozen, replace
 from ..query.algebra.expression import Constant, Field, Function, call_of
 from ..query.algebra.tally import Tally, Totals
-from ..query.algebra.tree import BlockScan, JoinPeople, Relation, Scan, Union, Where
+from ..query.algebra.tree import BlockScan, Relation, Scan, Where, with_inputs
 from .base import Engine, PeopleTotals, PublicKeys, one_snapshot, people_apart
 
 
@@ -107,13 +108,6 @@ def replace_scans(relation: Relation, scan: Callable[[Schema], Relation]) -> Rel
     >>> replace_scans(Union((votes, votes)), Scan) == Union((votes, votes))
     True
     """
-    match relation:
-        case Scan(schema=schema):
-            return scan(schema)
-        case JoinPeople(left=left, right=right):
-            changed_left = replace_scans(left, scan)
-            return replace(relation, left=changed_left, right=replace_scans(right, scan))
-        case Union(parts=parts):
-            return Union(tuple(replace_scans(part, scan) for part in parts))
-        case _:
-            return replace(relation, rows=replace_scans(relation.rows, scan))
+    if isinstance(relation, Scan):
+        return scan(relation.schema)
+    return with_inputs(relation, partial(replace_scans, scan=scan))

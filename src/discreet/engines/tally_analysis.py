@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
-from typing import assert_never
 
 from ..data.unit import People
 from ..errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
@@ -22,7 +21,7 @@ from ..frozen import frozen
 from ..query.algebra import tree
 from ..query.algebra.expression import Call, Constant, Expression, Function
 from ..query.algebra.tally import Free, GroupRowShare, GroupShare, KeptKeys, RowShare, Tally, Term
-from ..query.algebra.tree import Relation
+from ..query.algebra.tree import Relation, relations_in
 from ..query.bounds.fanout import check_joins
 from ..query.bounds.relation_facts import columns_of, unit_of
 from ..query.domains.domain import MAX_STEPS, Day, Domain, Second, Truth, Whole
@@ -180,24 +179,6 @@ def _term_facts(term: Term, domain: Domain, tally: Tally) -> TermFacts:
 
 def _clip(contribution: int, term: Term) -> int:
     return min(max(contribution, term.low), term.high)
-
-
-def relations_in(relation: Relation) -> Iterator[Relation]:
-    """List a relation and all relations below it, each before those below it."""
-    yield relation
-    match relation:
-        case tree.Scan():
-            return
-        case tree.JoinPeople(left=left, right=right):
-            below: tuple[Relation, ...] = (left, right)
-        case tree.Union(parts=parts):
-            below = parts
-        case tree.Where() | tree.Select() | tree.JoinPublic() | tree.PerPerson():
-            below = (relation.rows,)
-        case _:
-            assert_never(relation)
-    for each in below:
-        yield from relations_in(each)
 
 
 def _expressions(relation: Relation) -> Iterator[Expression]:

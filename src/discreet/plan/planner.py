@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from threading import Lock
-from typing import TYPE_CHECKING, TypeAlias, Unpack, assert_never
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from .. import query
 from ..arithmetic.rational import Number
@@ -20,15 +20,11 @@ from ..frozen import field, frozen, replace
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..query.algebra.tree import (
-    JoinPeople,
     JoinPublic,
-    PerPerson,
     Question,
     Relation,
     Scan,
-    Select,
-    Union,
-    Where,
+    relations_in,
     relations_of,
 )
 from ..query.bounds.check import CheckedQuestion, check_question
@@ -270,19 +266,8 @@ def schemas_of(relation: Relation) -> Iterator[Schema]:
     >>> [schema.name for schema in schemas_of(votes.rows)]
     ['votes']
     """
-    match relation:
-        case Scan(schema=schema):
-            yield schema
-        case Where(rows=rows) | Select(rows=rows) | PerPerson(rows=rows):
-            yield from schemas_of(rows)
-        case JoinPublic(rows=rows, table=table):
-            yield table
-            yield from schemas_of(rows)
-        case JoinPeople(left=left, right=right):
-            yield from schemas_of(left)
-            yield from schemas_of(right)
-        case Union(parts=parts):
-            for part in parts:
-                yield from schemas_of(part)
-        case _:
-            assert_never(relation)
+    for each in relations_in(relation):
+        if isinstance(each, Scan):
+            yield each.schema
+        elif isinstance(each, JoinPublic):
+            yield each.table

@@ -28,7 +28,7 @@ from ...errors import EngineFailure, SchemaMismatch
 from ...frozen import field, frozen
 from ...intake.compatibility import misfit
 from ...query.algebra.tally import Free, Tally, Totals
-from ...query.algebra.tree import JoinPublic, Relation
+from ...query.algebra.tree import JoinPublic, Relation, relations_in
 from ...query.bounds.relation_facts import tables_of
 from ...query.domains.domain import Values, domain_of_column
 from ..base import (
@@ -41,7 +41,7 @@ from ..base import (
     require_matches,
     require_public,
 )
-from ..tally_analysis import RECENT_TALLIES, TallyFacts, relations_in, understand
+from ..tally_analysis import RECENT_TALLIES, TallyFacts, understand
 from .cell_arrays import read_open_totals
 from .contribution_bounds import bounded_sql
 from .contributions import OpenKey, entries_of, once_per_person

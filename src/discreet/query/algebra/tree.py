@@ -17,7 +17,7 @@ Law: tests/query/test_relation_facts.py::TestUnits
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Literal, TypeAlias, TypeVar
 
@@ -25,7 +25,7 @@ from ...data.blocks import Blocks
 from ...data.schema import Schema
 from ...data.unit import read_name
 from ...errors import InvalidArgument, UnsupportedQuery
-from ...frozen import frozen
+from ...frozen import frozen, replace
 from ..domains.domain import Values
 from .expression import Expression, Field
 from .refusal import refusal
@@ -209,6 +209,33 @@ def inputs_of(relation: Relation) -> tuple[Relation, ...]:
             return parts
         case _:
             return (relation.rows,)
+
+
+def relations_in(relation: Relation) -> Iterator[Relation]:
+    """List a relation and all relations below it, each before those below it."""
+    yield relation
+    for below in inputs_of(relation):
+        yield from relations_in(below)
+
+
+def with_inputs(relation: Relation, change: Callable[[Relation], Relation]) -> Relation:
+    """Return a relation in which the relations that it reads directly are changed.
+
+    >>> import discreet as dp
+    >>> from discreet.query.algebra.tree import Scan, Union, with_inputs
+    >>> votes = Scan(dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()}))
+    >>> with_inputs(Union((votes,)), lambda rows: Union((rows, rows))).parts[0].parts == (votes, votes)
+    True
+    """
+    match relation:
+        case Scan():
+            return relation
+        case JoinPeople(left=left, right=right):
+            return replace(relation, left=change(left), right=change(right))
+        case Union(parts=parts):
+            return Union(tuple(map(change, parts)))
+        case _:
+            return replace(relation, rows=change(relation.rows))
 
 
 @frozen

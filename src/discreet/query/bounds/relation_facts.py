@@ -35,6 +35,7 @@ from ..algebra.tree import (
     Union,
     Where,
     inputs_of,
+    relations_in,
 )
 from ..domains.domain import Domain, Truth, Whole, domain_of_column
 from ..domains.domain_of import domain_of
@@ -178,12 +179,7 @@ def _union_columns(parts: tuple[Relation, ...]) -> dict[str, Domain]:
 
 def tables_of(relation: Relation) -> tuple[Schema, ...]:
     """List the private tables that a relation reads; one that is read twice is listed twice."""
-    if isinstance(relation, Scan):
-        return (relation.schema,)
-    tables: tuple[Schema, ...] = ()
-    for rows in inputs_of(relation):
-        tables += tables_of(rows)
-    return tables
+    return tuple(each.schema for each in relations_in(relation) if isinstance(each, Scan))
 
 
 def unit_of(relation: Relation) -> Unit:

@@ -41,6 +41,7 @@ from ..algebra.tree import (
     Select,
     Union,
     Where,
+    inputs_of,
 )
 
 _COMPLEMENT = {Function.LESS: Function.AT_MOST, Function.AT_MOST: Function.LESS}
@@ -102,13 +103,12 @@ def time_ranges(relation: Relation, column_of: ColumnOf) -> list[TimeRange]:
         case PerPerson(rows=rows, keys=keys):
             # A condition on a key is one on the rows: those of other keys are in other groups.
             return [_renamed(each, keys) for each in time_ranges(rows, column_of)]
-        case JoinPublic(rows=rows):
+        case JoinPublic() | JoinPeople() | Union():
             # Public columns have other names than the private ones: `columns_of` refuses equal ones.
-            return time_ranges(rows, column_of)
-        case JoinPeople(left=left, right=right):
-            return time_ranges(left, column_of) + time_ranges(right, column_of)
-        case Union(parts=parts):
-            return [each for part in parts for each in time_ranges(part, column_of)]
+            ranges = []
+            for rows in inputs_of(relation):
+                ranges += time_ranges(rows, column_of)
+            return ranges
         case _:
             assert_never(relation)
 

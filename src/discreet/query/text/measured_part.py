@@ -31,15 +31,13 @@ from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.statistic import Statistic, statistic_name
 from ..algebra.tree import (
     Finish,
-    JoinPeople,
     Key,
     Question,
     Relation,
-    Scan,
-    Union,
     Where,
     names_of,
     unused_name,
+    with_inputs,
 )
 from ..bounds.nested import pick
 from ..bounds.relation_facts import columns_of
@@ -171,17 +169,9 @@ def _typed(value: Scalar) -> tuple[str, Scalar]:
 
 def _canonical_rows(relation: Relation) -> Relation:
     """Return a relation with every condition in its canonical form."""
-    match relation:
-        case Scan():
-            return relation
-        case Where():
-            return _canonical_where(relation)
-        case JoinPeople(left=left, right=right):
-            return replace(relation, left=_canonical_rows(left), right=_canonical_rows(right))
-        case Union(parts=parts):
-            return replace(relation, parts=tuple(map(_canonical_rows, parts)))
-        case _:
-            return replace(relation, rows=_canonical_rows(relation.rows))
+    if isinstance(relation, Where):
+        return _canonical_where(relation)
+    return with_inputs(relation, _canonical_rows)
 
 
 def _canonical_where(where: Where) -> Where:
