@@ -31,7 +31,7 @@ from ...query.algebra.expression import Field
 from ...query.algebra.statistic import Count
 from ...query.algebra.tree import Finish, Question, Relation
 from ...query.bounds.relation_facts import columns_of, tables_of, unit_of
-from ...query.sql.parse import parse_rows
+from ...query.sql.question import read_row_sql
 from ...query.text.question import describe, fingerprint
 from ..answer_key import MEANING, key_name
 from ..context import CuratorContext
@@ -95,7 +95,7 @@ def plan_training(planner: Planner, sql: str, model: Model, spend: Measure | Non
     """Plan learning from the rows of a SELECT, from public facts alone."""
     if not isinstance(model, Estimator):
         raise InvalidArgument(f"learn takes a model of discreet.learn, got {type(model).__name__}")
-    rows = parse_rows(sql, planner.schemas)
+    rows = read_row_sql(sql, planner.schemas)
     said = planner.question(count_of(rows)).question
     task = model.task(columns_of(rows))
     price = model.price(spend)

@@ -26,7 +26,7 @@ from ...privacy.events.json import Json, measure_to_json
 from ...privacy.measures import Measure, PureDP
 from ...query.algebra.tree import Question, Relation, Scan
 from ...query.bounds.relation_facts import tables_of
-from ...query.sql.parse import parse_rows
+from ...query.sql.question import read_row_sql
 from ...query.text.question import describe, fingerprint
 from ...synthetic.measure import Keep, Numbers, measure
 from ...synthetic.plan import SyntheticPlan, plan_synthetic
@@ -138,7 +138,7 @@ def _rows(planner: Planner, table: str) -> Relation:
     if " " not in table.strip():
         known = ", ".join(planner.schemas)
         raise InvalidArgument(f"there is no table {table!r} here; there are {known}")
-    return parse_rows(table, planner.schemas)
+    return read_row_sql(table, planner.schemas)
 
 
 def _facts(said: Question, plan: SyntheticPlan, spend: Measure) -> BodyFacts:

@@ -8,10 +8,16 @@ Law: tests/query/test_sql_refusals.py::test_is_refused_and_the_clause_is_named
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ...data.schema import Schema
-from ..algebra.tree import Question, Relation
+from ..algebra.tree import Question
 from ..bounds.keys import PublicValues
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from .relation import Catalogue
 
 
 def parse(
@@ -41,21 +47,13 @@ def parse(
     # Importing sqlglot takes longer than all other imports together, so it waits until here.
     from .question import read_sql
 
-    return read_sql(sql, schemas, public_values)
+    return read_sql(sql, schemas, public_values, _read_nested)
 
 
-def parse_rows(sql: str, schemas: Mapping[str, Schema]) -> Relation:
-    """Read one SELECT as rows of declared tables, for learners that never show rows.
+def _read_nested(
+    statement: exp.Expr, tables: Catalogue, public_values: PublicValues | None
+) -> Question:
+    # Most questions are one SELECT: what reads a SELECT inside another waits until there is one.
+    from .released import read_nested
 
-    >>> from discreet.data import Integer, Rows, Schema
-    >>> from discreet.query.sql.parse import parse_rows
-    >>> people = Schema("people", Rows(), {"age": Integer(0, 120), "income": Integer(0, 250_000)})
-    >>> parse_rows("SELECT age FROM people WHERE income > 0", {"people": people}).columns
-    (('age', Field(name='age')),)
-
-    Refuses: aggregates, and all that `parse` refuses in a sub-query, with `UnsupportedQuery`.
-    """
-    # As in `parse`: sqlglot is imported only when a question is read.
-    from .question import read_row_sql
-
-    return read_row_sql(sql, schemas)
+    return read_nested(statement, tables, public_values)

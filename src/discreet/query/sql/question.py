@@ -134,24 +134,36 @@ class _Statistics:
 
 
 def read_sql(
-    sql: str, schemas: Mapping[str, Schema], public_values: PublicValues | None
+    sql: str,
+    schemas: Mapping[str, Schema],
+    public_values: PublicValues | None,
+    read_nested: Callable[[exp.Expr, Catalogue, PublicValues | None], Question],
 ) -> Question:
-    """Read the text of one SELECT as a question, perhaps with a SELECT over its released table."""
+    """Read the text of one SELECT as a question.
+
+    `read_nested` reads a statement with a SELECT inside another, perhaps one over a released table.
+    """
     tables = Catalogue(dict(schemas), {})
     try:
         statement = read_statement(sql)
-        if len(list(statement.find_all(exp.Select))) == 1:
-            return read_question(statement, tables, public_values)
-        # Most questions are one SELECT: what reads a SELECT inside another waits until it is needed.
-        from .released import read_nested
-
-        return read_nested(statement, tables, public_values)
+        if len(list(statement.find_all(exp.Select))) > 1:
+            return read_nested(statement, tables, public_values)
+        return read_question(statement, tables, public_values)
     except RecursionError:
         raise too_deep() from None
 
 
 def read_row_sql(sql: str, schemas: Mapping[str, Schema]) -> Relation:
-    """Read the text of one SELECT as rows, with just the columns it names."""
+    """Read one SELECT as rows of declared tables, for learners that never show rows.
+
+    >>> from discreet.data import Integer, Rows, Schema
+    >>> from discreet.query.sql.question import read_row_sql
+    >>> people = Schema("people", Rows(), {"age": Integer(0, 120), "income": Integer(0, 250_000)})
+    >>> read_row_sql("SELECT age FROM people WHERE income > 0", {"people": people}).columns
+    (('age', Field(name='age')),)
+
+    Refuses: aggregates, and all that `parse` refuses in a sub-query, with `UnsupportedQuery`.
+    """
     try:
         view = read_view(read_statement(sql), Catalogue(dict(schemas), {}))
         return exact_rows(view)
