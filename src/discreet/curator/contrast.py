@@ -61,7 +61,7 @@ from ..query.bounds.grouping_sets import MAX_FINEST_CELLS
 from ..query.bounds.nested import count_cells
 from ..query.text.measured_part import measured_print
 from ..statistics.laws.linear_combination import total_reach, weighted_noises
-from ..statistics.releases.total import JointTotal, noises_of
+from ..statistics.releases.total import JointTotal, NoisyRelease, noises_of
 from .answer_key import AnswerKey, key_of, key_start, measured_names
 from .charge_request import PaidMeasurement, plan_to_fit
 from .context import CuratorContext
@@ -293,7 +293,8 @@ def search_of(
     # Where every condition pins a key of its own, the wide table answers more for the same price.
     if contrast is None or contrast_of(measured.plans[""].question) is None:
         return None
-    if any(release.mechanism.scale > _WIDEST for release in plan.releases):
+    [release] = plan.releases
+    if not isinstance(release, NoisyRelease) or release.mechanism.scale > _WIDEST:
         return None
     [family] = measured_names(measured.key.measured).values()
     of_total = measured_print(contrast.total)
