@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.audit import replay
 from discreet.query.algebra.tree import Scan
-from discreet.query.sql.parse import parse_rows
+from discreet.query.sql.question import read_row_sql
 from discreet.synthetic.measure import exact_tables, measure
 from discreet.synthetic.plan import plan_synthetic
 from discreet.synthetic.request import read_request
@@ -111,7 +111,7 @@ class TestContrastsMoveByAtMostTheirSensitivity:
 
     def test_one_row_a_person_first(self):
         visits = schema(unit=dp.People("id", max_rows=5))
-        rows = parse_rows(
+        rows = read_row_sql(
             "SELECT COUNT(*) AS visits, MIN(age) AS age FROM people GROUP BY id", {"people": visits}
         )
         request = read_request(rows)
