@@ -36,6 +36,8 @@ def statistic_text(statistic):
     of = text(statistic["of"]) if "of" in statistic else "*"
     if "case" in statistic:  # another way to write FILTER
         return f"COUNT(DISTINCT CASE WHEN {text(statistic['filter'])} THEN id END)"
+    if statistic["what"] == "quantile":
+        return f"QUANTILE({of}, {statistic['at']})"
     names = {"count": "COUNT", "sum": "SUM", "mean": "AVG"}
     made = (
         "COUNT(DISTINCT id)"

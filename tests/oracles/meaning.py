@@ -422,7 +422,9 @@ def table_of(question, keys, pairs, schemas):
     for name, statistic in question["statistics"].items():
         if statistic["what"] == "overall":
             continue
-        if statistic["what"] == "people":
+        if statistic["what"] == "quantile":
+            numbers = rows_by_value(statistic, pairs, cells, own)
+        elif statistic["what"] == "people":
             numbers = people_by_cell(question, statistic, pairs, cells, schemas)
         else:
             numbers = totals_by_cell(statistic, pairs, cells, own, capped)
@@ -456,6 +458,19 @@ def totals_by_cell(statistic, pairs, cells, own, capped):
     if statistic["what"] == "sum":
         return sums
     return {cell: sums[cell] / count for cell, count in counts.items() if count}
+
+
+def rows_by_value(statistic, pairs, cells, own):
+    """MEDIAN, QUANTILE, MIN, MAX: the weight, in parts of FULL, of the rows at each value of a cell.
+
+    A row whose value is NULL is at none; it is still one of its person's rows (M3).
+    """
+    found = defaultdict(Counter)
+    for (_, row), cell, weight in zip(pairs, cells, own, strict=True):
+        value = value_of(statistic["of"], row)
+        if cell is not None and value is not None:
+            found[cell][value] += weight
+    return {cell: dict(weights) for cell, weights in found.items()}
 
 
 def finest_step(statistic, capped):
