@@ -1,6 +1,6 @@
 """Exact laws of one quantile: value and interval beside the exponential mechanism over the gaps between rows.
 
-`python benchmarks/quantile_laws.py [--drawn RUNS]` prints the figures of docs/decisions/0055. No law is sampled: a
+`python benchmarks/quantile_laws.py [--drawn RUNS]` prints the figures of docs/decisions/0107. No law is sampled: a
 probability is worked out for every cell and every reach. `--drawn` also draws the value that is shipped so many times,
 with its standard error.
 
@@ -8,10 +8,8 @@ with its standard error.
 |---|---|
 | gaps | root mean square error by Smith (2011): a gap weighs its width times exp(−rate · rank error) |
 | alone | cells of the public grid, all of the budget for the value, as a part of `gaps` |
-| third | value at a third, interval at two thirds: what is shipped |
-| half | value and interval at a half each |
-| capped | value and interval at once, the value's score cut off so that the slack is 2 gaps of the reaches |
-| at once | value and interval at once, by the greater of the two depths |
+| third | value at a third, interval at two thirds: what was shipped before |
+| at once | value and interval by one selection: what is shipped |
 """
 
 from __future__ import annotations
@@ -28,11 +26,11 @@ import numpy as np
 import discreet as dp
 from discreet.mechanisms.selection.exponential import worst_gap
 from discreet.mechanisms.selection.quantile_interval import distances
+from discreet.mechanisms.selection.quantile_pair import QuantileAndInterval, reaches
+from discreet.mechanisms.selection.ranks import RankTarget
 
 Array = np.ndarray
 BETA = 0.05
-CAP_SLOPE = 1 / 3
-"""Slope of the capped score beyond its cap."""
 
 
 @dataclass(frozen=True)
@@ -96,11 +94,11 @@ class Reaches:
     ends: list[tuple[Array, Array]]
 
 
-def reaches_of(table: Table, slack: float) -> Reaches:
-    """Work out the depths of `quantile_interval`, for every cell as the released one."""
+def reaches_of(table: Table, slack: float, ladder: tuple[int, ...]) -> Reaches:
+    """Work out the depths of all reaches, for every cell as the released one."""
     before = table.before
     cells = np.arange(table.top + 1)
-    far = np.array(distances(cells.size))[:, None]
+    far = np.array(ladder)[:, None]
     first = np.maximum(cells - far, 0)
     last = np.minimum(cells + far, table.top)
     low = table.aim - 0.5 - before[first]
@@ -151,40 +149,30 @@ def apart(table: Table, epsilon: float, share: float) -> Outcome:
     """Choose the value at a share of the budget, then its reach with what is left."""
     outcomes = 1 + 3 * len(distances(table.top + 1))
     own_rate = table.rate(epsilon * (1 - share))
-    reaches = reaches_of(table, worst_gap(outcomes, BETA, 1) / own_rate)
-    weights = [np.exp(-own_rate * depth) for depth in reaches.depths]
+    ladder = distances(table.top + 1)
+    found = reaches_of(table, worst_gap(outcomes, BETA, 1) / own_rate, ladder)
+    weights = [np.exp(-own_rate * depth) for depth in found.depths]
     per_cell = sum(part.sum(axis=0) for part in weights)
     value = np.exp(-table.rate(epsilon * share) * table.depth())
     masses = [part / per_cell * value for part in weights]
-    return _outcome(table, reaches, masses)
+    return _outcome(table, found, masses)
 
 
 def at_once(table: Table, epsilon: float) -> Outcome:
     """Choose a pair of value and reach by the greater of the two depths, with all of the budget."""
     places = table.top + 1
-    outcomes = places * (1 + 3 * len(distances(places)))
-    rate = table.rate(epsilon)
-    reaches = reaches_of(table, worst_gap(outcomes, BETA, 1) / rate)
+    aim = RankTarget(Fraction(str(table.at)))
+    made = QuantileAndInterval(Fraction(str(epsilon)), aim.moved(1), aim, 1)
+    slack = made.slack(places, BETA) / aim.scale
+    found = reaches_of(table, slack, reaches(places))
     depth = table.depth()
-    masses = [np.exp(-rate * np.maximum(depth, own)) for own in reaches.depths]
-    return _outcome(table, reaches, masses)
-
-
-def capped(table: Table, epsilon: float) -> Outcome:
-    """Choose a pair by a score that keeps telling reaches apart where the value is far off."""
-    outcomes = 1 + 3 * len(distances(table.top + 1))
-    rate = table.rate(epsilon)
-    gap = worst_gap(outcomes, BETA, 1) / rate
-    cap = gap / 2
-    # With a slack of cap + gap/(1 − slope) a reach that does not hold is `gap` deeper, wherever the value is.
-    reaches = reaches_of(table, cap + gap / (1 - CAP_SLOPE))
-    depth = table.depth()
+    per_row = made.fineness * aim.scale / made.sensitivity
     masses = []
-    for own in reaches.depths:
-        flat = CAP_SLOPE * depth + (1 - CAP_SLOPE) * (own + cap)
-        score = np.minimum(np.maximum(depth, own), flat)
-        masses.append(np.exp(-rate * score))
-    return _outcome(table, reaches, masses)
+    for weight, own in zip(made.reach_weights, found.depths, strict=True):
+        # Depths are whole steps: a float may lie just below its level.
+        levels = np.floor(np.maximum(depth, own) * per_row + 1e-9)
+        masses.append(weight * np.exp(-float(made.level_rate) * levels))
+    return _outcome(table, found, masses)
 
 
 def tables() -> Iterator[tuple[str, Array, int]]:
@@ -228,11 +216,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--drawn", type=int, default=0, help="draws of the shipped value")
     runs = parser.parse_args().drawn
-    print(
-        "| data | rows | quantile | ε | gaps | alone | third | half | capped | at once | ", end=""
-    )
-    print("rows: third | half | capped | at once |" + (" drawn |" if runs else ""))
-    print("|---|" + "---|" * (13 + bool(runs)))
+    print("| data | rows | quantile | ε | gaps | alone | third | at once | ", end="")
+    print("rows: third | at once |" + (" drawn |" if runs else ""))
+    print("|---|" + "---|" * (9 + bool(runs)))
     for name, values, top in tables():
         for at in (0.5, 0.9, 0.99):
             table = Table(values, top, at)
@@ -243,12 +229,7 @@ def main() -> None:
 def _line(name: str, table: Table, epsilon: float, runs: int) -> str:
     gaps = gaps_error(table, epsilon)
     alone = table.error(np.exp(-table.rate(epsilon) * table.depth()))
-    ways = [
-        apart(table, epsilon, 1 / 3),
-        apart(table, epsilon, 1 / 2),
-        capped(table, epsilon),
-        at_once(table, epsilon),
-    ]
+    ways = [apart(table, epsilon, 1 / 3), at_once(table, epsilon)]
     assert all(way.missed <= BETA for way in ways)
     cells = [name, f"{table.values.size}", f"{table.at}", f"{epsilon:g}", f"{gaps:.4g}"]
     cells += [f"{error / gaps:.2f}" for error in (alone, *(way.error for way in ways))]

@@ -19,6 +19,7 @@ from discreet.mechanisms.selection.quantile_interval import (
     outcome_depths,
     ranks_beyond,
 )
+from discreet.mechanisms.selection.quantile_pair import QuantileAndInterval
 from discreet.mechanisms.selection.quantiles import SplitQuantiles
 from discreet.plan.selection import Selection
 from discreet.plan.thresholded_count import CountSelection
@@ -27,6 +28,7 @@ from discreet.query.bounds.relation_facts import neighbours_of
 from discreet.statistics.releases import quantile_intervals as parts
 from discreet.statistics.releases.choice import ChosenRelease
 from discreet.statistics.releases.quantile_release import PlaceRelease
+from oracles.quantile_pairs import list_pairs
 
 
 class Norms(NamedTuple):
@@ -111,6 +113,24 @@ def recorded_reach(recorder):
     return released
 
 
+def recorded_pair(recorder):
+    """A value and its interval at once: the levels of all pairs, rounded down and cut off."""
+    plain = QuantileAndInterval.release
+
+    def released(self, rows, where, beta, *, bits=None):
+        counts = {cell: rows.before[i + 1] - rows.before[i] for i, cell in enumerate(rows.cells)}
+        slack, cut = self.slack(where.places, beta), self.cut(where.places, beta)
+        listed = list_pairs(self.aim.at, counts, slack, self.weight, (where.low, where.high))
+        scores = []
+        for kinds in listed.values():
+            for depth, _, _ in kinds:
+                scores.append(-min(self.fineness * depth // self.sensitivity, cut))
+        step = Step("pair", self.fineness, lambda: plain(self, rows, where, beta, bits=bits))
+        return recorder.release(step, np.array(scores, dtype=object), norm="linf")
+
+    return released
+
+
 def recorded_counts(recorder):
     """The rows between several quantiles: noise on all counts at once."""
     plain = parts._noisy
@@ -168,6 +188,7 @@ def program(plan, universe=(), store=Memory):
             )  # all places are scored: few will do
             patch.setattr(SplitQuantiles, "_draw", recorded_choice(recorder))
             patch.setattr(IntervalSelection, "release", recorded_reach(recorder))
+            patch.setattr(QuantileAndInterval, "release", recorded_pair(recorder))
             patch.setattr(parts, "_noisy", recorded_counts(recorder))
             patch.setattr(
                 "discreet.statistics.releases.quantile_release.uniform",

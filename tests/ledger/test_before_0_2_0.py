@@ -53,6 +53,10 @@ PLANNED_OTHERWISE: dict[tuple[str, str], str] = {
     ("pure", "cases cube"): "rows without a key are measured too",
     ("pure", "cases sets"): "rows without a key are measured too",
     ("pure", "cases release"): "rows without a key are measured too",
+    ("pure", "percentile"): "a quantile is chosen with its interval",
+    **dict.fromkeys(
+        ((kind, "median") for kind in LEDGERS), "a quantile is chosen with its interval"
+    ),
 }
 """Questions that a later planner charges otherwise, by ledger and step, and why. Their keys stay equal all the same."""
 MENDED_INTERVALS: dict[tuple[str, str], str] = {

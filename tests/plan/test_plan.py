@@ -12,6 +12,7 @@ from answer.cases import REGIONS, UNITS, question, relation
 from discreet.answer.ask import gather, run_plan
 from discreet.data import Boolean, Integer, Rows, Schema, Text
 from discreet.errors import InvalidArgument, UnsupportedQuery
+from discreet.frozen import replace
 from discreet.mechanisms import (
     DiscreteGaussian,
     GaussianThreshold,
@@ -20,6 +21,7 @@ from discreet.mechanisms import (
     PartitionSelection,
 )
 from discreet.mechanisms.selection.place_weights import EQUAL_WEIGHTS
+from discreet.mechanisms.selection.quantile_pair import QuantileAndInterval
 from discreet.mechanisms.selection.ranks import PlaceRange, RankedRows
 from discreet.plan import Selection, plan_question, routes, split
 from discreet.plan.plan import public_tuples
@@ -79,7 +81,13 @@ def moves(before, after):
 
 def check_places(release, keys, tables):
     """The scores of a level, all parts and keys together, move by no more than declared; parts follow what was chosen."""
-    made, ladder = release.mechanism, release.need.ladder
+    ladder = release.need.ladder
+    # Value and interval at once declare the same score of a place, and their own level of it.
+    made = replace(release.need, intervals=False).choices(release.epsilon)
+    if isinstance(release.mechanism, QuantileAndInterval):
+        assert release.mechanism.sensitivity == made.sensitivity(made.aim(0, 1), 0)
+    else:
+        made = release.mechanism
     parts, moved, apart = made.parts, dict[int, Fraction](), dict[int, Fraction]()
     rows = [
         [RankedRows(table.get(key, {}), parts, made.weight) for table in tables] for key in keys

@@ -7,10 +7,13 @@ from fractions import Fraction
 import pytest
 
 from answer.cases import REGIONS, question, relation
-from discreet import ApproxDP, PureDP, open_filter
+from discreet import ZCDP, ApproxDP, PureDP, open_filter
 from discreet.mechanisms.selection.exponential import Exponential
 from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from discreet.mechanisms.selection.quantile_pair import QuantileAndInterval
+from discreet.mechanisms.selection.quantiles import SplitQuantiles
 from discreet.plan import plan_question
+from discreet.privacy.events import ExponentialSelection
 from discreet.privacy.pricing.pure import price_pure
 from discreet.query.algebra.expression import Field
 from discreet.query.algebra.statistic import Mode, Quantile
@@ -40,7 +43,54 @@ class TestParts:
         release = release_of(HALF, intervals=False)
         drawn = release.draw({60: 100}, 0.95)
         assert (release.mechanism.epsilon, drawn.reaches) == (1, None)
-        assert release.error() == pytest.approx(release_of(HALF).error() / 3)
+        # An end keeps its parts: a third for the value, two thirds for how far its interval reaches.
+        ends = [release_of(Fraction(1), intervals=intervals) for intervals in (True, False)]
+        assert [end.mechanism.epsilon for end in ends] == [Fraction(1, 3), 1]
+
+
+class TestAtOnce:
+    """One quantile is chosen with its interval: all of ε for both, one selection, priced as one."""
+
+    def test_who_is_chosen_so(self):
+        assert isinstance(release_of(HALF).mechanism, QuantileAndInterval)
+        assert isinstance(release_of(Fraction(99, 100), spend=20).mechanism, QuantileAndInterval)
+        for release in (
+            release_of(Fraction(1)),
+            release_of(HALF, Fraction(1, 4)),
+            release_of(HALF, intervals=False),
+            release_of(HALF, spend=Fraction(1, 101)),
+        ):
+            assert isinstance(release.mechanism, SplitQuantiles)
+
+    @pytest.mark.parametrize(("unit", "made"), [("rows", QuantileAndInterval), ("people", SplitQuantiles)])  # fmt: skip
+    def test_of_people_in_several_keys_the_parts_stay(self, unit, made):
+        """Each key rounds its levels by itself; a person may be in many."""
+        asked = question(relation(unit), {"q": Quantile(X, HALF)}, [("region", REGIONS)])
+        assert isinstance(plan_question(asked, PureDP(1)).releases[0].mechanism, made)
+        alone = question(relation(unit), {"q": Quantile(X, HALF)})
+        release = plan_question(alone, PureDP(1)).releases[0]
+        assert isinstance(release.mechanism, QuantileAndInterval)
+        assert release.event == ExponentialSelection(1)
+
+    def test_all_of_the_budget(self):
+        release = release_of(HALF)
+        assert (release.mechanism.epsilon, release.event) == (1, ExponentialSelection(1))
+        concentrated = question(relation(), {"q": Quantile(X, HALF)})
+        event = plan_question(concentrated, ZCDP("1/8")).releases[0].event
+        assert float(event.epsilon) == pytest.approx(1, abs=0.05)
+
+    @pytest.mark.parametrize("error", [1000, 3000, 9000, 20, 2])
+    def test_an_error_on_either_side_of_the_least_epsilon(self, error):
+        """Below ε = 1/100 the parts have another bound; both are met, about at their least ε."""
+        asked = question(relation(), {"q": Quantile(X, HALF)})
+        release = plan_question(asked, error=error).releases[0]
+        assert release.error() <= error < 1.2 * release.error()
+
+    def test_a_level_that_is_never_reached_again(self):
+        """At a huge ε the value is exact, and so are the ends of its interval, but for half a row."""
+        release = release_of(HALF, spend=10**6)
+        [reach] = release.draw(dict.fromkeys(range(121), 50), 0.95).reaches
+        assert reach == (60, 60)
 
 
 class TestPlans:

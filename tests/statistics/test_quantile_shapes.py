@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 from statistics import NormalDist
 
 import pytest
 
+from discreet.mechanisms.selection.quantile_pair import QuantileAndInterval
 from discreet.mechanisms.selection.quantiles import SplitQuantiles
-from discreet.mechanisms.selection.ranks import PlaceRange, RankedRows
+from discreet.mechanisms.selection.ranks import PlaceRange, RankedRows, RankTarget
 from discreet.query.algebra.expression import Field
 from discreet.query.bounds.quantile_grid import quantile_grid_of
 from discreet.query.domains.domain import Whole
 from discreet.statistics.laws.quantile_shapes import shaped_error
+from oracles.quantile_pairs import list_pairs
 
 SIZE = 1000
 SHAPES = {
@@ -71,6 +74,46 @@ class TestMeasured:
             nearly = max(nearly, sum(p for p, _, far in law if far >= 0.7 * told.steps))
         # No empty bound: with more budget a heap's end decides, which the heaps here do not have.
         assert nearly > 0.05 or epsilon == 1
+
+
+class TestAtOnce:
+    """The same of a value that is chosen with its interval: the law of its place, summed over all pairs."""
+
+    @pytest.mark.parametrize("at", [Fraction(1, 2), Fraction(9, 10), Fraction(99, 100)], ids=str)
+    @pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(1, 4)], ids=str)
+    @pytest.mark.parametrize("most", [120, pytest.param(800, marks=pytest.mark.slow)])
+    def test_by_the_exact_law(self, at, epsilon, most):
+        """Of 1,000 rows; by one row and one step more, since the shapes are continuous."""
+        grid = quantile_grid_of(Field("x"), {"x": Whole(Fraction(1), 0, most)}, 1 << 18)
+        aim = RankTarget(at)
+        made = QuantileAndInterval(epsilon, aim.moved(1), aim, 1)
+        near = made.nearly_best(grid.options, 0.05)
+        told = shaped_error(grid, at, made.rows_per_fold, SIZE, 0.05, near)
+        nearly = 0.0
+        for value in SHAPES.values():
+            places = [value((i + 0.5) / SIZE, float(at)) for i in range(SIZE)]
+            steps = sorted(min(max(int(place * (most + 1)), 0), most) for place in places)
+            law = list(self.law(made, Counter(steps), most, steps[int(at * (SIZE - 1))]))
+            assert sum(p for p, rows, _ in law if rows > told.rows + 1) <= 0.05
+            assert sum(p for p, _, far in law if far > told.steps + 1) <= 0.05
+            nearly = max(nearly, sum(p for p, rows, _ in law if rows >= 0.5 * told.rows))
+        assert nearly > 0.05
+
+    @staticmethod
+    def law(made, counts, most, exact):
+        slack, cut = made.slack(most + 1, 0.05), made.cut(most + 1, 0.05)
+        rate, rows = float(made.level_rate), RankedRows(counts)
+        where = PlaceRange(0, most, most + 1)
+        target = made.aim.rank(SIZE, 1)
+        masses: Counter[int] = Counter()
+        for (place, _, _), kinds in list_pairs(made.aim.at, counts, slack, 1, (0, most)).items():
+            for depth, weight, _ in kinds:
+                level = min(made.fineness * depth // made.sensitivity, cut)
+                masses[place] += weight * math.exp(-rate * level)
+        total = sum(masses.values())
+        for place, mass in masses.items():
+            depth = rows.depth(where, place, target, made.aim.scale)
+            yield mass / total, depth / made.aim.scale, abs(place - exact)
 
 
 def test_a_long_tail_decides_the_99th_percentile_of_many_rows():

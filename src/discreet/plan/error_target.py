@@ -174,9 +174,29 @@ def _quantile_release(need: PlaceNeed, error: Fraction, beta: float) -> PlaceRel
     excess = Fraction(PlaceRelease(need, Fraction(1)).error(beta)) - least
     epsilon = max(excess / (error - least), 1 / _HUGE_EPSILON)
     # The formula is exact up to rounding. The release's own bound decides, never the formula.
-    while PlaceRelease(need, epsilon).error(beta) > error:
-        epsilon *= _EPSILON_STEP
-    return PlaceRelease(need, epsilon)
+    if need.at_once(Fraction(1)) is None:
+        while PlaceRelease(need, epsilon).error(beta) > error:
+            epsilon *= _EPSILON_STEP
+        return PlaceRelease(need, epsilon)
+    return _least_release(need, epsilon, error, beta)
+
+
+def _least_release(need: PlaceNeed, near: Fraction, error: Fraction, beta: float) -> PlaceRelease:
+    """Search the least ε, to six digits, near an ε, where the bound falls in steps."""
+    high = near
+    while PlaceRelease(need, high).error(beta) > error:
+        high *= 2
+    low = high / 2
+    while PlaceRelease(need, low).error(beta) <= error:
+        low /= 2
+    while high > low * _EPSILON_STEP:
+        # A number of 53 bits: exact middles would get one bit longer each time.
+        middle = Fraction(float((low + high) / 2))
+        if PlaceRelease(need, middle).error(beta) > error:
+            low = middle
+        else:
+            high = middle
+    return PlaceRelease(need, high)
 
 
 def _exponential(need: ChoiceNeed, epsilon: Fraction) -> Exponential:

@@ -10,9 +10,10 @@ greatest is taken:
     heaped      at 64 values, evenly, with the quantile in the middle of its heap or near its end
 
 A place (a candidate value) is chosen with a probability proportional to e^(−depth/fold), depth
-being its distance from the quantile in rows (`mechanisms.selection.quantiles`). Places are taken in
-runs that grow by a tenth with their distance from the quantile; a run has the depth of its nearest
-end.
+being its distance from the quantile in rows (`mechanisms.selection.quantiles`), times the number of
+intervals that are as good there if value and interval are chosen at once
+(`mechanisms.selection.quantile_pair`). Places are taken in runs that grow by a tenth with their
+distance from the quantile; a run has the depth of its nearest end.
 
 Law: tests/statistics/test_quantile_shapes.py::TestMeasured
 """
@@ -24,9 +25,13 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 from ...frozen import frozen
 from ...query.bounds.quantile_grid import QuantileGrid
+
+if TYPE_CHECKING:
+    from ...mechanisms.selection.quantile_pair import NearlyBest
 
 _BELL = NormalDist(0.5, 1 / 12)
 _HEAPS = 64
@@ -89,13 +94,19 @@ _SHAPES = (
 
 
 @lru_cache(maxsize=1024)
-def shaped_error(
-    grid: QuantileGrid, at: Fraction, fold: float, size: int, beta: float
+def shaped_error(  # noqa: PLR0917
+    grid: QuantileGrid,
+    at: Fraction,
+    fold: float,
+    size: int,
+    beta: float,
+    near: NearlyBest | None = None,
 ) -> QuantileError:
     """Predict the error of the quantile `at` of `size` rows, with probability at least 1 − β.
 
     It holds for the shapes of this module. A place that lies `fold` rows further from the quantile
     is e times less likely to be chosen.
+    `near` counts the intervals that are as good at a place, where they are chosen with it.
 
     >>> from fractions import Fraction
     >>> from discreet.query.algebra.expression import Field
@@ -111,7 +122,7 @@ def shaped_error(
     errors = []
     for shape in (*_SHAPES, *heaped):
         masses = _masses(grid, shape, float(at), size, fold)
-        errors.append(_error(masses, beta))
+        errors.append(_error(_weighted(masses, near, float(min(at, 1 - at)) * size), beta))
     rows = max(error.rows for error in errors)
     steps = max(error.steps for error in errors)
     return QuantileError(rows, steps)
@@ -133,6 +144,15 @@ def _masses(
         mass = (last - first + 1) * math.exp(-depth / fold)
         # A run counts with its farther end, so that no error is too small.
         yield mass, depth, max(centre - start, end - centre)
+
+
+def _weighted(
+    masses: Iterator[tuple[float, float, int]], near: NearlyBest | None, beyond: float
+) -> Iterator[tuple[float, float, int]]:
+    """Weigh every run by the intervals that are as good there, with so many rows beyond."""
+    for mass, depth, far in masses:
+        weight = near.mass(depth, beyond) if near is not None else 1.0
+        yield mass * weight, depth, far
 
 
 def _error(masses: Iterator[tuple[float, float, int]], beta: float) -> QuantileError:

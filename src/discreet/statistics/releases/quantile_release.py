@@ -4,12 +4,14 @@ Budget allocation, as parts of ε:
 
     intervals    the values                                       the rows between them    the reach
     none         all of the budget, by recursive splitting        none                     none
-    one          1/3                                              none                     2/3
+    one          all of the budget, value and interval at once (mechanisms/selection/quantile_pair.py)
+    one, apart   1/3                                              none                     2/3
     several      1/2, by recursive splitting                      1/6                      1/3
 
 Every choice is by the exponential mechanism, by exact ranks. The parts are public and fixed, so they do
-not depend on data. An interval is narrowest with a quarter for its value, and hardly wider with a
-third (docs/decisions/0040).
+not depend on data. They are apart for MIN and MAX, for people in several keys and below ε = 1/100
+(docs/decisions/0107). An interval is then narrowest with a quarter for its value, and hardly wider
+with a third (docs/decisions/0040).
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from .quantile_intervals import QuantileParts
 
 if TYPE_CHECKING:
     from ...mechanisms.selection.quantile_interval import IntervalSelection
+    from ...mechanisms.selection.quantile_pair import QuantileAndInterval
     from ...mechanisms.selection.quantiles import SplitQuantiles
     from ...mechanisms.selection.ranks import CellCounts, RankedRows, RankTarget
     from ...query.bounds.quantile_grid import QuantileGrid
@@ -79,6 +82,19 @@ class PlaceNeed:
             return _PARTS_OF_ONE
         return _PARTS_OF_SEVERAL
 
+    def at_once(self, epsilon: Fraction) -> QuantileAndInterval | None:
+        """Return the mechanism of value and interval at once; None where they are apart."""
+        if not self.intervals or len(self.ats) > 1:
+            return None
+        [at] = self.ats
+        made = selection.quantile_pair.QuantileAndInterval
+        # Whole rows without shares: then a unit of one row is in one key only.
+        one_row = self.unit == 1 and self.weight == 1
+        if not made.fits(epsilon, at, one_row=one_row, alone=self.alone):
+            return None
+        sensitivity = self.choices(epsilon).sensitivity(self.ranked, 0)
+        return made(epsilon, sensitivity, self.ranked, self.weight, self.neighbours)
+
     def choices(self, epsilon: Fraction) -> SplitQuantiles:
         """Return the mechanism of the values at an ε for the whole release."""
         facts = {"unit": self.unit, "weight": self.weight, "neighbours": self.neighbours}
@@ -114,6 +130,9 @@ class PlaceNeed:
 
     def event(self, epsilon: Fraction) -> Event:
         """Return the event at an ε: the values, the counts between them, the ends of intervals."""
+        at_once = self.at_once(epsilon)
+        if at_once is not None:
+            return at_once.event
         values = self.choices(epsilon).event
         if not self.intervals:
             return values
@@ -170,9 +189,9 @@ class PlaceRelease:
     epsilon: Fraction
 
     @property
-    def mechanism(self) -> SplitQuantiles:
-        """The choices of the estimates."""
-        return self.need.choices(self.epsilon)
+    def mechanism(self) -> SplitQuantiles | QuantileAndInterval:
+        """The choices of the estimates; of one quantile, of its interval too."""
+        return self.need.at_once(self.epsilon) or self.need.choices(self.epsilon)
 
     @property
     def event(self) -> Event:
@@ -182,7 +201,10 @@ class PlaceRelease:
     @property
     def scale(self) -> float:
         """The rows by which the first choice must be worse to be e times less likely."""
-        made = self.mechanism
+        at_once = self.need.at_once(self.epsilon)
+        if at_once is not None:
+            return at_once.rows_per_fold
+        made = self.need.choices(self.epsilon)
         return made.rows_per_fold(made.aim(0, len(made.ats)), 0)
 
     def error(self, beta: float = 0.05) -> float:
@@ -191,9 +213,11 @@ class PlaceRelease:
         Rows in its own cell count as no error.
         """
         ladder = self.need.ladder
-        return self.mechanism.error(
-            ladder.options, beta, doubling=ladder.doubling, first=ladder.first
-        )
+        at_once = self.need.at_once(self.epsilon)
+        if at_once is not None:
+            return at_once.error(ladder.options, beta)
+        made = self.need.choices(self.epsilon)
+        return made.error(ladder.options, beta, doubling=ladder.doubling, first=ladder.first)
 
     def error_of(self, at: Fraction, size: int, beta: float) -> QuantileError:
         """Predict the error of quantile `at` among `size` rows, with probability at least 1 − β.
@@ -202,12 +226,17 @@ class PlaceRelease:
         the splits before it are counted as one exponential error of their joint mean, which has a
         heavier tail than their sum.
         """
-        made = self.mechanism
+        ladder = self.need.ladder
+        at_once = self.need.at_once(self.epsilon)
+        if at_once is not None:
+            near = at_once.nearly_best(ladder.options, beta)
+            return shaped_error(ladder, at, at_once.rows_per_fold, size, beta, near)
+        made = self.need.choices(self.epsilon)
         folds = []
         for inherited in made.shares():
             own = [float(part) * made.rows_per_fold(aim, level) for part, aim, level in inherited]
             folds.append(sum(own))
-        return shaped_error(self.need.ladder, at, max(folds), size, beta)
+        return shaped_error(ladder, at, max(folds), size, beta)
 
     def interval_rows(self, beta: float) -> float:
         """Return the rows that an interval of level 1 − β passes on either side, about.
@@ -217,6 +246,9 @@ class PlaceRelease:
         """
         need = self.need
         ladder = need.ladder
+        at_once = need.at_once(self.epsilon)
+        if at_once is not None:
+            return at_once.interval_rows(ladder.options, beta)
         places = ladder.options * self.mechanism.parts
         reach = need.reach(self.epsilon)
         outcomes = 1 + 3 * len(selection.quantile_interval.distances(places))
@@ -236,7 +268,10 @@ class PlaceRelease:
         """
         need = self.need
         ladder = need.ladder
-        made = self.mechanism
+        at_once = need.at_once(self.epsilon)
+        if at_once is not None:
+            return self._drawn_at_once(at_once, counts, 1 - level, bits)
+        made = need.choices(self.epsilon)
         rows = selection.ranks.RankedRows(counts, made.parts, need.weight)
         places = made.places(rows, ladder.first, ladder.last, doubling=ladder.doubling, bits=bits)
         # Sorted after the draw within cells: quantiles never decrease.
@@ -245,9 +280,29 @@ class PlaceRelease:
         if need.intervals:
             ends = self._ends(rows, places, 1 - level, bits)
             intervals = self._intervals(ends, steps)
+        return self._chosen(steps, intervals)
+
+    def _drawn_at_once(
+        self,
+        made: QuantileAndInterval,
+        counts: CountsOfCells,
+        beta: float,
+        bits: Bits | None,
+    ) -> ChosenPlaces:
+        """Choose the value and its interval together, then a step within the cell of the value."""
+        ladder = self.need.ladder
+        rows = selection.ranks.RankedRows(counts, made.parts, made.weight)
+        public = selection.ranks.PlaceRange(ladder.first, ladder.last, ladder.last + 1)
+        place, first, last = made.release(rows, public, beta, bits=bits)
+        steps = [_inside(ladder, place, bits)]
+        return self._chosen(steps, self._intervals([(first, last)], steps))
+
+    def _chosen(self, steps: list[int], intervals: tuple[Ends, ...] | None) -> ChosenPlaces:
+        """Return what was chosen, in values."""
+        ladder = self.need.ladder
         values = tuple(map(ladder.value, steps))
         public_range = (ladder.value(ladder.low), ladder.value(ladder.high))
-        return ChosenPlaces(need.ats, values, intervals, public_range)
+        return ChosenPlaces(self.need.ats, values, intervals, public_range)
 
     def _intervals(self, ends: list[tuple[int, int]], steps: list[int]) -> tuple[Ends, ...]:
         """Return the intervals in values, widened by the rounding of values to steps."""
