@@ -31,10 +31,10 @@ def _schemas(path):
         return [world_0_1_0.PEOPLE, world_0_1_0.VISITS]
     if path.parent.name == "before_0_2_0":
         return _world(path)
-    visits = dp.Schema(
-        "visits", dp.People("id", max_rows=3), {"day": dp.Date("2024-01-01", "2030-12-31")}
-    )
-    return [visits]
+    unit = dp.People("id", max_rows=3)
+    days = {"day": dp.Date("2024-01-01", "2030-12-31")}
+    relation = "replace" if path.name == "most.jsonl" else "add-remove"
+    return [dp.Schema("visits", unit, days, neighbours=relation)]
 
 
 def _world(path):

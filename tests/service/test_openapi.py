@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from discreet.service.api.routes import ENDPOINTS
-from discreet.service.api.schemas import ALLOWANCE, NEWCOMER, RENEWAL
+from discreet.service.api.schemas import ALLOWANCE, NEWCOMER, RECORD, RENEWAL
 from discreet.wire.verbs.table import VERBS
 from service.deployment import build, free_port, serving
 from service.described import COMPONENTS
@@ -118,7 +118,7 @@ def test_every_example_fits_its_own_schema():
 
 @pytest.mark.parametrize(
     ("record", "read"),
-    [(one, one.read) for one in (NEWCOMER, RENEWAL, ALLOWANCE)]
+    [(one, one.read) for one in (NEWCOMER, RENEWAL, ALLOWANCE, RECORD)]
     + [(verb.request.record, verb.request.read) for verb in VERBS.values()],
 )
 def test_every_example_of_a_body_is_read(record, read):

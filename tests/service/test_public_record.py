@@ -26,7 +26,12 @@ def service(tmp_path):
             "why": "curious",
         }
         headers = {"Authorization": f"Bearer {deployment.tokens['ana']}"}
-        client.request("POST", "/api/v1/datasets/people/sql?wait=30", json=asked, headers=headers)
+        job = ""
+        done = client.request("POST", "/api/v1/datasets/people/sql", json=asked, headers=headers)
+        # A slow machine answers with a job first.
+        while done.status_code == 202 or done.json().get("state") in ("waiting", "running"):
+            job = done.headers.get("Location", job)
+            done = client.request("GET", job, headers=headers)
 
         def call(who, method, path, **form):
             sent = {"Origin": deployment.url}
@@ -41,7 +46,12 @@ def service(tmp_path):
             form["csrf"] = found[1] if found else ""
             return client.request(method, path, data=form, headers=sent)
 
-        call.deployment = deployment
+        def post(who, asked):
+            headers = {"Authorization": f"Bearer {deployment.tokens[who]}"}
+            path = "/api/v1/datasets/people/record"
+            return client.request("POST", path, json=asked, headers=headers)
+
+        call.post = post
         yield call
 
 
@@ -73,3 +83,34 @@ def test_only_stewards_and_only_good_words(service):
     ):
         done = service("stella", "POST", "/steward/people/record", **form)
         assert done.status_code in (400, 422) and says in done.text, done.text
+
+
+def test_the_api_gives_stewards_the_record_of_the_page(service):
+    words = {"data_curators": ["City of Example"], "checklist": {"14": "Kept for a year."}}
+    done = service.post("stella", {"words": words, "questions": [2]})
+    assert done.status_code == 200, done.text
+    given = done.json()
+    text = 'data_curators = ["City of Example"]\nchecklist = { 14 = "Kept for a year." }'
+    page = service("stella", "POST", "/steward/people/record", words=text, questions="2")
+    with zipfile.ZipFile(io.BytesIO(page.content)) as folder:
+        files = {name: folder.read(f"record/{name}").decode() for name in given["files"]}
+        assert len(folder.namelist()) == len(files)
+    assert given["files"] == files
+    assert given["tier"] == 1 and "intended_use" in given["open"]
+
+
+def test_the_api_refuses_analysts_and_bad_words(service, tmp_path):
+    assert service.post("ana", {"words": {"notes": "a"}}).status_code == 403
+    stray = tmp_path / "words.toml"
+    stray.write_text('notes = "a file of the server"', encoding="utf-8")
+    for asked, says in (
+        # Text would be the name of a file: no request may have the server read one.
+        ({"words": str(stray)}, "words must map"),
+        ({"words": {"nots": "a"}}, "nots"),
+        ({"questions": ["two"]}, "questions"),
+        ({"words": {"notes": "a"}, "questions": [99]}, "no charge with a stored answer"),
+        ({"word": {"notes": "a"}}, "word"),
+    ):
+        done = service.post("stella", asked)
+        assert done.status_code == 422 and says in done.text, done.text
+    assert service.post("stella", {}).json()["tier"] == 1

@@ -22,6 +22,7 @@ from . import budget, streams, verbs
 from . import people as crew
 from .endpoint import ApiCall, Endpoint, Handler, Reply
 from .openapi import document
+from .record import make_record
 from .verbs import verb_endpoint
 
 ROOT = "/api/v1"
@@ -165,6 +166,15 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         takes="AllowanceRequest",
         gives="Allowed",
         status=(201,),
+    ),
+    Endpoint(
+        "POST",
+        SET + "/record",
+        "Make the public record.",
+        make_record,
+        who="steward",
+        takes="RecordRequest",
+        gives="PublicRecord",
     ),
     Endpoint(
         "GET",

@@ -18,7 +18,9 @@ from ...json_shape import (
     anything,
     choice,
     listing,
+    mapping,
     nullable,
+    positive_integer,
     refer,
     text,
 )
@@ -49,6 +51,15 @@ NEWCOMER = Record(
     (WHO_NAME, ROLE, DATASETS, DAYS), example={"name": "ana", "datasets": ["people"], "days": 90}
 )
 RENEWAL = Record((DAYS,), example={"days": 30})
+_WORD = anything("Text, a list of texts, or answers to the checklist by number.")
+# Without words everything that only the steward knows stays open.
+WORDS = JsonField("words", mapping(_WORD, "words", most=40, longest=60), required=False, default={})
+QUESTIONS = JsonField(
+    "questions", listing(positive_integer(10**15), "entries"), required=False, default=[]
+)
+RECORD = Record(
+    (WORDS, QUESTIONS), example={"words": {"data_curators": ["City of Example"]}, "questions": [2]}
+)
 ALLOWANCE = Record((WHO, BUDGET_FIELD), example={"who": "ana", "budget": {"epsilon": "1/2"}})
 
 # A budget, or text where the refusing filter has no measure for it.
@@ -203,6 +214,13 @@ _RECORDS: dict[str, Record] = {
         "Stored running totals of days in order, a list of whole numbers by key for each.",
         state=STATE.shape,
         totals=listing(anything("Totals by key.", type="array", items={}), "days"),
+    ),
+    "RecordRequest": RECORD,
+    "PublicRecord": Record.of(
+        "The files of a record as text by path, its tier, and the titles of what is not answered.",
+        files=anything("Text by path.", type="object", additionalProperties=_TEXT.schema),
+        tier=anything("From 1 to 3.", type="integer"),
+        open=_NAMES,
     ),
     "Allowed": Record.of(entry=_ENTRY_REFERENCE),
     "Verified": Record.of(verified=FLAG, text=_TEXT),

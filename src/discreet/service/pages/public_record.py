@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ...curator.signing import Signer
 from ...errors import InvalidArgument
-from ...record import record
+from ..api.record import record_of
 from ..state import State
 from .page_request import PageRequest, for_stewards
 from .render import HEADERS
@@ -45,19 +44,8 @@ def _download(visit: PageRequest) -> Response:
     state = visit.state
     # Counted twice, by the page and here: the whole ledger is read.
     state.limits.request(visit.person.name)
-    config = state.config
-    signer = None
-    if config.signing_key:
-        signer = Signer.load(config.signing_key)
-    shares = config.datasets[dataset].share_questions
-    made = record(
-        state.datasets.ledger(dataset),
-        state.datasets.schemas(dataset),
-        _words(visit.form.get("words", "")),
-        questions=_numbers(visit.form.get("questions", "")),
-        service={"grid": config.grid, "share_questions": shares},
-        signer=signer,
-    )
+    words = _words(visit.form.get("words", ""))
+    made = record_of(state, dataset, words, _numbers(visit.form.get("questions", "")))
     state.log.write("record", who=visit.person.name, dataset=dataset, status=200)
     headers = HEADERS | {"Content-Disposition": f'attachment; filename="record-{dataset}.zip"'}
     return Response(_zipped(made.files), media_type="application/zip", headers=headers)
