@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,26 @@ import discreet as dp
 from discreet.answer.body import read_body, write_body
 from discreet.errors import LedgerCorrupt
 from discreet.frozen import replace
+from discreet.ledger import import_ledger
 from record.conftest import PEOPLE, SQL, WORDS, ask, made_rows
+
+STORED = Path(__file__).parents[1] / "fixtures" / "record_0_2_0"
+
+
+def test_bodies_of_0_2_0_are_read_for_ever(tmp_path):
+    """Release, store and covariance of a table of means, a cube and a line, as 0.2.0 stored them."""
+    expected = json.loads((STORED / "expected.json").read_text(encoding="utf-8"))
+    import_ledger(STORED / "answers.jsonl", tmp_path / "people.ledger")
+    with dp.open_ledger(tmp_path / "people.ledger") as ledger:
+        bodies = [read_body(ledger.body(one)) for one in ledger.history(kinds=["charge"])]
+        schema = dp.Schema.from_dict(expected["schema"])
+        files = dp.record(ledger, schema, {}, questions=expected["shown"]).files
+    kept = [body.made for body in bodies]
+    assert [(one["release"], one["store"]) for one in kept] == [("0.2.0", "Memory")] * 3
+    # A table of means has no strategy, so none of its covariance need be kept.
+    assert ["covariance" in one for one in kept] == [False, True, True]
+    assert json.loads(files["data/measurements.json"])["tables"] == expected["tables"]
+    assert "Releases of discreet that answered: 0.2.0." in files["registry.yaml"]
 
 
 def _body(ledger):

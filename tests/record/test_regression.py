@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.testing.bits import HashedBits
 from record.conftest import PEOPLE, SQL, WORDS, ask
 
 
@@ -73,7 +74,11 @@ def test_r_finds_the_same(folder):
 @pytest.mark.slow
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 def test_coverage_in_a_thousand_releases(folder, law):
-    """Half of the variance is noise of the release, half is of the cells: the slope is covered by 95 ± 1 %."""
+    """Half of the variance is noise of the release, half is of the cells: the slope is covered by 95 ± 1 %.
+
+    Noise is drawn from fixed bytes: 1,000 fresh releases would vary by 0.7 %, and so fail at times.
+    """
+    bits = HashedBits(law.encode())
     script = _script(folder)
     mechanism = dp.Geometric(scale=8, sensitivity=1)
     if law == "gaussian":
@@ -84,7 +89,7 @@ def test_coverage_in_a_thousand_releases(folder, law):
     covered = 0
     for _ in range(1000):
         truth = np.rint(200 + slope * x + draw.normal(0, spread, cells)).astype(int)
-        noisy = np.array(mechanism.release(truth), dtype=float)
+        noisy = np.array(mechanism.release(truth, bits=bits), dtype=float)
         _, _, (low, high) = script.gls(x, noisy, np.eye(cells) * mechanism.variance)
         covered += low <= slope <= high
-    assert abs(covered / 1000 - 0.95) <= 3 * np.sqrt(0.95 * 0.05 / 1000)
+    assert 940 <= covered <= 960

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+from ..data.unit import People
 from ..frozen import field, frozen
 from .deployment import (
     ENDED,
@@ -217,7 +218,13 @@ def _source_type(deployment: Deployment) -> tuple[Any, ...]:
 
 
 def _source_details(deployment: Deployment) -> list[Sentence]:
-    return list(_source_type(deployment)[1:])
+    told = list(_source_type(deployment)[1:])
+    for schema in deployment.private:
+        unit = schema.unit
+        if isinstance(unit, People) and unit.window is not None:
+            text = f"Data of {schema.name} come by the {unit.window[1]}: each is a unit of its own."
+            told.append(Sentence(text, (f"schema: {schema.name}",)))
+    return told
 
 
 def _access_type(deployment: Deployment) -> tuple[Any, ...]:

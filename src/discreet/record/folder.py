@@ -185,11 +185,11 @@ def check_schemas(ledger: Ledger, schemas: tuple[Schema, ...]) -> None:
                 f"entry {number} is about {', '.join(sorted(body.facts.tables))} with "
                 f"{body.facts.neighbours} neighbours: the schemas given are not the ledger's"
             )
-        for said in body.facts.asked.values():
+        for name, said in body.facts.asked.items():
             # Models and synthetic tables are no SELECT, and have no text to be read again.
             if not said.text.startswith("SELECT"):
                 continue
-            question = read_again(said.text, body.facts.tables, schemas)
+            question = read_again(body, name, said.text, schemas)
             if question is not None and stored_print(body, question) == said.fingerprint:
                 continue
             # Values of public tables are keys that only the store knows: such texts are not compared.
@@ -486,11 +486,11 @@ def _compare_tables(ledger: Ledger, deployment: Deployment) -> None:
     bodies = stored_bodies(ledger.entries())
     for table in deployment.tables:
         body = read_body(bodies[table.entry])
-        question = read_again(table.sql, body.versions, deployment.schemas)
         # A single question has no name in its body, and that of its entry in the record.
         name = table.name
         if name not in body.answers:
             name = next(iter(body.answers))
+        question = read_again(body, name, table.sql, deployment.schemas)
         if question is None or any(schema.public for schema in deployment.schemas):
             # Keys of public tables are in the store, which is not asked.
             continue

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..arithmetic.rounding import shown
 from ..data.display import column_rows, heading
+from ..data.schema import Schema
 from ..data.unit import People
 from ..privacy.compose import compose
 from ..privacy.events import Promise
@@ -23,6 +24,7 @@ from ..privacy.measures import (
 )
 from .deployment import DELTAS, ENDED, OPENED, Deployment, Sentence, schema_names, unit_names
 from .fields import NOT_STATED
+from .tables import truncated_share
 
 _VARIANTS: Mapping[type, str] = {
     PureDP: "Pure DP",
@@ -142,6 +144,7 @@ def unit_details(deployment: Deployment) -> list[Sentence]:
         if isinstance(schema.unit, People):
             text = f"What one unit has in {schema.name} beyond its caps counts in no number."
             told.append(Sentence(text, (*source, "docs: explanation/meaning.md")))
+            told += _cut_off(deployment, schema)
             if schema.unit.window is not None:
                 text = "Somebody present in k windows is protected as a group of k."
                 told.append(Sentence(text, source))
@@ -153,6 +156,22 @@ def unit_details(deployment: Deployment) -> list[Sentence]:
             "The distance of neighbours is at most one unit.", ("docs: explanation/privacy.md",)
         )
     )
+    return told
+
+
+def _cut_off(deployment: Deployment, schema: Schema) -> list[Sentence]:
+    """Return the share of rows that the caps of a table cut off, as shown estimates say."""
+    told = []
+    for table in deployment.tables:
+        found = truncated_share(table, schema)
+        # Intervals are empty where the noise hides whether there are any rows.
+        if found is None or not found["share_low"] or not found["share_high"]:
+            continue
+        # Noise moves the ends past the shares that are possible.
+        low = shown(max(0.0, float(found["share_low"])), 3, upward=False)
+        high = shown(min(1.0, float(found["share_high"])), 3)
+        text = f"Of the rows of {schema.name} the caps cut off a share of {low} to {high}, at 95 %."
+        told.append(Sentence(text, (f"data/{table.name}.csv", f"schema: {schema.name}")))
     return told
 
 

@@ -13,7 +13,9 @@ Law: tests/record/test_tables.py, tests/record/test_regression.py
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from operator import attrgetter
@@ -35,6 +37,7 @@ from ..ledger import Ledger
 from ..plan.plan import Plan
 from ..privacy.events.json import Json
 from ..query.algebra.tree import Question
+from ..query.python.truncation import truncation_question
 from ..query.sql.parse import parse
 from ..query.text.measured_part import measured_part
 from ..query.text.question import describe, fingerprint
@@ -68,6 +71,10 @@ _FORMULAS = {
     "average": "middle + total / count",
     "joint mean": "low + width · total / rows",
 }
+_TRUNCATION = re.compile(
+    r"LEAST\(COUNT\(\*\), (\d{1,7})\) AS rows(?:, SUM\((\w+)\) AS sum)?\s+FROM (\w+)\s"
+)
+"""Most rows counted, column if any, and table, in the text of `estimate_truncation`."""
 _NOT_RECORDED: Json = {"covariance": "not recorded"}
 
 
@@ -127,7 +134,7 @@ def _question(
         return answer.question
     question = None
     if body.facts is not None:
-        question = read_again(body.facts.asked[name].text, body.facts.tables, schemas)
+        question = read_again(body, name, body.facts.asked[name].text, schemas)
     if question is None:
         raise InvalidArgument(
             f"entry {number} is no table whose question can be read again; leave it out of "
@@ -136,18 +143,49 @@ def _question(
     return question
 
 
-def read_again(
-    text: str, versions: Mapping[str, str], schemas: Sequence[Schema]
-) -> Question | None:
-    """Read a stored question with schemas as they were then; None where that cannot be done."""
+def read_again(body: Body, name: str, text: str, schemas: Sequence[Schema]) -> Question | None:
+    """Read the text of a stored question with schemas as they were then; None if it cannot be read.
+
+    One text may be of two questions: of SQL, and of `estimate_truncation`, which counts rows beyond
+    the cap. The one with the stored fingerprint is returned, else that of SQL.
+    """
     then = {}
     for schema in schemas:
-        version = versions.get(schema.name, schema.version)
+        version = body.versions.get(schema.name, schema.version)
         then[schema.name] = Schema.from_dict({**schema.to_dict(), "version": version})
     try:
-        return parse(text, then)
+        question = parse(text, then)
     except DiscreetError:
+        question = None
+    estimate = _truncation(text, then)
+    if body.facts is not None and estimate is not None:
+        if stored_print(body, estimate) == body.facts.asked[name].fingerprint:
+            return estimate
+    return question
+
+
+def _truncation(text: str, schemas: Mapping[str, Schema]) -> Question | None:
+    """Read a text as the question of `estimate_truncation`; None if it is none."""
+    found = _TRUNCATION.search(text)
+    if found is None:
         return None
+    up_to, column, table = found.groups()
+    try:
+        return truncation_question(schemas[table], up_to=int(up_to), of=column)
+    except (KeyError, InvalidArgument):
+        # SQL can be of the same form, with other tables or bounds.
+        return None
+
+
+def truncated_share(table: RecordTable, schema: Schema) -> Mapping[str, str] | None:
+    """Return the row of a shown estimate of what the caps of a schema cut off; None of other tables.
+
+    Its `share` is that of all rows; `share_low` and `share_high` are empty if nothing is known.
+    """
+    estimate = _truncation(table.sql, {schema.name: schema})
+    if estimate is None or describe(estimate) != table.sql:
+        return None
+    return next(csv.DictReader(table.csv.splitlines()))
 
 
 def stored_print(body: Body, question: Question) -> str:
