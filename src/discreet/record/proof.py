@@ -273,7 +273,7 @@ def _check_sum(proof: PublicProof) -> None:
     """
     terms = proof.terms
     spent = proof.spent
-    if spent is None or terms.parts is not None or terms.blocks is not None:
+    if spent is None or terms.divided:
         return
     counted = terms.filter
     try:

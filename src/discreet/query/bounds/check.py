@@ -38,8 +38,8 @@ from ..algebra.tree import (
     Question,
     Relation,
     Total,
-    inputs_of,
     names_of,
+    relations_in,
     require_unique_names,
 )
 from ..algebra.window import window_parts
@@ -133,11 +133,10 @@ def check_rows(relation: Relation) -> None:
 
 def _check_totals(relation: Relation) -> None:
     """Refuse totals of a person's rows with empty bounds or steps: clipping would bound nothing."""
-    for rows in inputs_of(relation):
-        _check_totals(rows)
-    if isinstance(relation, PerPerson):
-        for name, total in relation.totals:
-            _check_total(name, total)
+    for each in relations_in(relation):
+        if isinstance(each, PerPerson):
+            for name, total in each.totals:
+                _check_total(name, total)
 
 
 def _check_total(name: str, total: Total) -> None:
