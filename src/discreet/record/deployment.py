@@ -13,7 +13,7 @@ from typing import Any
 from ..data.schema import Schema
 from ..data.unit import People
 from ..frozen import field, frozen
-from ..privacy.measures import Measure
+from ..privacy.measures import ApproxDP, Measure, PureDP
 from .proof import Charge, PublicProof
 from .tables import RecordTable
 from .words import Words
@@ -49,8 +49,11 @@ class Deployment:
 
     @property
     def promise(self) -> Measure:
-        """The promise of the ledger."""
-        return self.proof.terms.budget
+        """The promise of the ledger; one of (ε, 0) is one of ε."""
+        promise = self.proof.terms.budget
+        if isinstance(promise, ApproxDP) and not promise.delta:
+            return PureDP(promise.epsilon)
+        return promise
 
     @property
     def private(self) -> list[Schema]:

@@ -182,10 +182,10 @@ def _actors(deployment: Deployment) -> list[Sentence]:
 
 
 def _release_type(deployment: Deployment) -> tuple[Any, ...]:
-    text = f"Charges: {len(deployment.proof.charges)}."
+    said = Sentence(f"Charges: {len(deployment.proof.charges)}.", (ENDED,))
     if is_many(deployment):
-        return "Many releases", Sentence(text, (ENDED,))
-    return "One release", Sentence(text, (ENDED,))
+        return "Many releases", said
+    return "One release", said
 
 
 def _release_details(deployment: Deployment) -> list[Sentence]:

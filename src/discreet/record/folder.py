@@ -35,7 +35,7 @@ from . import pages, statements
 from .deployment import Deployment, Sentence
 from .derive import Derived, derive
 from .proof import PublicProof, prove, read_proof, stored_bodies
-from .sentences import LANGUAGES
+from .sentences import LANGUAGES, sentences_in
 from .tables import (
     NOTE,
     Asked,
@@ -207,21 +207,21 @@ def render(deployment: Deployment, signer: ManifestSigner | None = None) -> Depl
     title = str(fields["name"].value)
     rows = statements.label(deployment, fields)
     points = statements.checklist(deployment, fields)
-    people = {}
-    # Every language says the same sentences, so none is the original.
-    for language in LANGUAGES:
-        people[language] = statements.people_page(deployment, language)
     still_open = _open_points(fields, points)
     files = _data_files(title, deployment.tables)
     files[PROOF] = "\n".join([*deployment.proof.lines, ""])
     files["registry.yaml"] = pages.registry_entry(fields, _slug(deployment, fields))
+    people = {}
+    # Every language says the same sentences, so none is the original.
+    for language, name in LANGUAGES.items():
+        people[name] = statements.people_page(deployment, language)
+        files[name] = pages.people_text(sentences_in(language)["title"], people[name])
     english: list[Sentence] = []
-    for _, sentences in people["en"]:
+    for _, sentences in people[LANGUAGES["en"]]:
         english += sentences
     files["index.html"] = pages.index_page(title, rows, english, still_open)
     files["label.svg"] = pages.label_picture(rows)
     files["checklist.md"] = pages.checklist_page(points)
-    files |= pages.people_files(people)
     # The record's own hash, for citations: of all that was said so far, since they are files too.
     identity = hash_json(_digests(files))
     files["CITATION.cff"] = pages.citation(deployment, fields, identity)
@@ -294,9 +294,9 @@ def _evidence(
         said += _facts(f"label.svg: {row.name}", [row.said], row.mark or None)
     for answered in points:
         said += _facts(f"checklist.md: {answered.point.number}", answered.said, None)
-    for language, parts in people.items():
+    for name, parts in people.items():
         for _, sentences in parts:
-            said += _facts(LANGUAGES[language], sentences, None)
+            said += _facts(name, sentences, None)
     schemas = {schema.name: schema.to_dict() for schema in deployment.schemas}
     # JSON has lists alone; they are read back as words.
     words = dict(deployment.words)

@@ -16,7 +16,7 @@ from ..show.markup import Html, element, picture
 from .deployment import Deployment, Sentence
 from .derive import Derived, tier_of
 from .fields import FIELDS
-from .sentences import LANGUAGES, NOT_ANSWERED, OUTSIDE, sentences_in
+from .sentences import NOT_ANSWERED, OUTSIDE, sentences_in
 from .statements import Answered, LabelRow
 
 RED = "#a40000"
@@ -112,7 +112,6 @@ def _bold(text: str) -> Html:
 def label_picture(rows: Sequence[LabelRow]) -> str:
     """Draw the label alone, as SVG."""
     parts: list[str] = [
-        element("rect", x=0.5, y=0.5, width=_WIDTH - 1, height="100%", fill="#fff", stroke="#000"),
         element("text", "Differential privacy facts", x=12, y=26, font_size=18, font_weight="bold"),
     ]
     y = 50
@@ -125,8 +124,8 @@ def label_picture(rows: Sequence[LabelRow]) -> str:
             parts.append(element("text", line, x=124, y=y, fill=colour))
             y += _LINE
     size = (_WIDTH, y)
-    # Known only now: the frame is as high as its lines.
-    parts[0] = element("rect", x=0, y=0, width=_WIDTH, height=y, fill="#fff", stroke="#000")
+    # First, below the text, but known only now: the frame is as high as its lines.
+    parts.insert(0, element("rect", width=_WIDTH, height=y, fill="#fff", stroke="#000"))
     style: Any = {"xmlns": "http://www.w3.org/2000/svg", "font_family": "sans-serif"}
     style["font_size"] = 12
     return f"{picture('Differential privacy facts', parts, size, **style)}\n"
@@ -253,11 +252,3 @@ def datacite(deployment: Deployment, fields: Mapping[str, Derived], identity: st
         if key in words:
             facts[key] = words[key]
     return facts
-
-
-def people_files(parts: Mapping[str, Sequence[tuple[str, Sequence[Sentence]]]]) -> dict[str, str]:
-    """Return the pages for data subjects by file name, one a language."""
-    files = {}
-    for language, name in LANGUAGES.items():
-        files[name] = people_text(sentences_in(language)["title"], parts[language])
-    return files

@@ -52,10 +52,7 @@ def variant(deployment: Deployment) -> tuple[Any, ...]:
     """Return the registry's name of the variant of differential privacy, with its sentence."""
     promise = deployment.promise
     text = f"The budget is {decimal_text(promise)}."
-    name = _VARIANTS[type(promise)]
-    if isinstance(promise, ApproxDP) and not promise.delta:
-        name = "Pure DP"
-    return name, Sentence(text, (OPENED,))
+    return _VARIANTS[type(promise)], Sentence(text, (OPENED,))
 
 
 def parameters(deployment: Deployment) -> tuple[Any, ...]:
@@ -70,9 +67,6 @@ def parameters(deployment: Deployment) -> tuple[Any, ...]:
         case PureDP(epsilon=epsilon):
             return {"epsilon": up(epsilon)}, sentence
         case ApproxDP(epsilon=epsilon, delta=delta):
-            # A δ of 0 is no parameter: the promise is pure then.
-            if not delta:
-                return {"epsilon": up(epsilon)}, sentence
             return {"epsilon": up(epsilon), "delta": up(delta)}, sentence
         case ZCDP(rho=rho):
             return {"rho": up(rho)}, sentence

@@ -159,9 +159,9 @@ def _extra(deployment: Deployment) -> dict[str, Sequence[Sentence]]:
     promise = deployment.promise
     kept = deployment.proof.terms.filter.terms.delta
     delta = "The promise has no δ."
-    if isinstance(promise, ApproxDP) and promise.delta:
+    if isinstance(promise, ApproxDP):
         delta = f"δ = {shown(promise.delta)}, of which {shown(kept)} is kept for unknown keys."
-    elif not isinstance(promise, PureDP | ApproxDP):
+    elif not isinstance(promise, PureDP):
         delta = "The promise has a whole curve, restated at two δ."
     caps = []
     for schema in deployment.private:
@@ -217,7 +217,7 @@ def label(deployment: Deployment, fields: Mapping[str, Derived]) -> list[LabelRo
     terms = deployment.proof.terms
     # An (ε, δ) promise is read at its own δ, every other one at a small one.
     delta = DELTAS[0]
-    if isinstance(promise, ApproxDP) and promise.delta:
+    if isinstance(promise, ApproxDP):
         delta = promise.delta
     epsilon = compose(Promise(promise)).epsilon(delta)
     mark = OUTSIDE

@@ -69,6 +69,19 @@ def read_words(words: str | os.PathLike[str] | Mapping[str, object]) -> Words:
     return read
 
 
+def entry_numbers(text: str) -> list[int]:
+    """Read numbers of entries to show, between commas or spaces.
+
+    >>> from discreet.record.words import entry_numbers
+    >>> entry_numbers("12, 15")
+    [12, 15]
+    """
+    numbers = text.replace(",", " ").split()
+    if not all(number.isdecimal() for number in numbers):
+        raise InvalidArgument(f"the entries to show are numbers, as 12,15; got {text[:40]!r}")
+    return list(map(int, numbers))
+
+
 def _read_file(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))

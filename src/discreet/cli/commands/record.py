@@ -14,6 +14,7 @@ from ...data.files.schema_file import read_schemas
 from ...errors import InvalidArgument
 from ...record import check_record
 from ...record import record as make_record
+from ...record.words import entry_numbers
 from ...service.config import read_config
 from ..flags import JsonFlag
 from ..ledger_access import open_existing
@@ -82,7 +83,7 @@ def record(
                 opened,
                 read_schemas(schema),
                 words,
-                questions=_numbers(questions),
+                questions=entry_numbers(questions),
                 service=settings,
                 signer=signer,
             )
@@ -106,16 +107,6 @@ def _check(folder: Path, ledger: str | None, *, as_json: bool) -> None:
         "against_ledger": found.against_ledger,
     }
     echo(found, facts, as_json=as_json)
-
-
-def _numbers(text: str) -> list[int]:
-    """Read numbers of entries between commas."""
-    numbers = []
-    for one in filter(None, (part.strip() for part in text.split(","))):
-        if not one.isdecimal():
-            raise InvalidArgument(f"--questions are numbers of entries, as 12,15; got {one!r}")
-        numbers.append(int(one))
-    return numbers
 
 
 def _refuse_local(where: str) -> None:

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import InvalidArgument
+from ...record.words import entry_numbers
 from ..api.record import record_of
 from ..state import State
 from .page_request import PageRequest, for_stewards
@@ -45,7 +46,7 @@ def _download(visit: PageRequest) -> Response:
     # Counted twice, by the page and here: the whole ledger is read.
     state.limits.request(visit.person.name)
     words = _words(visit.form.get("words", ""))
-    made = record_of(state, dataset, words, _numbers(visit.form.get("questions", "")))
+    made = record_of(state, dataset, words, entry_numbers(visit.form.get("questions", "")))
     state.log.write("record", who=visit.person.name, dataset=dataset, status=200)
     headers = HEADERS | {"Content-Disposition": f'attachment; filename="record-{dataset}.zip"'}
     return Response(_zipped(made.files), media_type="application/zip", headers=headers)
@@ -56,13 +57,6 @@ def _words(text: str) -> Mapping[str, object]:
         return tomllib.loads(text.replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as problem:
         raise InvalidArgument(f"the words are no TOML: {problem}") from None
-
-
-def _numbers(text: str) -> list[int]:
-    numbers = text.replace(",", " ").split()
-    if not all(number.isdecimal() for number in numbers):
-        raise InvalidArgument(f"the entries to show are numbers, as 12, 15; got {text[:40]!r}")
-    return [int(number) for number in numbers]
 
 
 def _zipped(files: Mapping[str, str]) -> bytes:
