@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
-from .folder import Checked, DeploymentRecord, check_record, record
+from .check import Checked, check_record
+from .folder import DeploymentRecord, record
 
 __all__ = ["Checked", "DeploymentRecord", "check_record", "record"]
 
