@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from html import unescape
 from html.parser import HTMLParser
 
@@ -120,26 +118,3 @@ def test_marks_of_unusual_numbers():
 
     assert label(dp.PureDP(1), schema=visits("month"))["Unit"] == "usual"
     assert label(dp.PureDP(1), schema=visits("week"))["Unit"] != "usual"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed")
-def test_the_page_prints_on_one_sheet(tmp_path):
-    ledger = dp.open_ledger(
-        ":memory:", dp.ApproxDP(3, "1e-6"), allowances={"*": dp.ApproxDP(3, "1e-6")}
-    )
-    ask(ledger, "SELECT region, COUNT(*) AS n, AVG(income) AS mean FROM people GROUP BY region")
-    folder = dp.record(ledger, PEOPLE, {}, questions=[2]).write(tmp_path / "record")
-    printed = tmp_path / "page.pdf"
-    command = [
-        "chromium",
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        f"--user-data-dir={tmp_path}/profile",
-    ]
-    page = (folder / "index.html").as_uri()
-    subprocess.run(
-        [*command, f"--print-to-pdf={printed}", page], check=True, capture_output=True, timeout=120
-    )
-    assert len(re.findall(rb"/Type\s*/Page[^s]", printed.read_bytes())) == 1

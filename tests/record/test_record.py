@@ -81,6 +81,34 @@ def test_of_every_stored_ledger_is_valid(path, tmp_path):
         assert "not recorded" in made.files["registry.yaml"]
 
 
+RENEWED = {
+    "window": {"window": "month"},
+    "parts": {"parts": dp.Parts("visits", "clinic", ["a", "b"]), "neighbours": "add-remove"},
+}
+
+
+@pytest.mark.parametrize("kind", RENEWED)
+def test_of_a_ledger_with_windows_or_parts_is_valid(kind, tmp_path):
+    columns = {"day": dp.Date("2024-01-01", "2030-12-31"), "clinic": dp.Category(["a", "b"])}
+    visits = dp.Schema("visits", dp.People("id", max_rows=2), columns)
+    ledger = dp.open_ledger(":memory:", dp.PureDP(1), **RENEWED[kind])
+    rows = [{"id": n, "day": "2024-01-02", "clinic": "ab"[n % 2]} for n in range(50)]
+    curator = dp.Curator(dp.Memory({"visits": rows}), visits, ledger, who="ann")
+    sql = "SELECT COUNT(*) AS n FROM visits WHERE clinic = 'a'"
+    curator.sql(sql, spend=dp.PureDP("1/4"))
+    made = dp.record(ledger, visits, WORDS, questions=[2])
+    assert registry.check(made.files["registry.yaml"])["tier"] == 3
+    assert dp.check_record(made.write(tmp_path / "record"), ledger).charges == 1
+
+
+def test_latex_quotes_and_yaml_in_words_stay_as_they_are(asked):
+    notes = "$\\epsilon$ 'is' \"small\": # \\frac{1}{2}\n- %s {x}: &\n| @"
+    made = dp.record(asked, PEOPLE, WORDS | {"notes": notes, "intended_use": notes[:9]})
+    entry = registry.check(made.files["registry.yaml"])["deployment"]
+    assert entry["administrative"]["notes"].strip() == notes
+    assert entry["basic"]["intended_use"] == notes[:9]
+
+
 BUDGETS = {
     "pure": (dp.PureDP("0.1"), {"epsilon": 0.1}, "Pure DP"),
     "third": (dp.PureDP("1/3"), {"epsilon": 0.333333333334}, "Pure DP"),

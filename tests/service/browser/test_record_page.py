@@ -27,7 +27,10 @@ def _full():
 
 
 def _bare():
-    return dp.record(dp.open_ledger(":memory:", dp.PureDP(3)), PEOPLE, {})
+    budget = dp.ApproxDP(3, "1e-6")
+    ledger = dp.open_ledger(":memory:", budget, allowances={"*": budget})
+    ask(ledger, SQL["means"])
+    return dp.record(ledger, PEOPLE, {}, questions=[2])
 
 
 def _windows():
@@ -40,11 +43,13 @@ def _windows():
 
 
 RECORDS = {"full": _full, "bare": _bare, "windows": _windows}
+# The longest of them always: each starts a browser.
+PARAMS = ["bare", *(pytest.param(name, marks=pytest.mark.slow) for name in ("full", "windows"))]
 
 
-@pytest.fixture(params=RECORDS)
+@pytest.fixture(params=PARAMS)
 def written(request, tmp_path):
-    """The folder of a record: with all words and tables, with none, and with the longest text."""
+    """The folder of a record: with all words and tables, with no word, and with the longest text."""
     return RECORDS[request.param]().write(tmp_path / "record")
 
 
