@@ -75,7 +75,8 @@ def values(column: Column) -> str:
         case Category():
             return _keys(column)
         case Boolean():
-            return "no, yes"
+            labels = dict(column.labels or ())
+            return f"{labels.get(False, 'no')}, {labels.get(True, 'yes')}"
         case Text():
             return f"at most {column.max_length} characters"
     assert_never(column)
@@ -118,7 +119,12 @@ def _few(texts: list[str]) -> str:
 
 
 def _keys(column: Category) -> str:
-    shown = ", ".join(repr(key) for key in column.values[:SHOWN_KEYS])
+    labels = dict(column.labels or ())
+    keys = [
+        f"{key!r} ({labels[key]})" if key in labels else repr(key)
+        for key in column.values[:SHOWN_KEYS]
+    ]
+    shown = ", ".join(keys)
     if len(column.values) > SHOWN_KEYS:
         shown += f", … ({len(column.values)} in all)"
     if column.other is not None:

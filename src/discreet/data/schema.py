@@ -14,10 +14,11 @@ from collections.abc import Iterable, Mapping
 
 from ..arithmetic.rational import read_flag, whole
 from ..errors import InvalidArgument, SchemaMismatch
-from ..frozen import fill, frozen
+from ..frozen import field, fill, frozen
 from ..privacy.measures import ADD_REMOVE, Neighbours, read_neighbours
 from ..show.nearest import did_you_mean
 from .columns.column import Column, Date, Timestamp
+from .columns.label import check_label
 from .display import schema_html, schema_text
 from .files.schema_json import READING, schema_from_dict, schema_to_dict
 from .retention import Retention, read_keeps
@@ -41,6 +42,7 @@ class Schema:
     | `size` | a *public* number of units, used to show relative errors |
     | `version` | the steward's name for the state of the data: the same question on the same |
     | | version has the same answer |
+    | `label` | words for people who see the table; no question changes by them |
     | `keeps` | how long rows count: `("day", "24 months")`; older rows count nowhere |
     | `needs_word` | facts that a draft took from the data (`infer`), to be confirmed before use |
     | `looked_at` | how cells are read, as far as the steward looked at the data to declare it |
@@ -69,6 +71,7 @@ class Schema:
     needs_word: tuple[str, ...]
     looked_at: tuple[str, ...]
     keeps: Retention | None
+    label: str | None = field(compare=False)
 
     def __init__(
         self,
@@ -85,6 +88,7 @@ class Schema:
         needs_word: Iterable[str] = (),
         looked_at: Iterable[str] = (),
         keeps: tuple[str, str] | Retention | None = None,
+        label: str | None = None,
     ) -> None:
         declared = _read_columns(columns, name)
         by_name = dict(declared)
@@ -102,6 +106,7 @@ class Schema:
             needs_word=_read_needs_word(needs_word, by_name),
             looked_at=_read_looked_at(looked_at, by_name),
             keeps=_read_retention(keeps, by_name, public),
+            label=check_label(label),
         )
 
     @classmethod
@@ -113,6 +118,7 @@ class Schema:
         key: str | Iterable[str] = (),
         max_rows: Mapping[str, int] | None = None,
         version: str = "1",
+        label: str | None = None,
     ) -> Schema:
         """Declare a public table: it has no unit, and its keys may be read from it.
 
@@ -126,7 +132,8 @@ class Schema:
         >>> dp.Schema.public_table("wards", columns, key="ward").key
         ('ward',)
         """
-        return cls(name, None, columns, public=True, key=key, max_rows=max_rows, version=version)
+        facts = {"key": key, "max_rows": max_rows, "version": version, "label": label}
+        return cls(name, None, columns, public=True, **facts)  # type: ignore[arg-type]
 
     def max_matches(self, columns: Iterable[str]) -> int | None:
         """Return the fan-out of a join on these columns: the most rows with equal values, or None.

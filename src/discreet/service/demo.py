@@ -13,15 +13,16 @@ from .stores.store import open_store
 _SCHEMA = """format = 1
 
 [tables.people]
+label = "People in the census sample"
 size = 1000
 unit = { kind = "rows" }
 
 [tables.people.columns]
-age = { type = "integer", low = 0, high = 120 }
-sex = { type = "category", values = ["0", "1"] }
-educ = { type = "integer", low = 1, high = 16 }
-income = { type = "real", low = 0, high = 250000 }
-married = { type = "category", values = ["0", "1"] }
+age = { type = "integer", low = 0, high = 120, label = "Age in years" }
+sex = { type = "category", values = ["0", "1"], label = "Sex", labels = { 0 = "woman", 1 = "man" } }
+educ = { type = "integer", low = 1, high = 16, label = "Level of education" }
+income = { type = "real", low = 0, high = 250000, label = "Income in dollars" }
+married = { type = "category", values = ["0", "1"], label = "Married", labels = { 0 = "no", 1 = "yes" } }
 """
 _CONFIG = """[service]
 url = "{url}"

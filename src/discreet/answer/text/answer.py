@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...query.domains.type_of import ValueType
+from ...query.text.labels import value_labels
 from ...show.bar import error_bar
 from ...show.markup import Html, element, join
 from ...show.number import Digits, NumberText, number_text, plain_number
@@ -67,11 +68,16 @@ def _columns(seen: DisplayFacts) -> Iterator[tuple[str, list[NumberText]]]:
     """Yield the columns by name, with their values as they are written."""
     answer = seen.answer
     noisy = set(answer.noisy)
+    labels = value_labels(answer.question)
     for name, sort in zip(answer.columns, answer.sorts, strict=True):
         digits = seen.digits[name]
         is_key = name not in noisy
+        words = labels.get(name, {})
         cells = []
         for value, row in zip(answer.column(name), seen.intervals, strict=True):
+            if value in words:
+                cells.append(NumberText(words[value]))
+                continue
             cells.append(cell(value, row.get(name), sort, digits, key=is_key))
         yield name, cells
 

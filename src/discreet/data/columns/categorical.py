@@ -12,10 +12,11 @@ from typing import ClassVar, Literal
 
 from ...arithmetic.rational import read_flag, whole
 from ...errors import InvalidArgument
-from ...frozen import fill, frozen
+from ...frozen import field, fill, frozen
 from .cell import is_null, read_boolean, read_key_number, read_text
 from .declared import DeclaredColumn, call, check_nulls, few
 from .keys import KeyKind, KeyValue, key_kind, other_key, read_key, read_keys
+from .label import Labels, check_label, check_labels
 from .spelling import (
     Aliases,
     Spelling,
@@ -46,6 +47,8 @@ class Category(DeclaredColumn):
     at both ends, case and accents; `aliases={"E.R.": "emergency"}` says what a spelling means;
     `null=["n/a"]` lists texts that are NULL.
 
+    `label` and `labels={0: "woman", 1: "man"}` are words for people: no question changes by them.
+
     >>> import discreet as dp
     >>> region = dp.Category(["N", "S", "E", "W"], other=True)
     >>> region.keys(), region.read("S"), region.read("s"), region.read(None)
@@ -68,6 +71,8 @@ class Category(DeclaredColumn):
     strip: bool
     fold: bool
     aliases: Aliases | None
+    label: str | None = field(compare=False)
+    labels: Labels | None = field(compare=False)
 
     def __init__(
         self,
@@ -80,6 +85,8 @@ class Category(DeclaredColumn):
         strip: bool = False,
         fold: bool = False,
         aliases: Mapping[str, str] | None = None,
+        label: str | None = None,
+        labels: Mapping[KeyValue, str] | None = None,
     ) -> None:
         keys, of = read_keys(values)
         outside = other_key(other, keys, of)
@@ -101,6 +108,8 @@ class Category(DeclaredColumn):
             strip=spelling.strip,
             fold=spelling.fold,
             aliases=spelling.aliases,
+            label=check_label(label),
+            labels=check_labels(labels, every),
         )
 
     def __repr__(self) -> str:
@@ -173,6 +182,8 @@ class Boolean(DeclaredColumn):
     default: bool | None
     null_key: bool
     null: tuple[str, ...] | None
+    label: str | None = field(compare=False)
+    labels: Labels | None = field(compare=False)
 
     def __init__(
         self,
@@ -180,6 +191,8 @@ class Boolean(DeclaredColumn):
         default: bool | None = None,
         null_key: bool = False,
         null: Iterable[str] | None = None,
+        label: str | None = None,
+        labels: Mapping[bool, str] | None = None,
     ) -> None:
         checked_default = None if default is None else read_flag(default, "default")
         fill(
@@ -187,6 +200,8 @@ class Boolean(DeclaredColumn):
             default=checked_default,
             null_key=check_nulls(checked_default, null_key),
             null=check_truth_null(null),
+            label=check_label(label),
+            labels=check_labels(labels, (False, True)),
         )
 
     def read(self, value: object) -> bool | None:
@@ -229,6 +244,7 @@ class Text(DeclaredColumn):
     strip: bool
     fold: bool
     aliases: Aliases | None
+    label: str | None = field(compare=False)
 
     def __init__(
         self,
@@ -240,6 +256,7 @@ class Text(DeclaredColumn):
         strip: bool = False,
         fold: bool = False,
         aliases: Mapping[str, str] | None = None,
+        label: str | None = None,
     ) -> None:
         # The largest length that engines take as a 32-bit integer in `substring`.
         longest = whole(max_length, "max_length", least=1, most=2**31 - 1)
@@ -262,6 +279,7 @@ class Text(DeclaredColumn):
             strip=spelling.strip,
             fold=spelling.fold,
             aliases=spelling.aliases,
+            label=check_label(label),
         )
 
     @property

@@ -69,7 +69,7 @@ def declared_option(name: str, value: object) -> object:
         return value or None
     if name == "outside":
         return None if value == "clip" else value
-    if name in ("aliases", "units") and isinstance(value, tuple):
+    if name in ("aliases", "units", "labels") and isinstance(value, tuple):
         return dict(value)
     if name in ("null", "format") and isinstance(value, tuple):
         return list(value)

@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 
 from ...arithmetic.rational import INT64_HIGH, INT64_LOW, Number, plain, rational
 from ...errors import InvalidArgument
-from ...frozen import fill, frozen
+from ...frozen import field, fill, frozen
 from .cell import read_number, round_half_even
 from .declared import (
     DeclaredColumn,
@@ -28,6 +28,7 @@ from .declared import (
     check_order,
     check_outside,
 )
+from .label import check_label
 from .spelling import check_null, is_missing
 from .text_format import Units, check_marks, check_unit, check_units, plain_numeral, split_unit
 
@@ -74,6 +75,7 @@ class Integer(DeclaredColumn, SteppedColumn[int]):
     units: Units | None
     null: tuple[str, ...] | None
     outside: Outside
+    label: str | None = field(compare=False)
 
     def __init__(
         self,
@@ -88,6 +90,7 @@ class Integer(DeclaredColumn, SteppedColumn[int]):
         units: Mapping[str, Number] | None = None,
         null: Iterable[str] | None = None,
         outside: Outside = "clip",
+        label: str | None = None,
     ) -> None:
         exact_low = _read_integer(low, "low")
         exact_high = _read_integer(high, "high")
@@ -109,6 +112,7 @@ class Integer(DeclaredColumn, SteppedColumn[int]):
             units=_check_scales(check_units(units, unit), self.step),
             null=check_null(null),
             outside=check_outside(outside),
+            label=check_label(label),
         )
 
     @property
@@ -171,6 +175,7 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
     units: Units | None
     null: tuple[str, ...] | None
     outside: Outside
+    label: str | None = field(compare=False)
 
     def __init__(
         self,
@@ -186,6 +191,7 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
         units: Mapping[str, Number] | None = None,
         null: Iterable[str] | None = None,
         outside: Outside = "clip",
+        label: str | None = None,
     ) -> None:
         exact_low = rational(low, "low")
         exact_high = rational(high, "high")
@@ -210,6 +216,7 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
             units=_check_scales(check_units(units, unit), exact_step),
             null=check_null(null),
             outside=check_outside(outside),
+            label=check_label(label),
         )
 
     def __repr__(self) -> str:

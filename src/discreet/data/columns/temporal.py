@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from ...errors import InvalidArgument
-from ...frozen import fill, frozen
+from ...frozen import field, fill, frozen
 from .cell import read_date, read_timestamp
 from .declared import (
     DeclaredColumn,
@@ -25,6 +25,7 @@ from .declared import (
     check_order,
     check_outside,
 )
+from .label import check_label
 from .spelling import check_null, is_missing
 from .text_format import Format, check_format, iso_text
 
@@ -62,6 +63,7 @@ class Date(DeclaredColumn, SteppedColumn[date]):
     format: Format | None
     null: tuple[str, ...] | None
     outside: Outside
+    label: str | None = field(compare=False)
 
     def __init__(
         self,
@@ -73,6 +75,7 @@ class Date(DeclaredColumn, SteppedColumn[date]):
         format: str | Iterable[str] | None = None,  # noqa: A002
         null: Iterable[str] | None = None,
         outside: Outside = "clip",
+        label: str | None = None,
     ) -> None:
         exact_low = _read_day(low, "low")
         exact_high = _read_day(high, "high")
@@ -86,6 +89,7 @@ class Date(DeclaredColumn, SteppedColumn[date]):
             format=format,
             null=null,
             outside=outside,
+            label=label,
         )
 
     @property
@@ -133,6 +137,7 @@ class Timestamp(DeclaredColumn, SteppedColumn[datetime]):
     format: Format | None
     null: tuple[str, ...] | None
     outside: Outside
+    label: str | None = field(compare=False)
 
     def __init__(
         self,
@@ -144,6 +149,7 @@ class Timestamp(DeclaredColumn, SteppedColumn[datetime]):
         format: str | Iterable[str] | None = None,  # noqa: A002
         null: Iterable[str] | None = None,
         outside: Outside = "clip",
+        label: str | None = None,
     ) -> None:
         exact_low = _read_moment(low, "low")
         exact_high = _read_moment(high, "high")
@@ -157,6 +163,7 @@ class Timestamp(DeclaredColumn, SteppedColumn[datetime]):
             format=format,
             null=null,
             outside=outside,
+            label=label,
         )
 
     @property
@@ -195,6 +202,7 @@ def _declare(
     format: object,  # noqa: A002
     null: object,
     outside: object,
+    label: object,
 ) -> None:
     """Check bounds and options of a column under construction, and set its fields."""
     kind = type(column).__name__
@@ -209,6 +217,7 @@ def _declare(
         format=check_format(format),
         null=check_null(null),
         outside=check_outside(outside),
+        label=check_label(label),
     )
 
 

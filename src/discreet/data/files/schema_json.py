@@ -17,6 +17,7 @@ from ...errors import InvalidArgument
 from ...json_shape import check_known
 from ..columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ..columns.declared import declared_option
+from ..columns.label import key_text
 from ..columns.numeric import default_step
 from ..unit import People, Rows, Unit
 
@@ -36,12 +37,14 @@ class Shape(NamedTuple):
     may: tuple[str, ...]
 
 
+LABELLED = ("label", "labels")
+"""Words for people, which no fingerprint has."""
 NULLS = ("default", "null_key", "null")
 SPELLED = ("strip", "fold", "aliases")
 READING = ("thousands", "decimal", "unit", "units", "format", *SPELLED, "null", "outside")
 """How cells are read; left out where nothing is declared, so that old fingerprints stay."""
-NUMBERS = (*NULLS, "thousands", "decimal", "unit", "units", "outside")
-TIMES = (*NULLS, "format", "outside")
+NUMBERS = (*NULLS, "label", "thousands", "decimal", "unit", "units", "outside")
+TIMES = (*NULLS, "label", "format", "outside")
 COLUMN_SHAPES = {
     "integer": Shape(Integer, {"low": "0", "high": "120"}, NUMBERS),
     "real": Shape(Real, {"low": "0", "high": "1.5"}, ("step", *NUMBERS)),
@@ -49,11 +52,22 @@ COLUMN_SHAPES = {
     "timestamp": Shape(
         Timestamp, {"low": "2024-01-01T00:00:00", "high": "2024-12-31T23:59:59"}, TIMES
     ),
-    "category": Shape(Category, {"values": '["N", "S"]'}, ("other", *NULLS, *SPELLED)),
-    "boolean": Shape(Boolean, {}, NULLS),
-    "text": Shape(Text, {"max_length": "50"}, (*NULLS, *SPELLED)),
+    "category": Shape(Category, {"values": '["N", "S"]'}, ("other", *NULLS, *LABELLED, *SPELLED)),
+    "boolean": Shape(Boolean, {}, (*NULLS, *LABELLED)),
+    "text": Shape(Text, {"max_length": "50"}, (*NULLS, "label", *SPELLED)),
 }
-TABLE = ("version", "neighbours", "public", "key", "max_rows", "size", "keeps", "unit", "columns")
+TABLE = (
+    "version",
+    "neighbours",
+    "public",
+    "key",
+    "max_rows",
+    "size",
+    "keeps",
+    "unit",
+    "columns",
+    "label",
+)
 PEOPLE = {"id": '"user_id"', "max_rows": "10"}
 
 
@@ -77,6 +91,10 @@ def column_to_dict(column: Column) -> dict[str, object]:
         facts.pop("step", None)
     if column.null_key:
         facts["null_key"] = True
+    if column.label is not None:
+        facts["label"] = column.label
+    if isinstance(column, Category | Boolean) and column.labels is not None:
+        facts["labels"] = {key_text(key): label for key, label in column.labels}
     return facts
 
 
@@ -116,13 +134,18 @@ def unit_to_dict(unit: Unit) -> dict[str, object]:
     return facts
 
 
-def schema_to_dict(schema: Schema) -> dict[str, object]:
-    """Return a schema as plain values, with the number of the format."""
+def schema_to_dict(schema: Schema, *, labels: bool = True) -> dict[str, object]:
+    """Return a schema as plain values, with the number of the format; `labels` are words for people.
+
+    Without them it is what fingerprints and prepared stores hold.
+    """
     facts: dict[str, object] = {"format": FORMAT, "name": schema.name, "version": schema.version}
     if schema.public:
         facts |= {"public": True, "key": list(schema.key)}
     else:
         facts["neighbours"] = schema.neighbours
+    if labels and schema.label is not None:
+        facts["label"] = schema.label
     # Left out where there is none, so that older schemas keep their fingerprints.
     if schema.max_rows:
         facts["max_rows"] = dict(schema.max_rows)
@@ -134,7 +157,10 @@ def schema_to_dict(schema: Schema) -> dict[str, object]:
         facts["unit"] = unit_to_dict(schema.unit) | _mark("unit", schema)
     columns: dict[str, object] = {}
     for name, column in schema.declared:
-        columns[name] = column_to_dict(column) | _mark(f"columns.{name}", schema)
+        declared = column_to_dict(column)
+        if not labels:
+            declared = _without(declared, *LABELLED)
+        columns[name] = declared | _mark(f"columns.{name}", schema)
     facts["columns"] = columns
     return facts
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 
+from ...data.files.schema_json import schema_to_dict
 from ...data.schema import Schema
 from ...errors import DiscreetError, InvalidArgument
 from ...frozen import frozen
@@ -64,7 +65,7 @@ def write_mark(connection: duckdb.DuckDBPyConnection, mark: Manifest) -> None:
 def _table_facts(table: PreparedTable) -> dict[str, Any]:
     """Return the manifest's entry of one table as plain values."""
     return {
-        "schema": table.schema.to_dict(),
+        "schema": schema_to_dict(table.schema, labels=False),
         "ids": table.layout.ids,
         # A list of columns, of which "" is all rows: older versions counted rows by key as well.
         "counts": [""] if table.layout.counted else [],

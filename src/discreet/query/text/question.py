@@ -18,6 +18,7 @@ from fractions import Fraction
 from itertools import count
 
 from ...arithmetic.canonical import hash_json
+from ...data.files.schema_json import schema_to_dict
 from ...data.schema import Schema
 from ...data.unit import People
 from ...frozen import frozen, replace
@@ -254,7 +255,8 @@ def plain_tree(value: object) -> object:
         case tuple():
             return [plain_tree(part) for part in value]
         case Schema():
-            return {"Schema": value.to_dict()}
+            # Labels are words for people: a fingerprint is the same without them.
+            return {"Schema": schema_to_dict(value, labels=False)}
         case _ if is_dataclass(value) and not isinstance(value, type):
             return {type(value).__name__: _plain_fields(value)}
     raise TypeError(f"a {type(value).__name__} is no part of a question")

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....data.columns.column import Boolean, Category, Column, Text
+from ....data.files.schema_json import schema_to_dict
 from ....data.schema import Schema
 from ....data.unit import People
 from ....errors import DiscreetError, SchemaMismatch
@@ -80,7 +81,7 @@ def _type(column: Column) -> str:
 
 def mark_of(schema: Schema, table: StoredTable) -> str:
     """Write the mark that a server keeps beside a prepared table, in letters that need no quotes."""
-    facts: dict[str, object] = {"format": FORMAT, "schema": schema.to_dict()}
+    facts: dict[str, object] = {"format": FORMAT, "schema": schema_to_dict(schema, labels=False)}
     if isinstance(schema.unit, People):
         person = person_column(schema.unit.id, table)
         facts["person"] = {"type": person.type, "stored": person.stored}

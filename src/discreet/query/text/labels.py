@@ -1,0 +1,71 @@
+"""Labels in an answer: what people read instead of the values and names of its columns.
+
+Nothing else depends on labels: a question, its price and its stored answer are the same without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...data.columns.column import Boolean, Category, Column
+from ..algebra.expression import Field
+from ..algebra.tree import JoinPeople, JoinPublic, Question, Relation, Scan, Select, Where
+
+
+def column_behind(rows: Relation, name: str) -> Column | None:
+    """Return the declared column that a column of a relation is, unchanged; None if it is made.
+
+    >>> import discreet as dp
+    >>> from discreet.query.text.labels import column_behind
+    >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120)})
+    >>> column_behind(dp.Table(people).select("age", old=dp.col("age") > 64).rows, "age")
+    Integer(0, 120)
+    """
+    match rows:
+        case Scan(schema=schema):
+            return schema.columns.get(name)
+        case Where(rows=inner):
+            return column_behind(inner, name)
+        case Select(rows=inner, columns=columns):
+            made = dict(columns).get(name)
+            return column_behind(inner, made.name) if isinstance(made, Field) else None
+        case JoinPublic(rows=inner, table=table, columns=columns):
+            public = dict(columns).get(name)
+            return column_behind(inner, name) if public is None else table.columns[public]
+        case JoinPeople(left=left, right=right):
+            return column_behind(left, name) or column_behind(right, name)
+        case _:
+            return None
+
+
+def _declared_keys(question: Question) -> Iterator[tuple[str, Column]]:
+    """Yield the shown columns that are keys, each with the declared column that it is."""
+    keys = {key.name: key.expression for key in question.keys}
+    for name, made in question.finish.columns:
+        expression = keys.get(made.name) if isinstance(made, Field) else None
+        if isinstance(expression, Field):
+            column = column_behind(question.rows, expression.name)
+            if column is not None:
+                yield name, column
+
+
+def value_labels(question: Question) -> dict[str, Mapping[object, str]]:
+    """Return the labels of values, by the shown columns that have some.
+
+    >>> import discreet as dp
+    >>> from discreet.query.text.labels import value_labels
+    >>> sex = dp.Category([0, 1], labels={0: "woman", 1: "man"}, label="Sex")
+    >>> people = dp.Table(dp.Schema("people", dp.Rows(), {"sex": sex}))
+    >>> value_labels(people.count(by="sex"))
+    {'sex': {0: 'woman', 1: 'man'}}
+    """
+    found: dict[str, Mapping[object, str]] = {}
+    for name, column in _declared_keys(question):
+        if isinstance(column, Category | Boolean) and column.labels:
+            found[name] = dict(column.labels)
+    return found
+
+
+def column_labels(question: Question) -> dict[str, str]:
+    """Return the labels of the shown columns that are declared keys and have one."""
+    return {name: column.label for name, column in _declared_keys(question) if column.label}
