@@ -249,3 +249,13 @@ def test_levels_are_public():
     counts = {len(RankedPairs.of(made, RankedRows(table), WHERE, 0.05).masses()) for table in ({}, {3: 1}, {0: 10**6, 6: 5})}  # fmt: skip
     assert counts == {made.cut(LAST + 1, 0.05) + 1}
     assert len(counts) == 1
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+def test_a_huge_epsilon_has_no_more_levels(neighbours):
+    """Shares of a row are fine steps: four levels for each unit of ε would take minutes to count."""
+    made = made_of(LATE, 10**6, unit=2**20, weight=2**20, neighbours=neighbours)
+    assert len(RankedPairs.of(made, RankedRows({3: 2**20}), WHERE, 0.05).masses()) < 2_100
+    # Levels of a two-thousandth of what a unit moves hide next to nothing of a row.
+    assert made.error(LAST + 1, 0.05) < 0.01
+    assert law(made, {0: 2**20, 3: 9 * 2**20}, 0.05, weight=2**20)[1] <= 0.05

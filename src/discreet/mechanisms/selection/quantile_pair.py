@@ -54,6 +54,8 @@ LEAST_EPSILON = Fraction(1, 100)
 """Below it the levels would be too many to count; a public number, so that no data decide."""
 _LEVELS_PER_EPSILON = 4
 """Levels of a sensitivity at ε = 1: each then costs an eighth of an e-fold."""
+_MOST_LEVELS = 1 << 11
+"""Levels of a sensitivity at most, however large ε is: they are counted one by one."""
 _CUT_FOLDS = 30
 """What is cut off is that many e-folds rarer, all pairs together, than the best pair."""
 _BLOCK = 512
@@ -138,7 +140,7 @@ class QuantileAndInterval:
         if self.neighbours != ADD_REMOVE:
             # A replaced row may be in two keys, each moved by half: even, so that halves are whole.
             wanted += wanted % 2
-        return min(wanted, self.sensitivity)
+        return min(wanted, _MOST_LEVELS, self.sensitivity)
 
     @property
     def level_rate(self) -> Fraction:
