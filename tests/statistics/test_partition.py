@@ -1,6 +1,8 @@
 """Partitions of unity: what rows add, what the totals say, and how far one unit moves them."""
 
+import cProfile
 import math
+import pstats
 from fractions import Fraction
 from itertools import product
 
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import discreet as dp
 from answer.cases import question
 from discreet.answer import run_plan
 from discreet.answer.ask import gather
@@ -491,3 +494,20 @@ class TestChoice:
         [release] = plan.releases
         assert release.mechanism.sensitivity == Sensitivity(13, 169, 13, changed=13)
         assert release.scale == 2.0
+
+
+def test_work_grows_as_the_question_does():
+    """Calls of functions while a question of so many sums is planned: four times as many for four times the sums."""
+
+    def calls(first, count):
+        listed = ", ".join(f"SUM(a + {i}) AS s{i}" for i in range(first, first + count))
+        schema = dp.Schema("p", dp.Rows(), {"a": dp.Integer(0, 9)})
+        ledger = dp.open_ledger(":memory:", dp.PureDP(1))
+        curator = dp.Curator(dp.Memory({"p": []}), [schema], ledger)
+        counter = cProfile.Profile()
+        counter.runcall(curator.explain, f"SELECT {listed} FROM p", spend=1)
+        return pstats.Stats(counter).total_calls
+
+    calls(0, 60)  # imports
+    # Other numbers each time: parts of a question are remembered.
+    assert calls(1000, 240) < 5 * calls(2000, 60)

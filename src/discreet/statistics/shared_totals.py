@@ -206,9 +206,14 @@ def recipes_of(statistics: Sequence[Statistic], basis: Basis, way: SumWay) -> li
     partitions = []
     if way is not SumWay.CENTRED:
         partitions = _partitions(statistics, basis, way)
+    homes = {x: partition for partition in partitions for x in partition.indices}
     recipes: list[Recipe] = []
     for statistic, usual in zip(statistics, plain, strict=True):
-        shared = _first_recipe(partitions, statistic)
+        candidates = partitions
+        # Partitions share no column; a count of rows has none and takes the first that counts them.
+        for x in expressions_of(statistic)[:1]:
+            candidates = [homes[x]] if x in homes else []
+        shared = _first_recipe(candidates, statistic)
         if way is SumWay.CENTRED:
             shared = _centred_recipe(statistic, basis)
         recipes.append(shared or usual)
@@ -222,12 +227,21 @@ def _partitions(
     groups = _components(_sums(statistics))
     if way is SumWay.TOGETHER:
         groups = [frozenset[Expression]().union(*groups)]
+    # Found by column: every group by every statistic would be quadratic in a long question.
+    homes = {x: i for i, group in enumerate(groups) for x in group}
+    members: list[list[Statistic]] = [[] for _ in groups]
+    for statistic in statistics:
+        found = {homes.get(x) for x in expressions_of(statistic)}
+        # COUNT(*) has no columns: one partition alone adds it.
+        if len(found) == 1 and None not in found and method_of(statistic).joint:
+            members[homes[expressions_of(statistic)[0]]].append(statistic)
     partitions = []
-    for i, group in enumerate(groups):
+    for i in range(len(groups)):
         # The first partition alone counts all rows: one total of COUNT(*) is enough. Where rows
         # are replaced none does: COUNT(*) is public there, or less noisy by itself.
         rows = i == 0 and not _is_replaced(basis)
-        partition = _ColumnPartition.of(group, statistics, basis, rows=rows)
+        counted = rows and Count() in statistics
+        partition = _ColumnPartition.of(members[i], basis, rows=rows, counted=counted)
         partitions.append(partition)
     return partitions
 
@@ -260,14 +274,18 @@ def _sums(statistics: Sequence[Statistic]) -> list[Statistic]:
 
 def _components(sums: Sequence[Statistic]) -> list[frozenset[Expression]]:
     """Return the connected components of columns that occur in one statistic, in first order."""
-    components: list[frozenset[Expression]] = []
-    for statistic in sums:
-        columns = frozenset(expressions_of(statistic))
-        touching = [group for group in components if group & columns]
-        index = components.index(touching[0]) if touching else len(components)
-        components = [group for group in components if group not in touching]
-        components.insert(index, columns.union(*touching))
-    return components
+    homes: dict[Expression, int] = {}
+    components: dict[int, set[Expression]] = {}
+    for i, statistic in enumerate(sums):
+        columns = set(expressions_of(statistic))
+        touched = sorted({homes[x] for x in columns if x in homes})
+        # What is joined keeps the place of its first member.
+        home = touched[0] if touched else i
+        for other in touched[1:]:
+            columns |= components.pop(other)
+        components.setdefault(home, set()).update(columns)
+        homes.update(dict.fromkeys(columns, home))
+    return [frozenset(columns) for columns in components.values()]
 
 
 @frozen
@@ -281,28 +299,16 @@ class _ColumnPartition:
 
     @classmethod
     def of(
-        cls,
-        group: frozenset[Expression],
-        statistics: Sequence[Statistic],
-        basis: Basis,
-        *,
-        rows: bool,
+        cls, members: Sequence[Statistic], basis: Basis, *, rows: bool, counted: bool
     ) -> _ColumnPartition:
-        """Make the partition of some columns for their statistics, and for COUNT(*) if `rows`."""
-        members = []
-        for statistic in statistics:
-            expressions = expressions_of(statistic)
-            # COUNT(*) has no columns: it is added below, to one partition alone.
-            inside = bool(expressions) and group.issuperset(expressions)
-            if inside and method_of(statistic).joint:
-                members.append(statistic)
+        """Make the partition of the columns of some statistics; `counted` if COUNT(*) is taken from it."""
         degrees: dict[Expression, int] = {}
         for statistic in members:
             degree = method_of(statistic).degree
             for x in expressions_of(statistic):
                 degrees[x] = max(degrees.get(x, 1), degree)
         column_sets = [set(expressions_of(statistic)) for statistic in members]
-        if rows and Count() in statistics:
+        if counted:
             column_sets.append(set())
         steps = _max_steps(degrees, basis)
         columns = []
