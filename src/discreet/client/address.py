@@ -43,7 +43,10 @@ def connect(
         raise InvalidArgument("a token is text such as dsc_…, as a steward gave it to you")
     headers = {"Authorization": f"Bearer {token}"}
     # No proxies of the environment: a token goes to the named service only.
-    http = httpx.Client(base_url=url, headers=headers, trust_env=False)
+    try:
+        http = httpx.Client(base_url=url, headers=headers, trust_env=False)
+    except httpx.InvalidURL:
+        raise InvalidArgument(f"{url[:60]!r} is no address of a service") from None
     try:
         patience_seconds = float(rational(patience, "patience"))
         deadline_seconds = float(rational(deadline, "deadline"))

@@ -33,6 +33,7 @@ from ..query.bounds.keys import PublicValues
 from ..query.bounds.siblings import wide_question
 from ..query.text.measured_part import measured_part, measured_print
 from ..query.text.question import fingerprint
+from ..show.table import printable
 from ..synthetic.stored import measured_from_json
 from ..synthetic.synthetic import Synthetic
 from ..wire.models import MODEL, model_to_json
@@ -86,12 +87,12 @@ def make_answer(
         source = Provenance(plan.question, plan.level, charged)
     with _known_form():
         answer = answer_from_json(reply["exact"], source)
-        return answer.with_receipt(receipt, reply["caption"], details_notes(reply))
+        return answer.with_receipt(receipt, printable(reply["caption"]), details_notes(reply))
 
 
 def details_notes(reply: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the sentences on an answer that the service sent; services of older versions send none."""
-    return tuple(reply.get("details", "").splitlines())
+    return tuple(printable(reply.get("details", "")).splitlines())
 
 
 def sent_model(model: Model) -> Model:

@@ -5,6 +5,7 @@ Every charged request has an idempotency key, so that repeating it never costs t
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import secrets
@@ -14,7 +15,14 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from ..errors import EngineFailure, InvalidArgument, NotAllowed, ServiceUnavailable, Unreachable
+from ..errors import (
+    EngineFailure,
+    InvalidArgument,
+    NotAllowed,
+    SchemaMismatch,
+    ServiceUnavailable,
+    Unreachable,
+)
 from ..frozen import frozen
 from ..optional import load
 from ..wire.json_text import write_json
@@ -27,6 +35,8 @@ Json = dict[str, Any]
 BUSY = (429, 503)
 GATEWAY = (502, 504)
 SECONDS = re.compile(r"[0-9]{1,9}")
+JOB_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
+MAX_REPLY_BYTES = 256_000_000
 _NOT_CONNECTED = "the service cannot be reached"
 # Seconds before a retry where the service names no time.
 _RETRY_SECONDS = 0.25
@@ -126,7 +136,10 @@ class Connection:
                 raise stake.lost(f"no answer came within {self.deadline:g} s")
             pause = max(0.01, _finite_or(job.get("again_in"), 1.0))
             time.sleep(min(_MAX_PAUSE, left, pause))
-            job_path = f"/api/v1/jobs/{job.get('id')}"
+            # The id becomes a part of the path.
+            if not JOB_ID.fullmatch(str(job.get("id"))):
+                raise stake.lost("what answered names no job")
+            job_path = f"/api/v1/jobs/{job['id']}"
             job = self._check(self._send("GET", job_path, None, stake, end))
         reply: Json = job["reply"]
         if job["status"] >= 400:
@@ -155,11 +168,12 @@ class Connection:
         if end is None:
             end = time.monotonic() + self.deadline
         content = None
-        headers = {}
+        # Nothing compressed is taken: a kilobyte could become a gigabyte here.
+        headers = {"Accept-Encoding": "identity"}
         if body is not None:
             content = write_json(body).encode()
             if stake.charged:
-                headers = {"Idempotency-Key": stake.key}
+                headers["Idempotency-Key"] = stake.key
         give_up = min(end, time.monotonic() + self.patience)
         # A charged request without a body follows a job, whose question was sent before.
         sent = stake.sent or (stake.charged and body is None)
@@ -189,9 +203,12 @@ class Connection:
         # In these three cases no byte of the request has left.
         not_connected = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
         try:
-            response = self.http.request(
+            with self.http.stream(
                 method, path, content=content, headers=dict(headers), timeout=timeout
-            )
+            ) as arriving:
+                response = httpx.Response(
+                    arriving.status_code, headers=arriving.headers, content=_read(arriving, last)
+                )
         except not_connected:
             return None, _RETRY_SECONDS, _NOT_CONNECTED
         except httpx.TimeoutException:
@@ -202,6 +219,24 @@ class Connection:
             raise InvalidArgument(f"{path!r} is no path of a service") from None
         wait = _seconds_to_retry(response)
         return response, wait, f"the service is away (HTTP {response.status_code})"
+
+
+def _read(arriving: httpx.Response, last: float) -> bytes:
+    """Read the body of a reply; refuse one that is compressed, endless or slower than the deadline."""
+    content = bytearray()
+    compressed = arriving.headers.get("Content-Encoding", "identity") != "identity"
+    if not compressed:
+        for piece in arriving.iter_bytes():
+            content += piece
+            if len(content) > MAX_REPLY_BYTES:
+                break
+            if time.monotonic() > last + LONGEST_WAIT:
+                raise load("httpx", "client").ReadTimeout("the deadline is over")
+    if compressed or len(content) > MAX_REPLY_BYTES:
+        raise EngineFailure(
+            "what answered is no service of discreet: its reply is compressed or too long"
+        )
+    return bytes(content)
 
 
 def _seconds_to_retry(response: httpx.Response) -> float | None:
@@ -220,11 +255,8 @@ def _seconds_to_retry(response: httpx.Response) -> float | None:
 
 def _is_ours(response: httpx.Response) -> bool:
     """Whether a response is a refusal of the service, not a page of a gateway in between."""
-    try:
-        data = response.json()
-    except ValueError:
-        return False
-    return isinstance(data, dict) and isinstance(data.get("error"), dict)
+    data = _object(response)
+    return data is not None and isinstance(data.get("error"), dict)
 
 
 def _retry_after(response: httpx.Response) -> float:
@@ -256,12 +288,28 @@ def _finite_or(value: object, default: float) -> float:
 
 def _json(response: httpx.Response) -> Json:
     """Return the JSON object of a response; refuse a response that has none."""
-    try:
-        data = response.json()
-    except ValueError:
-        data = None
-    if not isinstance(data, dict):
+    data = _object(response)
+    if data is None:
         if response.status_code in (401, 403):
             raise NotAllowed("the service does not let us in")
         raise EngineFailure("what answered is no service of discreet")
     return data
+
+
+class _Fields(Json):
+    """JSON object of a reply; refuses to be asked for a field that it does not have."""
+
+    def __missing__(self, name: str) -> object:
+        raise SchemaMismatch(
+            f"the service leaves out {name!r}, which this client reads; use the same version"
+        )
+
+
+def _object(response: httpx.Response) -> Json | None:
+    """Return the JSON object of a response; None if it has none."""
+    try:
+        # Deeply nested lists raise RecursionError.
+        data = json.loads(response.content, object_hook=_Fields)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None

@@ -44,6 +44,7 @@ from ..privacy.measures import Measure
 from ..privacy.shown_price import shown_price
 from ..query.python.table import Table
 from ..query.text.question import describe, fingerprint
+from ..show.table import printable
 from ..synthetic.plan import SyntheticPlan
 from ..synthetic.request import SynthesisWords
 from ..synthetic.synthesizer import warn_if_hopeless
@@ -160,7 +161,7 @@ class Remote:
             fits=found["fits"],
             stored=found["stored"],
             part=found["part"],
-            texts=tuple(found["texts"]),
+            texts=tuple(map(printable, found["texts"])),
             rest=after,
             # Services of older versions send no warnings.
             warnings=tuple(found.get("warnings", ())),
@@ -195,7 +196,7 @@ class Remote:
         body = Ask(text, checked_terms, rows=rows).to_json()
         reply = self.line.post(self._at("rehearse"), body)
         answer = answer_from_json(reply["exact"], plan)
-        return answer.with_receipt(None, reply["caption"], details_notes(reply))
+        return answer.with_receipt(None, printable(reply["caption"]), details_notes(reply))
 
     def learn(
         self, sql: str, model: Model, spend: Measure | None = None, *, why: str = "", key: str = ""

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from .markup import Html, element, join
+
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(words: str) -> str:
+    r"""Replace characters that a terminal obeys: escape sequences and reversals of the direction.
+
+    >>> from discreet.show.table import printable
+    >>> printable("\x1b[2Jgone")
+    '�[2Jgone'
+    """
+    return _CONTROL.sub("\ufffd", words)
 
 
 def text_table(rows: Sequence[Sequence[str]], indent: str = "") -> str:
@@ -19,9 +32,11 @@ def text_table(rows: Sequence[Sequence[str]], indent: str = "") -> str:
     Refuses: `ValueError` (of `zip`) for rows of different lengths.
     Law: `tests/show/test_show.py::TestTables`
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    # A value of the data is not allowed to begin a line of its own either.
+    plain = [[printable(cell).replace("\n", "\ufffd") for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*plain, strict=True)]
     lines = []
-    for row in rows:
+    for row in plain:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         line = indent + "  ".join(cells)
         lines.append(line.rstrip())

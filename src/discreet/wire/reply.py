@@ -46,6 +46,7 @@ from ..plan.asked.terms import DEFAULT_LEVEL
 from ..privacy.budget_text import budget_to_table, parse_budget
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import GaussianDP, Measure
+from ..show.table import printable
 from .fields import OF
 from .verb import ReplyFormat
 
@@ -147,7 +148,8 @@ def refusal_from_json(data: object) -> DiscreetError:
     error = data.get("error") if isinstance(data, dict) else None
     if not isinstance(error, dict):
         return EngineFailure("the service answered in words that this client does not know")
-    message = str(error.get("message", ""))
+    # It is shown in a terminal, and whoever answers may be no service of ours.
+    message = printable(str(error.get("message", "")))
     if error.get("kind") == "BudgetExceeded":
         asked = _measure_or_given(error.get("asked"))
         left = _measure_or_given(error.get("left"))
