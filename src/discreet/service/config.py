@@ -5,6 +5,7 @@ Unknown keys are refused by their path, so a misspelt limit cannot pass for a de
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
@@ -20,6 +21,7 @@ from ..frozen import field, frozen, replace
 from ..json_shape import check_known
 from ..privacy.budget_text import parse_budget
 from ..privacy.measures import Measure
+from .addresses import is_private_address
 
 CONFIG_VARIABLE = "DISCREET_CONFIG"
 """Environment variable that names the configuration file to the workers of a server."""
@@ -117,6 +119,20 @@ class WireOptions:
 
 
 @frozen
+class OpenIdOptions:
+    """OpenID provider by which people sign in to the pages, the table `[oidc]`.
+
+    `label` is its name on the page.
+    """
+
+    issuer: str
+    client_id: str
+    secret: str = field(default="", repr=False)
+    """Secret of the client, from a file or the environment; "" for a public client."""
+    label: str = "your organisation"
+
+
+@frozen
 class Config:
     """Configuration of a worker process.
 
@@ -147,6 +163,7 @@ class Config:
     """Address of the documentation, to which the lessons link; "" if the steward gives none."""
     bounds: RequestBounds = field(default_factory=RequestBounds)
     wire: WireOptions = field(default_factory=WireOptions)
+    openid: OpenIdOptions | None = None
 
     @property
     def secure(self) -> bool:
@@ -206,7 +223,7 @@ def read_config(path: str | Path) -> Config:
 
 def _config(facts: Mapping[str, object], folder: Path) -> Config:
     """Read the parsed TOML of a configuration; relative paths are below `folder`."""
-    check_known(facts, ("service", "limits", "wire", "datasets"))
+    check_known(facts, ("service", "limits", "wire", "oidc", "datasets"))
     service = _table(facts.get("service", {}), "service")
     check_known(service, _SERVICE, "service")
     tables = _table(facts.get("datasets", {}), "datasets")
@@ -231,6 +248,7 @@ def _config(facts: Mapping[str, object], folder: Path) -> Config:
         documents=_documents(service.get("documents", "")),
         bounds=_bounds(_table(facts.get("limits", {}), "limits")),
         wire=_wire(_table(facts.get("wire", {}), "wire"), folder),
+        openid=_openid(_table(facts.get("oidc", {}), "oidc"), folder, url),
         **durations,
     )
 
@@ -278,6 +296,44 @@ def _wire(facts: Mapping[str, object], folder: Path) -> WireOptions:
     if preview not in ("refused", "made-up"):
         raise InvalidArgument("wire.preview must be 'refused' or 'made-up'")
     return WireOptions(preview=preview == "made-up", **options)
+
+
+def _openid(facts: Mapping[str, object], folder: Path, url: str) -> OpenIdOptions | None:
+    """Read the table [oidc], the provider by which people sign in to the pages at `url`."""
+    if not facts:
+        return None
+    check_known(facts, ("issuer", "client_id", "secret_file", "secret_variable", "label"), "oidc")
+    issuer = _text(facts.get("issuer"), "oidc.issuer")
+    # Codes and tokens go to both addresses: nobody between may read them.
+    for key, address in (("oidc.issuer", issuer), ("service.url, with [oidc],", url)):
+        if not is_private_address(address) or "?" in address:
+            raise InvalidArgument(f"{key} must be an address with https, without a query")
+    label = OpenIdOptions.label
+    if "label" in facts:
+        label = _text(facts["label"], "oidc.label")
+    client_id = _text(facts.get("client_id"), "oidc.client_id")
+    return OpenIdOptions(issuer, client_id, _secret(facts, folder), label)
+
+
+def _secret(facts: Mapping[str, object], folder: Path) -> str:
+    """Read the client's secret from its file or variable; it is never part of a refusal."""
+    if {"secret_file", "secret_variable"} <= facts.keys():
+        raise InvalidArgument("give oidc.secret_file or oidc.secret_variable, one of the two")
+    secret = ""
+    if "secret_file" in facts:
+        where = "oidc.secret_file"
+        try:
+            secret = Path(_file(facts["secret_file"], where, folder)).read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            raise InvalidArgument(f"{where} cannot be read; give a file with the secret") from None
+    elif "secret_variable" in facts:
+        where = "oidc.secret_variable"
+        secret = os.environ.get(_text(facts["secret_variable"], where), "").strip()
+    else:
+        return ""
+    if not secret:
+        raise InvalidArgument(f"{where} names nothing, or something empty")
+    return secret
 
 
 def _dataset(name: str, value: object, folder: Path) -> DataSet:

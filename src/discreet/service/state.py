@@ -11,6 +11,7 @@ from .config import Config
 from .http.audit_log import Log
 from .http.concurrency_limit import ConcurrencyLimit
 from .http.metrics import Metrics
+from .http.openid import Provider, open_provider
 from .http.rate_limit import Limits
 from .http.session import Sessions
 from .jobs.planning_pool import PlanningPool
@@ -41,6 +42,7 @@ class State:
     streams: StreamCloser
     receipts: Receipts
     metrics: Metrics
+    provider: Provider | None
 
     def close(self) -> None:
         """Wait for running jobs for `drain_seconds`, release the others, and end the workers.
@@ -61,6 +63,7 @@ def open_state(config: Config) -> State:
 
     Refuses: a missing file, store or ledger, before the first request comes in.
     """
+    provider = open_provider(config)
     datasets = DataSets(config)
     store = open_store(config.store)
     people = Members(store)
@@ -94,4 +97,5 @@ def open_state(config: Config) -> State:
         streams=StreamCloser(datasets, log),
         receipts=receipts,
         metrics=metrics,
+        provider=provider,
     )

@@ -84,6 +84,28 @@ def renew(
         typer.echo(people.renew(name, days))
 
 
+@app.command()
+def bind(
+    name: Annotated[str, typer.Argument(help="Who signs in with it.")],
+    subject: Annotated[
+        str | None,
+        typer.Argument(help="The subject of the provider's ID tokens; none if left out."),
+    ] = None,
+    *,
+    config: ConfigPath,
+) -> None:
+    """Let somebody sign in to the pages by the OpenID provider of the configuration.
+
+    Example: discreet people bind ana 248289761001 --config curator.toml
+    """
+    with _open_members(config) as people:
+        provider = read_config(config).openid
+        if provider is None:
+            raise InvalidArgument("the configuration names no provider; write the table [oidc]")
+        people.bind(name, provider.issuer, subject)
+    typer.echo(f"{name} is bound to {subject}" if subject else f"{name} is bound to nobody")
+
+
 @app.command("list")
 def list_people(
     config: ConfigPath, as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False

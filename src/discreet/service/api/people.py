@@ -10,7 +10,7 @@ from ..http.health import health_of
 from ..state import State
 from ..stores.people import EVERYTHING, Member
 from .endpoint import ApiCall, Reply
-from .schemas import DATASETS, DAYS, NEWCOMER, RENEWAL, ROLE, WHO_NAME
+from .schemas import DATASETS, DAYS, IDENTITY, NEWCOMER, RENEWAL, ROLE, SUBJECT_FIELD, WHO_NAME
 
 
 def get_health(state: State) -> Reply:
@@ -99,6 +99,17 @@ def revoke_person(state: State, call: ApiCall) -> Reply:
     name = call.path["person"]
     state.people.revoke(name)
     return Reply(state.people.find(name).to_json())
+
+
+def bind_identity(state: State, call: ApiCall) -> Reply:
+    """Bind the subject that the provider gives somebody to this person, or null to none."""
+    _check_over(state, call)
+    if state.provider is None:
+        raise NotAllowed("this service has no provider; name one under [oidc] of curator.toml")
+    name = call.path["person"]
+    subject = SUBJECT_FIELD.of(IDENTITY.read(call.json()))
+    state.people.bind(name, state.provider.options.issuer, subject)
+    return Reply({"name": name, "subject": subject})
 
 
 def _check_over(state: State, call: ApiCall) -> None:

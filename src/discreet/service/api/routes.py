@@ -150,6 +150,15 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         status=(201,),
     ),
     Endpoint(
+        "POST",
+        "/people/{person}/identity",
+        "Bind somebody to an identity of the provider.",
+        crew.bind_identity,
+        who="steward",
+        takes="IdentityRequest",
+        gives="Identity",
+    ),
+    Endpoint(
         "DELETE",
         "/people/{person}",
         "Shut somebody out for good.",

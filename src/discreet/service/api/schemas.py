@@ -28,7 +28,7 @@ from ...wire.fields import BUDGET_REFERENCE, SHARED_SCHEMAS, WHY
 from ...wire.reply import FACTS
 from ...wire.verbs.streams import STATE
 from ...wire.verbs.table import VERBS
-from ..stores.people import NAME
+from ..stores.people import NAME, SUBJECT
 
 _AT = "#/components/schemas/"
 _TEXT = text()
@@ -42,6 +42,8 @@ WHO_NAME = JsonField("name", text(pattern=NAME.pattern))
 ROLE = JsonField("role", _ROLE, required=False, default="analyst")
 DATASETS = JsonField("datasets", listing(_TEXT, "names of data sets"))
 DAYS = JsonField("days", _NUMBER, required=False, null=True)
+# Null takes the binding away, so the field is required and may be null.
+SUBJECT_FIELD = JsonField("subject", nullable(text(pattern=SUBJECT.pattern)))
 # The asterisk stands for everybody who has no allowance of their own.
 WHO = JsonField("who", text(pattern=rf"\*|{NAME.pattern}"))
 # Null withdraws an allowance, so the field is required and may be null.
@@ -51,6 +53,7 @@ NEWCOMER = Record(
     (WHO_NAME, ROLE, DATASETS, DAYS), example={"name": "ana", "datasets": ["people"], "days": 90}
 )
 RENEWAL = Record((DAYS,), example={"days": 30})
+IDENTITY = Record((SUBJECT_FIELD,), example={"subject": "248289761001"})
 _WORD = anything("Text, a list of texts, or answers to the checklist by number.")
 # Without words everything that only the steward knows stays open.
 WORDS = JsonField("words", mapping(_WORD, "words", most=40, longest=60), required=False, default={})
@@ -154,6 +157,8 @@ _BLOCK_LEFT = Record.of(
 _RECORDS: dict[str, Record] = {
     "PersonRequest": NEWCOMER,
     "TokenRequest": RENEWAL,
+    "IdentityRequest": IDENTITY,
+    "Identity": Record((JsonField("name", _TEXT), SUBJECT_FIELD)),
     "AllowanceRequest": ALLOWANCE,
     "Refusal": _REFUSAL,
     "Reason": _REFUSED,

@@ -1,7 +1,8 @@
 """Session cookies of the pages: a random id that scripts cannot read, stored hashed.
 
 The cookie is HttpOnly and SameSite=Strict, and Secure under https. A session ends by signing out, after its
-hours, and as soon as its user is revoked, expires or gets a new token.
+hours, when its user signs out everywhere, and as soon as the user is revoked, expires, gets a new token or
+another identity.
 """
 
 from __future__ import annotations
@@ -39,7 +40,21 @@ class Sessions:
 
     def open(self, token: str) -> Session | None:
         """Sign in with a token; None if no active user holds it."""
-        person = self._people.holder(token)
+        return self._open(token_hash(token))
+
+    def open_as(self, issuer: str, subject: str) -> Session | None:
+        """Sign in by an identity that a provider has proved; None if it is bound to no active user."""
+        rows = self._store.ask(
+            "SELECT p.token FROM discreet_people p JOIN discreet_identities i ON i.person = p.name "
+            "WHERE i.issuer = ? AND i.subject = ?",
+            issuer,
+            subject,
+        )
+        return self._open(str(rows[0][0])) if rows else None
+
+    def _open(self, hashed: str) -> Session | None:
+        """Open a session of the active user whose token has this hash."""
+        person = self._people.find_by_hash(hashed)
         if person is None:
             return None
         session = Session(
@@ -57,7 +72,7 @@ class Sessions:
             token_hash(session.id),
             person.name,
             session.csrf,
-            token_hash(token),
+            hashed,
             session.expires,
         )
         return session
@@ -84,6 +99,10 @@ class Sessions:
     def close(self, secret: str) -> None:
         """Sign out."""
         self._store.ask("DELETE FROM discreet_sessions WHERE id = ?", token_hash(secret))
+
+    def close_all(self, person: str) -> None:
+        """Sign a user out everywhere."""
+        self._store.ask("DELETE FROM discreet_sessions WHERE person = ?", person)
 
 
 def cookie_name(config: Config) -> str:

@@ -46,8 +46,9 @@ MENUS = {
 }
 """Pages that the menu shows to each role, before those that are open to all."""
 
-LESSON_PATHS = ("/learn", "/telemetry")
-"""Open pages that compute something, so they are limited by address."""
+PROVIDER_PATH = "/sign-in/provider"
+LIMITED_PATHS = ("/learn", "/telemetry", PROVIDER_PATH)
+"""Open pages that compute something or ask a provider, so they are limited by address."""
 
 
 @frozen
@@ -195,8 +196,8 @@ def _count(state: State, visit: PageRequest) -> None:
 
 
 def _is_counted(visit: PageRequest) -> bool:
-    """Return whether a request is limited; without a session, only lessons and telemetry are."""
-    return visit.session is not None or visit.request.url.path.startswith(LESSON_PATHS)
+    """Return whether a request is limited; without a session, only LIMITED_PATHS are."""
+    return visit.session is not None or visit.request.url.path.startswith(LIMITED_PATHS)
 
 
 def _turn_owner(visit: PageRequest) -> str:

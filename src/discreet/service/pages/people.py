@@ -48,10 +48,10 @@ def _home(visit: PageRequest) -> Response:
 def _ask(visit: PageRequest) -> Response:
     asked = visit.request.query_params
     ended = asked.get("ended") == "1" and visit.session is None
-    return _show_sign_in(visit, asked.get("next"), ended=ended)
+    return show_sign_in(visit, asked.get("next"), ended=ended)
 
 
-def _show_sign_in(
+def show_sign_in(
     visit: PageRequest,
     next_page: str | None,
     *,
@@ -59,7 +59,8 @@ def _show_sign_in(
     ended: bool = False,
     status: int = 200,
 ) -> Response:
-    """Show the sign-in page; `ended` says that a session has ended, `wrong` why a token failed."""
+    """Show the sign-in page; `ended` says that a session has ended, `wrong` why a sign-in failed."""
+    provider = visit.state.provider
     return visit.show(
         "sign_in.html",
         status=status,
@@ -67,6 +68,7 @@ def _show_sign_in(
         wrong=wrong,
         ended=ended,
         next=local_path(next_page),
+        provider="" if provider is None else provider.options.label,
     )
 
 
@@ -79,7 +81,7 @@ def _open(visit: PageRequest) -> Response:
     if session is None:
         state.limits.failure(address_of(visit.request))
         state.log.write("sign-in", status=401)
-        return _show_sign_in(visit, visit.form.get("next"), wrong=WRONG, status=401)
+        return show_sign_in(visit, visit.form.get("next"), wrong=WRONG, status=401)
     state.log.write("sign-in", who=session.person.name, status=303)
     if visit.session is not None:
         state.sessions.close(visit.session.id)
@@ -89,7 +91,10 @@ def _open(visit: PageRequest) -> Response:
 
 
 def _close(visit: PageRequest) -> Response:
-    visit.state.sessions.close(visit.signed.id)
+    if "everywhere" in visit.form:
+        visit.state.sessions.close_all(visit.person.name)
+    else:
+        visit.state.sessions.close(visit.signed.id)
     response: RedirectResponse = to("/sign-in")
     drop_cookie(visit.state.config, response)
     return response
@@ -101,6 +106,7 @@ def crowd_routes(state: State) -> list[Route]:
         Route("/people", for_stewards(state, _page), methods=["GET"]),
         Route("/people", for_stewards(state, _add), methods=["POST"]),
         Route("/people/{person}/renew", for_stewards(state, _renew), methods=["POST"]),
+        Route("/people/{person}/identity", for_stewards(state, _bind), methods=["POST"]),
         Route("/people/{person}/revoke", for_stewards(state, _revoke), methods=["POST"]),
     ]
 
@@ -115,6 +121,7 @@ class PersonRow:
     since: str
     until: str
     state: str
+    subject: str
 
 
 def _page(
@@ -127,11 +134,14 @@ def _page(
 ) -> Response:
     """Show the list of users, perhaps with a new token or with a refusal."""
     seen = [one for one in visit.state.people.all() if visit.person.over(one)]
+    provider = visit.state.provider
+    subjects = {} if provider is None else visit.state.people.subjects(provider.options.issuer)
     return visit.show(
         "people.html",
         status=status,
         here="People",
-        members=[_row(one) for one in seen],
+        members=[_row(one, subjects.get(one.name, "")) for one in seen],
+        bound=provider is not None,
         datasets=visit.state.datasets.allowed(visit.person),
         everything=EVERYTHING in visit.person.datasets,
         token=token,
@@ -141,14 +151,15 @@ def _page(
     )
 
 
-def _row(person: Member) -> PersonRow:
-    """Return a user as the list shows it."""
+def _row(person: Member, subject: str) -> PersonRow:
+    """Return a user as the list shows it, with the subject of the provider or ""."""
     state = "active" if person.active(time.time()) else "expired"
     if person.revoked:
         state = "revoked"
     reach = "all data sets" if EVERYTHING in person.datasets else ", ".join(person.datasets)
     until = "no end" if person.expires is None else _day(person.expires)
-    return PersonRow(person.name, person.role, reach, _day(person.created), until, state)
+    since = _day(person.created)
+    return PersonRow(person.name, person.role, reach, since, until, state, subject)
 
 
 def _day(seconds: float) -> str:
@@ -189,6 +200,13 @@ def _show_token(visit: PageRequest, made: object) -> Response:
     """Show a new token, in this page only: the store keeps no more than its hash and verifier."""
     fields = made if isinstance(made, dict) else {}
     return _page(visit, token=str(fields["token"]), name=str(fields["name"]))
+
+
+def _bind(visit: PageRequest) -> Response:
+    subject = visit.form.get("subject", "").strip() or None
+    crew.bind_identity(visit.state, _call(visit, {"subject": subject}))
+    visit.state.log.write("people bind", who=visit.person.name, status=200)
+    return to("/people")
 
 
 def _revoke(visit: PageRequest) -> Response:

@@ -21,6 +21,7 @@ from .page_request import PageRequest, for_all
 from .people import crowd_routes, sign_routes
 from .products.product_forms import make_routes
 from .products.product_page import made_routes
+from .provider import provider_routes
 from .public_record import record_routes
 from .reference import reference_routes
 from .render import LESSONS, lessons_installed, page_packages
@@ -36,6 +37,7 @@ def routes(state: State) -> list[BaseRoute]:
     static = StaticFiles(packages=[(package, "static") for package in page_packages()])
     return [
         *sign_routes(state),
+        *provider_routes(state),
         *_lesson_routes(state),
         *reference_routes(state),
         *workbench_routes(state),

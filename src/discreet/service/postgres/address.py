@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import ssl
 from pathlib import Path
 
 from ...errors import InvalidArgument
 from ...frozen import frozen
+from ..addresses import is_loopback
 from ..config import WireOptions
 from .scram import certificate_hash
 
@@ -29,22 +29,6 @@ def check_address(address: str, options: WireOptions) -> None:
             f"PostgreSQL's protocol on {address} needs TLS: anybody between could read the answers; "
             "give certificate and key in [wire], or listen on 127.0.0.1"
         )
-
-
-def is_loopback(address: str) -> bool:
-    """Whether only programs of this machine can connect to an address.
-
-    >>> from discreet.service.postgres.address import is_loopback
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    if address == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        # A name may stand for any address.
-        return False
 
 
 def open_tls(options: WireOptions) -> ListenerTls:

@@ -20,10 +20,11 @@ from typing import Any, cast
 from starlette.concurrency import run_in_threadpool
 
 from ...errors import DiscreetError
+from ..addresses import is_loopback
 from ..http.audit_log import place_of
 from ..http.rate_limit import TooMany
 from ..state import State
-from .address import ListenerTls, check_address, is_loopback, open_tls
+from .address import ListenerTls, check_address, open_tls
 from .client import Client, mark_of
 from .messages import (
     MAX_BYTES,

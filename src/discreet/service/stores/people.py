@@ -25,6 +25,8 @@ from .store import ServiceStore
 Role = Literal["steward", "analyst"]
 EVERYTHING = "*"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")
+SUBJECT = re.compile(r"[\x20-\x7e]{1,255}")
+"""Identifier of a person at an OpenID provider (OpenID Connect Core 1.0, section 2)."""
 MAX_DAYS = 36_525
 """Longest validity of a token: a hundred years."""
 
@@ -178,10 +180,50 @@ class Members:
         if not changed:
             raise _unknown_user(name)
 
+    def bind(self, name: str, issuer: str, subject: str | None) -> None:
+        """Bind the identity that a provider gives somebody to a user, or None to no more than the token.
+
+        All sessions of the user end. Refuses: a revoked or unknown user, an identity that is no plain text
+        of 1 to 255 letters, and one that is bound to another active user.
+        """
+        if self.find(name).revoked:
+            raise _unknown_user(name)
+        if subject is not None and not SUBJECT.fullmatch(subject):
+            raise InvalidArgument("a subject is 1 to 255 plain letters, as the provider gives it")
+        # Somebody who was revoked and taken in anew keeps the identity under the new name.
+        self._store.ask(
+            "DELETE FROM discreet_identities WHERE issuer = ? AND (person = ? OR (subject = ? AND "
+            "person IN (SELECT name FROM discreet_people WHERE revoked = 1)))",
+            issuer,
+            name,
+            subject,
+        )
+        self._store.ask("DELETE FROM discreet_sessions WHERE person = ?", name)
+        if subject is None:
+            return
+        # One statement decides whose it is; read back, since a repeated insert returns nothing.
+        self._store.ask(
+            "INSERT INTO discreet_identities (issuer, subject, person) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            issuer,
+            subject,
+            name,
+        )
+        if self.subjects(issuer).get(name) != subject:
+            raise NotAllowed("this subject is bound to another user here; unbind it there first")
+
+    def subjects(self, issuer: str) -> dict[str, str]:
+        """Return the subjects of all users who are bound to an identity of a provider."""
+        asked = "SELECT person, subject FROM discreet_identities WHERE issuer = ?"
+        return {str(name): str(subject) for name, subject in self._store.ask(asked, issuer)}
+
     def holder(self, token: str) -> Member | None:
         """Find the active user of a token; None if it is unknown, expired or revoked."""
         # Looked up by hash: the time of the comparison tells nothing about the token.
-        return self._active(self._store.ask(_BY_HASH, token_hash(token)))
+        return self.find_by_hash(token_hash(token))
+
+    def find_by_hash(self, hashed: str) -> Member | None:
+        """Find the active user whose token has this hash."""
+        return self._active(self._store.ask(_BY_HASH, hashed))
 
     def find_signed(self, name: str, token: str) -> Member | None:
         """Find an active user by name whose token still has this hash."""

@@ -230,6 +230,9 @@ TABLES = (
         job TEXT NOT NULL, created DOUBLE PRECISION NOT NULL, UNIQUE (person, dataset, name))""",
     """CREATE TABLE IF NOT EXISTS discreet_verifiers (
         name TEXT PRIMARY KEY, token TEXT NOT NULL, verifier TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS discreet_identities (
+        issuer TEXT NOT NULL, subject TEXT NOT NULL, person TEXT NOT NULL, PRIMARY KEY (issuer, subject),
+        UNIQUE (issuer, person))""",
     """CREATE TABLE IF NOT EXISTS discreet_counts (
         worker TEXT NOT NULL, sample TEXT NOT NULL, value BIGINT NOT NULL, PRIMARY KEY (worker, sample))""",
     "CREATE INDEX IF NOT EXISTS discreet_jobs_open ON discreet_jobs (state, lease)",
