@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import os
+import random
 import shutil
 import sqlite3
 import stat
@@ -119,3 +122,24 @@ def test_only_the_owner_may_read_a_ledger_its_log_a_copy_and_an_export(file, led
     ledger.export(file.with_name("lines"))
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in file.parent.iterdir()}
     assert set(modes.values()) == {0o600} and len(modes) == 5, modes
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_flipped_bit_is_found_or_changes_nothing(tmp_path, seed):
+    """Whatever bit of the file it is: LedgerCorrupt, or the same sums; never another error."""
+    packed = Path(__file__).parents[1] / "fixtures" / "before_0_2_0" / "pure.ledger.gz"
+    whole, drawn = gzip.decompress(packed.read_bytes()), random.Random(seed)
+    spent = set()
+    for number in range(600 if seed else 60):
+        changed = bytearray(whole)
+        changed[drawn.randrange(len(whole))] ^= 1 << drawn.randrange(8)
+        path = tmp_path / f"{number}.ledger"
+        path.write_bytes(changed)
+        with (
+            contextlib.suppress(dp.LedgerCorrupt),
+            contextlib.closing(dp.open_ledger(path)) as ledger,
+        ):
+            ledger.verify()
+            spent.add(str(ledger.spent()))
+        path.unlink()
+    assert len(spent) == 1

@@ -42,16 +42,15 @@ def test_with_a_real_provider(tmp_path, package, chromium, algorithm, secret):
     )  # fmt: skip
     context = chromium.new_context(viewport=SIZES["desktop"])
     try:
-        assert "ready" in node.stdout.readline() + node.stdout.readline()
+        assert "ready" in node.stdout.readline()
         with serving(deployment):
             page = context.new_page()
             page.set_default_timeout(30_000)
             # localhost and 127.0.0.1 are two sites: the way back crosses sites, as in real life.
             _enter(page, url, "ana's subject")
             expect(page.get_by_text("this is your subject: ana's subject")).to_be_visible()
-            bound = deployment.client("stella").post(
-                "/people/ana/identity", json={"subject": "ana's subject"}
-            )
+            with deployment.client("stella") as steward:
+                bound = steward.post("/people/ana/identity", json={"subject": "ana's subject"})
             assert bound.json() == {"name": "ana", "subject": "ana's subject"}
             _enter(page, url, None)
             expect(page.get_by_text("ana, analyst")).to_be_visible()

@@ -83,7 +83,8 @@ async def charge(state: State, call: ApiCall, verb: Verb[Any]) -> Reply:
 
     Law: tests/service/test_questions.py::TestIdempotency
     """
-    job = await state.planning_pool.run(_submit, state, call, verb)
+    async with state.jobs.submission(call.person.name, call.idempotency_key):
+        job = await state.planning_pool.run(_submit, state, call, verb)
     current, moment = await first_tick(state, call.person.name, job)
     return job_reply(state, current, moment)
 

@@ -15,11 +15,13 @@ stored now is kept in memory and stored later.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from weakref import WeakValueDictionary
 
 from ...errors import DiscreetError, LedgerConflict, ServiceUnavailable
 from ...frozen import frozen
@@ -81,6 +83,9 @@ class JobScheduler:
         self._mine: set[str] = set()
         self._later: list[_Held] = []
         self._first: dict[tuple[str, float], float] = {}
+        # A lock is kept as long as a request holds it or waits for it.
+        self._submissions: WeakValueDictionary[tuple[str, str], asyncio.Lock]
+        self._submissions = WeakValueDictionary()
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
 
@@ -103,6 +108,18 @@ class JobScheduler:
             "store": self.heartbeat.reaching,
             "ledger": self.ledgers.reaching,
         }
+
+    def submission(self, person: str, mark: str) -> AbstractAsyncContextManager[None]:
+        """Return the lock under which requests of one idempotency key are submitted one by one.
+
+        All but the first then find its job and need no check of their own, which could be refused for
+        their number. Used by the event loop alone; waiting takes no thread.
+        """
+        if not mark:
+            return nullcontext()
+        lock = self._submissions.get((person, mark)) or asyncio.Lock()
+        self._submissions[person, mark] = lock
+        return lock
 
     def put(self, person: str, dataset: str, verb: str, body: str, mark: str = "") -> Job:
         """Submit a request; the same idempotency key of the same user is the same job.

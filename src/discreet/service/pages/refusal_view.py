@@ -40,6 +40,12 @@ OTHERWISE = "This cannot be asked privately as written"
 NEAR = re.compile(r"near line (\d+), column (\d+)")
 PHRASE = re.compile(r"[A-Z]{2,}(?: [A-Z]{2,})*")
 QUOTED = re.compile(r"'([^']{1,100})'")
+PYTHON = (
+    (re.compile(r"(?:spend=)?dp\.ApproxDP\(([^(),]+), ([^(),]+)\)"), r"ε = \1 and δ = \2"),
+    (re.compile(r"(?:spend=)?dp\.PureDP\(([^(),]+)\)"), r"ε = \1"),
+    (re.compile(r": ledger\.allow\(.*\)"), ""),
+)
+"""Advice for Python in messages, and how a page says it."""
 KEYS = re.compile(r"the keys of ([\w, ]+?) are not public")
 
 
@@ -78,8 +84,13 @@ def word_refusal(kind: str, message: str, sql: str = "") -> Refusal:
     >>> found = word_refusal("UnsupportedQuery", "OFFSET: it is not supported; use LIMIT", "SELECT 1 OFFSET 3")
     >>> found.why, found.instead, found.place.marked
     ('OFFSET: it is not supported', 'use LIMIT', 'OFFSET')
+    >>> word_refusal("InvalidArgument", "this needs a delta; spend dp.ApproxDP(1, 1e-6), ZCDP or more").instead
+    'spend ε = 1 and δ = 1e-6, ZCDP or more'
     """
-    why, instead = words_of(message)
+    said = message
+    for pattern, words in PYTHON:
+        said = pattern.sub(words, said)
+    why, instead = words_of(said)
     return Refusal(kind, TITLES.get(kind, OTHERWISE), why, instead, place_of(sql, message))
 
 
