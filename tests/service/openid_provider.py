@@ -122,7 +122,7 @@ def _handler(provider):
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
             form = {name: value for name, [value] in parse_qs(body).items()}
             if provider.redirect:
-                self._send(307, b"", Location=provider.redirect)
+                self._send(303, b"", Location=provider.redirect)
                 return
             status, reply = provider.exchange(form, self.headers.get("Authorization", ""))
             self._send(status, reply if isinstance(reply, bytes) else json.dumps(reply).encode())

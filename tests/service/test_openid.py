@@ -9,7 +9,9 @@ import time
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from typer.testing import CliRunner
 
+from discreet.cli.app import app
 from discreet.errors import InvalidArgument, NotAllowed
 from discreet.service.app import build_app
 from discreet.service.config import read_config
@@ -267,8 +269,6 @@ class TestFlow:
         "change",
         [
             {"metadata": {"issuer": "https://elsewhere.example"}},
-            {"metadata": {"token_endpoint": "http://login.example/token"}},
-            {"metadata": {"jwks_uri": "file:///etc/passwd"}},
             {"metadata": {"jwks_uri": "http://127.0.0.1:1/"}},
             {"reply": {"id_token": None}},
             {"reply": {"id_token": 7, "pad": "x" * 1_100_000}},
@@ -281,6 +281,16 @@ class TestFlow:
         vars(provider).update(change)
         response = back(client, provider, *begun)
         assert response.status_code == 401 and not _cookies(response)
+
+    @pytest.mark.parametrize("address", ["http://login.example/keys", "file:///etc/passwd", 7])
+    def test_addresses_that_others_could_read(self, place, client, provider, people, address):
+        begun = begin(client)
+        provider.metadata = {"jwks_uri": address}
+        assert back(client, provider, *begun).status_code == 401
+        assert (
+            "address in the description"
+            in (place.folder / "audit.log").read_text().splitlines()[-1]
+        )
 
     def test_the_secret_follows_no_redirect(self, client, provider, people):
         provider.redirect = f"{provider.issuer}/elsewhere"
@@ -328,6 +338,16 @@ class TestBinding:
         for subject in ("", "x" * 256, "a\nb"):
             with pytest.raises(InvalidArgument):
                 people.bind("bob", provider.issuer, subject)
+
+    def test_by_the_command_line(self, place, provider, people):
+        def bind(*words):
+            config = place.folder / "curator.toml"
+            ended = CliRunner().invoke(app, ["people", "bind", *words, "--config", str(config)])
+            return ended.exit_code, people.subjects(provider.issuer).get("bob")
+
+        assert bind("bob", "77") == (0, "77")
+        assert bind("bob", provider.subject)[0] != 0  # ana's
+        assert bind("bob") == (0, None)
 
     def test_only_for_own_people(self, client, place, people):
         headers = {"Authorization": f"Bearer {place.tokens['sid']}"}

@@ -58,11 +58,19 @@ class TestSignIn:
         # The right token still opens: strangers behind an address lock nobody out.
         wire.connect().close()
 
-    def test_a_revoked_token_ends_the_session(self, own_wire):
+    @pytest.mark.parametrize(
+        "act",
+        ["renew", *(pytest.param(act, marks=pytest.mark.slow) for act in ("revoke", "expire"))],
+    )
+    def test_a_revoked_token_ends_the_session(self, own_wire, act):
+        """A new token, a removed person and the end of a token, at the next statement."""
         wire = own_wire()
         with wire.connect("bob") as line:
             store = open_store(str(wire.deployment.folder / "service.db"))
-            Members(store).renew("bob")
+            if act == "expire":
+                store.ask("UPDATE discreet_people SET expires = ?", time.time() - 1)
+            else:
+                getattr(Members(store), act)("bob")
             store.close()
             with pytest.raises(psycopg.errors.InvalidAuthorizationSpecification, match="has ended"):
                 line.execute("SELECT COUNT(*) AS n FROM people")
