@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TypeAlias
@@ -187,7 +186,8 @@ def decode(raw: bytes | None, oid: int, form: int) -> Parameter:
         if form:
             return _decode_binary(raw, oid)
         return _decode_text(raw.decode(), oid)
-    except (ValueError, struct.error, ArithmeticError):
+    except (ValueError, KeyError, struct.error, ArithmeticError):
+        # A day beyond the calendar is an OverflowError, hence ArithmeticError.
         raise InvalidArgument(
             "the value of a parameter is none of its type; give it as text, such as '2024-01-31'"
         ) from None
@@ -206,17 +206,8 @@ def _decode_text(words: str, oid: int) -> Parameter:
     return words
 
 
-class _Truths(dict[str, bool]):
-    """Words for true and false; any other is no value of the type."""
-
-    def __missing__(self, key: str) -> bool:
-        raise ValueError(key)
-
-
-_TRUTHS = _Truths(
-    {"t": True, "true": True, "1": True, "on": True, "yes": True}
-    | {"f": False, "false": False, "0": False, "off": False, "no": False}
-)
+_TRUTHS = dict.fromkeys(("t", "true", "1", "on", "yes"), True)
+_TRUTHS |= dict.fromkeys(("f", "false", "0", "off", "no"), False)
 
 
 def _number(words: str) -> Parameter:
@@ -243,20 +234,13 @@ def _decode_binary(raw: bytes, oid: int) -> Parameter:
         return bool(truth)
     if oid == DATE.oid:
         [days] = struct.unpack("!i", raw)
-        return _in_range(lambda: _DAY_ZERO + timedelta(days=days))
+        return _DAY_ZERO + timedelta(days=days)
     if oid in (TIMESTAMP.oid, TIMESTAMPTZ.oid):
         [micros] = struct.unpack("!q", raw)
-        return _in_range(lambda: _TIME_ZERO + timedelta(microseconds=micros))
+        return _TIME_ZERO + timedelta(microseconds=micros)
     if oid == NUMERIC.oid:
         return _decode_numeric(raw)
     return raw.decode()
-
-
-def _in_range(make: Callable[[], date]) -> date:
-    try:
-        return make()
-    except OverflowError:
-        raise ValueError from None
 
 
 def _decode_numeric(raw: bytes) -> Parameter:
