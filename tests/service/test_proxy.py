@@ -67,4 +67,4 @@ def test_a_page_and_its_cookie_pass(behind):
         base_url=deployment.url, trust_env=False, headers={"Origin": deployment.url}
     ) as client:
         assert client.post("/sign-in", data={"token": deployment.tokens["bob"]}).status_code == 303
-        assert "Workbench" in client.get("/workbench/people").text
+        assert "What do you want to know?" in client.get("/workbench/people").text

@@ -19,7 +19,7 @@ unit = { kind = "rows" }
 
 [tables.people.columns]
 age = { type = "integer", low = 0, high = 120, label = "Age in years" }
-sex = { type = "category", values = ["0", "1"], label = "Sex", labels = { 0 = "woman", 1 = "man" } }
+sex = { type = "category", values = ["0", "1"], label = "Sex", labels = { 0 = "man", 1 = "woman" } }
 educ = { type = "integer", low = 1, high = 16, label = "Level of education" }
 income = { type = "real", low = 0, high = 250000, label = "Income in dollars" }
 married = { type = "category", values = ["0", "1"], label = "Married", labels = { 0 = "no", 1 = "yes" } }

@@ -108,6 +108,14 @@ def enter(page, town, token, path="/"):
     page.goto(f"{town.url}{path}")
 
 
+def editor(page):
+    """Open the SQL of the question, and return its field."""
+    field = page.get_by_label("Your question, in SQL")
+    if not field.is_visible():
+        page.get_by_text("See it as SQL").click()
+    return field
+
+
 def screen(page, name):
     """Keep a picture of the whole page for whoever looks at them after `make deep`."""
     if not DEEP:

@@ -8,14 +8,14 @@ import io
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import enter, screen
+from .conftest import editor, enter, screen
 from .test_analyst import ask
 
 WEEKS = "SELECT age, COUNT(*) AS n FROM people GROUP BY age"
 
 
 def text(page):
-    return page.get_by_label("Your question, in SQL")
+    return editor(page)
 
 
 def test_the_editor_colours_and_completes(town, window):
@@ -69,7 +69,7 @@ def test_the_page_of_an_answer(town, window, monkeypatch, script):
     ask(page, "SELECT district, AVG(income) AS income FROM people GROUP BY district", "0.2")
     page.get_by_role("button", name="Run").click()
     if script:
-        page.get_by_role("link", name="Its own page").click()
+        page.get_by_role("link", name="Open its page").click()
     while page.get_by_role("link", name="Look again").count():
         page.get_by_role("link", name="Look again").click()
     expect(page.locator("h1")).to_have_text("people: income by district")

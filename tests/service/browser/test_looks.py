@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from support.profile import DEEP
 
-from .conftest import SIZES, enter, screen
+from .conftest import SIZES, editor, enter, screen
 from .test_analyst import QUESTION, ask
 
 LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
@@ -62,8 +62,8 @@ def test_workbench(town, page, axe):
     enter(page, town, town.analyst)
     ask(page, QUESTION, "0.5")
     expect(page.locator("#explained th[scope=row]")).to_have_count(2)
-    page.get_by_text("What more or less would buy").click()
-    page.get_by_text("What the store would be asked").click()
+    page.get_by_text("Error by price").click()
+    page.get_by_text("The queries that would run").click()
     page.get_by_role("button", name="Run").click()
     expect(page.get_by_role("region", name="Answer as a table")).to_be_visible()
     expect(page.locator("#explained")).to_contain_text("free: answered before")
@@ -90,7 +90,7 @@ def test_steward_of_a_data_set(town, page, axe):
     enter(page, town, town.steward, "/steward/town")
     page.get_by_text("Set an allowance").click()
     page.get_by_role("button", name="Verify the whole chain").click()
-    expect(page.locator("#verdict")).to_contain_text("The chain holds")
+    expect(page.locator("#verdict")).to_contain_text("The ledger is intact")
     look(page, axe, "steward-town")
 
 
@@ -98,7 +98,7 @@ def test_the_page_of_an_answer_and_what_is_saved(town, page, axe):
     enter(page, town, town.analyst)
     ask(page, QUESTION, "0.25")
     page.get_by_role("button", name="Run").click()
-    page.get_by_role("link", name="Its own page").click()
+    page.get_by_role("link", name="Open its page").click()
     page.get_by_label("Name", exact=True).fill("Adults by district")
     page.get_by_role("button", name="Save").click()
     page.get_by_text("In Python").click()
@@ -107,7 +107,7 @@ def test_the_page_of_an_answer_and_what_is_saved(town, page, axe):
     page.goto(f"{town.url}/history")
     look(page, axe, "saved")
     page.goto(f"{town.url}/workbench/town")
-    page.get_by_label("Your question, in SQL").press("Control+ ")
+    editor(page).press("Control+ ")
     expect(page.get_by_role("listbox")).to_be_visible()
     look(page, axe, "names")
 

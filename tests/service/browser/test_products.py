@@ -7,7 +7,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import enter
+from .conftest import editor, enter
 from .test_looks import look
 
 
@@ -65,19 +65,18 @@ def test_a_model_and_the_program_that_fetches_it_for_nothing(town, page, axe, mo
 
 def test_several_tables_at_once(town, page, axe):
     enter(page, town, town.analyst, "/workbench/town")
-    page.get_by_text("Ask without SQL").click()
-    page.get_by_label("for each").select_option("district")
-    page.get_by_label("and each").first.select_option("household")
-    page.get_by_label("as", exact=True).select_option("cube")
-    page.get_by_role("button", name="Write the question").click()
-    expect(page.get_by_label("Your question, in SQL")).to_have_value(
-        "SELECT district, household, COUNT(*) AS n\nFROM people\nGROUP BY CUBE (district, household)"
+    page.get_by_label("for each", exact=True).select_option("district")
+    page.get_by_label("and for each", exact=True).select_option("household")
+    page.get_by_text("More: what it is for").click()
+    page.get_by_label("Tables over the columns").select_option("cube")
+    expect(editor(page)).to_have_value(
+        "SELECT district, household, COUNT(*) AS n\nFROM people\n"
+        "GROUP BY GROUPING SETS ((district, household), (district), (household), ())"
     )
     page.get_by_role("button", name="Run").click()
     expect(
         page.get_by_role("region", name="Answer as a table: By district, household")
     ).to_be_visible()
-    page.get_by_text("Ask without SQL").click()
     expect(page.locator("#explained")).to_contain_text(
         "free: answered before"
     )  # until then it is faded

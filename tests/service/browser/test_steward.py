@@ -22,7 +22,7 @@ def test_day(town, window):
     page.get_by_label("Name").fill("bo")
     page.get_by_label("town", exact=True).check()
     page.get_by_label("Days until it ends").fill("30")
-    page.get_by_role("button", name="Take in and show the token").click()
+    page.get_by_role("button", name="Add and show the token").click()
     token = page.locator("#token").inner_text()
     assert token.startswith("dsc_")
     page.reload()  # a form sent again would take in bo twice; the token is gone with the page
@@ -52,7 +52,7 @@ def test_day(town, window):
     )
     expect(page.locator("svg.chart .line")).to_have_count(1)
     page.get_by_role("button", name="Verify the whole chain").click()
-    expect(page.locator("#verdict")).to_contain_text("The chain holds")
+    expect(page.locator("#verdict")).to_contain_text("The ledger is intact")
     screen(page, "steward-town")
 
     page.get_by_role("link", name="People").click()
@@ -84,7 +84,7 @@ def test_names_that_cannot_be(town, window, name, word):
     enter(page, town, town.steward, "/people")
     page.get_by_label("Name").fill(name)
     page.get_by_label("town", exact=True).check()
-    page.get_by_role("button", name="Take in and show the token").click()
+    page.get_by_role("button", name="Add and show the token").click()
     expect(page.get_by_role("alert")).to_contain_text(word)
     expect(page.get_by_label("Name")).to_have_value(name)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ...data.columns.column import Boolean, Category, Column
-from ..algebra.expression import Field
+from ..algebra.expression import Expression, Field, fields_of
 from ..algebra.tree import JoinPeople, JoinPublic, Question, Relation, Scan, Select, Where
 
 
@@ -38,15 +38,15 @@ def column_behind(rows: Relation, name: str) -> Column | None:
             return None
 
 
-def _declared_keys(question: Question) -> Iterator[tuple[str, Column]]:
-    """Yield the shown columns that are keys, each with the declared column that it is."""
+def _declared_keys(question: Question) -> Iterator[tuple[str, Expression, Column]]:
+    """Yield the shown columns that are keys of one declared column, with both."""
     keys = {key.name: key.expression for key in question.keys}
     for name, made in question.finish.columns:
         expression = keys.get(made.name) if isinstance(made, Field) else None
-        if isinstance(expression, Field):
-            column = column_behind(question.rows, expression.name)
-            if column is not None:
-                yield name, column
+        read = () if expression is None else tuple(fields_of(expression))
+        column = column_behind(question.rows, read[0]) if len(read) == 1 else None
+        if expression is not None and column is not None:
+            yield name, expression, column
 
 
 def value_labels(question: Question) -> dict[str, Mapping[object, str]]:
@@ -60,12 +60,26 @@ def value_labels(question: Question) -> dict[str, Mapping[object, str]]:
     {'sex': {0: 'woman', 1: 'man'}}
     """
     found: dict[str, Mapping[object, str]] = {}
-    for name, column in _declared_keys(question):
-        if isinstance(column, Category | Boolean) and column.labels:
-            found[name] = dict(column.labels)
+    for name, expression, column in _declared_keys(question):
+        if isinstance(expression, Field) and isinstance(column, Category | Boolean):
+            if column.labels:
+                found[name] = dict(column.labels)
     return found
 
 
 def column_labels(question: Question) -> dict[str, str]:
-    """Return the labels of the shown columns that are declared keys and have one."""
-    return {name: column.label for name, column in _declared_keys(question) if column.label}
+    """Return the heads of keys: the label of their column; bins are named by where they begin.
+
+    >>> import discreet as dp
+    >>> from discreet.query.text.labels import column_labels
+    >>> people = dp.Table(dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120, label="Age")}))
+    >>> column_labels(people.count(by="age")), column_labels(people.histogram("age", width=10))
+    ({'age': 'Age'}, {'age': 'Age, from'})
+    """
+    heads = {}
+    for name, expression, column in _declared_keys(question):
+        if isinstance(expression, Field) and column.label:
+            heads[name] = column.label
+        elif not isinstance(expression, Field) and name in fields_of(expression):
+            heads[name] = f"{column.label or name}, from"
+    return heads

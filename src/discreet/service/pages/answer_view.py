@@ -7,14 +7,18 @@ from functools import lru_cache
 from typing import Any
 
 from ...curator.receipt_check import read_receipt
+from ...data.schema import Schema
 from ...frozen import frozen
 from ...show.number import Digits, number_text
 from ...show.spreadsheet import safe_csv
+from .answer_words import labelled, question_of_answer, sentence_of
 from .charts.grouping_tables import AnswerPart, answer_charts, parts_of
 from .charts.series import Chart, is_number
 from .number_text import key_words, value_words
 
 MAX_ROWS = 200
+OPEN_ROWS = 20
+"""Rows of a table that are shown before the fold."""
 MAX_TABLES = 16
 FILES = (
     ("table.csv", "CSV"),
@@ -59,6 +63,11 @@ class AnswerSet:
     columns: tuple[AnswerColumn, ...]
     rows: tuple[AnswerRow, ...]
 
+    @property
+    def folds(self) -> tuple[tuple[AnswerRow, ...], tuple[AnswerRow, ...]]:
+        """The first rows, which are shown, and the others, which are folded."""
+        return self.rows[:OPEN_ROWS], self.rows[OPEN_ROWS:]
+
 
 @frozen
 class AnswerView:
@@ -70,6 +79,7 @@ class AnswerView:
 
     title: str
     remark: str
+    sentence: str
     tables: tuple[AnswerSet, ...]
     more: int
     charts: tuple[Chart, ...]
@@ -91,13 +101,25 @@ class AnswerView:
 
 
 def answer_view(
-    reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False, every: bool = False
+    given: Mapping[str, Any],
+    sql: str,
+    schemas: Sequence[Schema] = (),
+    *,
+    rehearsal: bool = False,
+    every: bool = False,
 ) -> AnswerView:
-    """Lay out a reply of the verbs `sql` and `rehearse`; charts draw the first groups, or `every` one."""
+    """Lay out a reply of the verbs `sql` and `rehearse`, with the labels of the schemas.
+
+    Charts draw the first groups, or `every` one.
+    """
+    question = question_of_answer(sql, schemas)
+    reply = labelled(given, question)
     tables = tuple(map(set_of, parts_of(reply, sql)[:MAX_TABLES]))
+    shown = [[(cell.value, cell.error) for cell in row.cells] for row in tables[0].rows]
     return AnswerView(
         title="Rehearsal" if rehearsal else "Answer",
         remark="made-up data, nothing was spent" if rehearsal else "",
+        sentence=sentence_of(reply, question, shown),
         tables=tables,
         more=len(reply["rows"]) - sum(len(one.rows) for one in tables),
         charts=tuple(answer_charts(reply, sql, every=every)),

@@ -15,13 +15,14 @@ from markupsafe import Markup
 from starlette.responses import Response
 from starlette.routing import Route
 
+from ...data.schema import Schema
 from ...errors import NotAllowed
 from ..jobs.job import Job
 from ..jobs.job_store import UNKNOWN
 from ..state import State
 from ..stores.saved import SavedQuestions
 from .answer_view import answer_view
-from .downloads.question_code import fields_of, python_code, sql_code
+from .downloads.question_code import fields_of, plain_terms, python_code
 from .downloads.title import title_of
 from .history import past_of, sql_of
 from .page_request import PageRequest, for_analysts, to
@@ -106,11 +107,9 @@ def _show_job(visit: PageRequest, job: Job) -> Response:
     sql = sql_of(job)
     name = SavedQuestions(visit.state.store).name_of(visit.person.name, job.id)
     fields = urlencode(fields_of(job.body))
-    # The first line of the SQL text is a comment with the terms of the question.
-    terms, _, _ = sql_code(job.dataset, job.body).partition("\n")
     return visit.show(
         "answer.html",
-        here="Workbench",
+        here="Ask",
         job=job,
         dataset=job.dataset,
         title=name or title_of(sql),
@@ -119,7 +118,7 @@ def _show_job(visit: PageRequest, job: Job) -> Response:
         sql=sql,
         link=f"/workbench/{job.dataset}?{fields}",
         python=python_code(visit.state.config.url, job.dataset, job.body),
-        terms=terms.removeprefix("-- "),
+        terms=plain_terms(job.dataset, job.body),
         shown=part,
     )
 
@@ -129,10 +128,16 @@ def job_part(visit: PageRequest, job: Job) -> Markup:
 
     def show_answer(reply: Mapping[str, Any], common: Mapping[str, Any]) -> Markup:
         every = visit.request.query_params.get("groups") == "all"
-        answer = answer_view(reply, sql_of(job), every=every)
+        answer = answer_view(reply, sql_of(job), schemas_of(visit, job), every=every)
         return html("piece_answer.html", answer=answer, **common)
 
     return job_fragment(visit, job, "/answers", show_answer, sql_of(job))
+
+
+def schemas_of(visit: PageRequest, job: Job) -> tuple[Schema, ...]:
+    """Return the schemas of a job's data set; none if the service has it no more."""
+    known = job.dataset in visit.state.config.datasets
+    return visit.state.datasets.schemas(job.dataset) if known else ()
 
 
 def job_fragment(

@@ -25,13 +25,14 @@ STEPS = tuple(f"{float(digit) * 10.0**power:.6g}" for power in range(-4, 3) for 
 class BudgetUnit:
     """Measure that users spend in: its symbol, and the amounts on its slider (`steps`).
 
-    `place` is the index in `steps` at which the slider starts; `delta`: a δ may be spent too.
+    `place` is the index in `steps` at which the slider starts. `delta` is the δ that a form proposes,
+    a tenth of the budget's; "" where the budget has none.
     """
 
     symbol: str
     steps: tuple[str, ...]
     place: int
-    delta: bool
+    delta: str
 
     def measure(self, amount: Fraction, delta: Fraction) -> Measure:
         """Return an amount of this unit as a measure."""
@@ -51,8 +52,8 @@ def unit_of(budget: Measure) -> BudgetUnit:
 
     >>> import discreet as dp
     >>> from discreet.service.pages.ask_form import unit_of
-    >>> unit_of(dp.PureDP(3)).steps[-1], unit_of(dp.ZCDP("1/2")).symbol
-    ('3', 'ρ')
+    >>> unit_of(dp.PureDP(3)).steps[-1], unit_of(dp.ZCDP("1/2")).symbol, unit_of(dp.ApproxDP(3, "1e-6")).delta
+    ('3', 'ρ', '1e-07')
     """
     match budget:
         case ZCDP(rho=amount):
@@ -67,7 +68,10 @@ def unit_of(budget: Measure) -> BudgetUnit:
     if not steps:
         steps = (f"{whole:.3g}",)
     near = min(range(len(steps)), key=lambda place: abs(float(steps[place]) - whole / 10))
-    return BudgetUnit(symbol, steps, near, isinstance(budget, ApproxDP) and budget.delta > 0)
+    delta = ""
+    if isinstance(budget, ApproxDP) and budget.delta > 0:
+        delta = f"{float(budget.delta) / 10:.1g}"
+    return BudgetUnit(symbol, steps, near, delta)
 
 
 @frozen
@@ -90,7 +94,7 @@ def read_fields(form: Mapping[str, str], unit: BudgetUnit, sql: str = "") -> Ask
         sql=form.get("sql", sql).replace("\r\n", "\n"),
         mode="error" if form.get("mode") == "error" else "spend",
         spend=form.get("spend", unit.steps[unit.place]).strip(),
-        delta=form.get("delta", "0").strip(),
+        delta=form.get("delta", unit.delta or "0").strip(),
         error=form.get("error", "").strip(),
         why=form.get("why", "").strip(),
         nonnegative=form.get("nonnegative") == "1",

@@ -23,7 +23,7 @@ from ...wire.verbs.question import Ask, check_ask
 from .ask_form import AskFields, BudgetUnit, ask_of
 from .charts.amount import BudgetBar, left_bar
 from .charts.tradeoff import tradeoff
-from .number_text import error_words, percent
+from .number_text import error_words, percent, without_code
 from .refusal_view import refusal_of, word_refusal
 
 MAX_COLUMNS = 4
@@ -58,6 +58,14 @@ class Explained:
     keyed: str
     curve: Html
 
+    @property
+    def errors(self) -> str:
+        """The expected errors of the first columns in one line."""
+        rows = [row for row in self.rows if row.name != "groups"]
+        if len(rows) == 1:
+            return rows[0].error
+        return ", ".join(f"{row.name} {row.error}" for row in rows[:MAX_COLUMNS])
+
 
 def explained_of(explanation: Explanation, curve: Html) -> Explained:
     """Lay out an explanation."""
@@ -70,7 +78,7 @@ def explained_of(explanation: Explanation, curve: Html) -> Explained:
         stored=explanation.stored,
         after=explanation.after,
         texts=explanation.texts,
-        warnings=tuple(f"{one}." for one in explanation.warnings),
+        warnings=tuple(f"{without_code(one)}." for one in explanation.warnings),
         keyed=_keyed_sql(plan),
         curve=curve,
     )

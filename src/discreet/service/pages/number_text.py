@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 
 from ...arithmetic.rounding import shown
@@ -47,6 +48,33 @@ def sentence(words: str) -> str:
         first = first.upper()
     end = "" if words.endswith((".", "?", "!")) else "."
     return first + words[1:] + end
+
+
+_CODE = (
+    (r": ledger\.allow\(.*\)", ""),
+    (r"\bspend=", ""),
+    (r"(?:dp\.)?ApproxDP\(([^(),]+), ([^()]+)\)", r"ε = \1 and δ = \2"),
+    (r"(?:dp\.)?PureDP\(([^()]+)\)", r"ε = \1"),
+    (r"(?:dp\.)?ZCDP\(([^()]+)\)", r"ρ = \1"),
+    (r"(?:dp\.)?GaussianDP\(([^()]+)\)", r"μ = \1"),
+    (r"\bApproxDP\b", "(ε, δ)"),
+    (r"\bPureDP\b", "ε"),
+    (r"\bZCDP\b", "ρ"),
+    (r"\bGaussianDP\b", "μ"),
+)
+"""Budgets as Python writes them, and as pages do."""
+
+
+def without_code(words: str) -> str:
+    """Write budgets in a message by their symbols: people on pages write no Python.
+
+    >>> from discreet.service.pages.number_text import without_code
+    >>> without_code("spend dp.ApproxDP(1, 1e-6), ZCDP or GaussianDP"), without_code("spend=dp.PureDP(1/2)")
+    ('spend ε = 1 and δ = 1e-6, ρ or μ', 'ε = 1/2')
+    """
+    for code, plain_text in _CODE:
+        words = re.sub(code, plain_text, words)
+    return words
 
 
 def value_words(value: object) -> str:

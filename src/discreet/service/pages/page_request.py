@@ -37,11 +37,11 @@ Path and query together have at most MAX_PATH_LENGTH characters.
 
 MAX_PATH_LENGTH = 2000
 MENUS = {
-    "analyst": (("Workbench", "/workbench"), ("History", "/history")),
+    "analyst": (("Ask", "/workbench"), ("History", "/history")),
     "steward": (
-        ("Steward’s room", "/steward"),
+        ("Steward", "/steward"),
         ("People", "/people"),
-        ("Workbench", "/workbench"),
+        ("Ask", "/workbench"),
     ),
 }
 """Pages that the menu shows to each role, before those that are open to all."""

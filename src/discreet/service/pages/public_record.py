@@ -36,7 +36,7 @@ def record_routes(state: State) -> list[Route]:
 
 
 def _form(visit: PageRequest) -> Response:
-    return visit.show("record.html", here="Steward’s room", dataset=dataset_of(visit))
+    return visit.show("record.html", here="Steward", dataset=dataset_of(visit))
 
 
 def _download(visit: PageRequest) -> Response:

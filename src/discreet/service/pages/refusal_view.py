@@ -20,32 +20,27 @@ from ...errors import (
     TooSlow,
 )
 from ...frozen import frozen
+from .number_text import without_code
 
 TITLES: dict[str, str] = {
     BudgetExceeded.__name__: "This costs more than is left",
-    NotAllowed.__name__: "That is not yours to ask",
+    NotAllowed.__name__: "You may not ask this",
     SchemaMismatch.__name__: "A name is not in the schema",
     InvalidArgument.__name__: "Something is missing or out of range",
     LedgerConflict.__name__: "The ledger is busy; nothing was spent",
     LedgerUnavailable.__name__: "The ledger cannot be used just now",
     ServiceUnavailable.__name__: "The service is busy; nothing was spent",
-    EngineFailure.__name__: "The store failed",
+    EngineFailure.__name__: "The database could not answer",
     Cancelled.__name__: "The query was stopped",
-    TooSlow.__name__: "That takes too long",
-    LedgerCorrupt.__name__: "The ledger does not hold; nothing is answered",
-    "TooMany": "That was a little fast",
-    "": "Something broke",
+    TooSlow.__name__: "This takes too long",
+    LedgerCorrupt.__name__: "The ledger cannot be verified; no question is answered",
+    "TooMany": "Too many requests at once",
+    "": "An error happened",
 }
 OTHERWISE = "This cannot be asked privately as written"
 NEAR = re.compile(r"near line (\d+), column (\d+)")
 PHRASE = re.compile(r"[A-Z]{2,}(?: [A-Z]{2,})*")
 QUOTED = re.compile(r"'([^']{1,100})'")
-PYTHON = (
-    (re.compile(r"(?:spend=)?dp\.ApproxDP\(([^(),]+), ([^(),]+)\)"), r"ε = \1 and δ = \2"),
-    (re.compile(r"(?:spend=)?dp\.PureDP\(([^(),]+)\)"), r"ε = \1"),
-    (re.compile(r": ledger\.allow\(.*\)"), ""),
-)
-"""Advice for Python in messages, and how a page says it."""
 KEYS = re.compile(r"the keys of ([\w, ]+?) are not public")
 
 
@@ -85,12 +80,9 @@ def word_refusal(kind: str, message: str, sql: str = "") -> Refusal:
     >>> found.why, found.instead, found.place.marked
     ('OFFSET: it is not supported', 'use LIMIT', 'OFFSET')
     >>> word_refusal("InvalidArgument", "this needs a delta; spend dp.ApproxDP(1, 1e-6), ZCDP or more").instead
-    'spend ε = 1 and δ = 1e-6, ZCDP or more'
+    'spend ε = 1 and δ = 1e-6, ρ or more'
     """
-    said = message
-    for pattern, words in PYTHON:
-        said = pattern.sub(words, said)
-    why, instead = words_of(said)
+    why, instead = words_of(without_code(message))
     return Refusal(kind, TITLES.get(kind, OTHERWISE), why, instead, place_of(sql, message))
 
 

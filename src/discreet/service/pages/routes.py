@@ -15,7 +15,6 @@ from starlette.types import Scope
 from ..state import State
 from .answers import answer_routes
 from .downloads.files import file_routes
-from .forms.builder import builder_routes
 from .forms.saved import saved_routes
 from .page_request import PageRequest, for_all
 from .people import crowd_routes, sign_routes
@@ -41,7 +40,6 @@ def routes(state: State) -> list[BaseRoute]:
         *_lesson_routes(state),
         *reference_routes(state),
         *workbench_routes(state),
-        *builder_routes(state),
         *answer_routes(state),
         *file_routes(state),
         *saved_routes(state),

@@ -143,7 +143,7 @@ def _all(visit: PageRequest) -> Response:
         purse = _purse(datasets.ledger(name))
         shown.append((name, purse, left_bar(purse), datasets.schemas(name)))
     health, _ = health_of(visit.state)
-    return visit.show("steward_all.html", here="Steward’s room", sets=shown, health=health)
+    return visit.show("steward_all.html", here="Steward", sets=shown, health=health)
 
 
 def _purse(ledger: Ledger) -> BudgetBar:
@@ -161,7 +161,7 @@ def _one(visit: PageRequest) -> Response:
         return visit.show(
             "steward_broken.html",
             status=500,
-            here="Steward’s room",
+            here="Steward",
             dataset=dataset,
             refusal=refusal,
         )
@@ -183,7 +183,7 @@ def _dataset_page(visit: PageRequest, dataset: str) -> Response:
     schemas = state.datasets.schemas(dataset)
     return visit.show(
         "steward.html",
-        here="Steward’s room",
+        here="Steward",
         dataset=dataset,
         told=state.datasets.told(dataset),
         ledger=ledger,
@@ -227,7 +227,7 @@ def _intake(visit: PageRequest) -> Response:
     # Logged before it is shown: the report holds exact counts of the data.
     visit.state.log.write("intake", who=visit.person.name, dataset=dataset, status=200)
     report = visit.state.datasets.engine(dataset).report
-    return visit.show("intake.html", here="Steward’s room", dataset=dataset, tables=report.tables)
+    return visit.show("intake.html", here="Steward", dataset=dataset, tables=report.tables)
 
 
 def _symbol(ledger: Ledger, unit: BudgetUnit) -> str:
@@ -307,7 +307,7 @@ def _verify(visit: PageRequest) -> Response:
     visit.state.log.write("verify", who=visit.person.name, dataset=dataset, status=200)
     if visit.wants_part:
         return visit.part("piece_verdict.html", **outcome)
-    return visit.show("verdict.html", here="Steward’s room", dataset=dataset, **outcome)
+    return visit.show("verdict.html", here="Steward", dataset=dataset, **outcome)
 
 
 def _allow(visit: PageRequest) -> Response:

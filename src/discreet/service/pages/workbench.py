@@ -8,20 +8,21 @@ from markupsafe import Markup
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ...data.display import column_rows, heading
+from ...data.display import column_rows
 from ...data.schema import Schema
+from ...data.unit import People
 from ...errors import DiscreetError, NotAllowed
 from ...plan.asked.terms import DEFAULT_LEVEL
 from ...wire.json_text import write_json
 from ...wire.reply import status_of
-from ...wire.verbs.question import rehearse
+from ...wire.verbs.question import Ask, rehearse
 from ..state import State
 from ..stores.saved import SavedQuestions
 from .answer_view import answer_view
 from .answers import find_job, fresh_mark, job_part
-from .ask_form import AskFields, BudgetUnit, ask_of, examples_of, read_fields, unit_of
+from .ask_form import AskFields, BudgetUnit, ask_of, examples_of, unit_of
 from .explanation_view import check_run, explain_refusal, explanation
-from .forms.builder import builders
+from .forms.builder import asked_fields, builder_of
 from .history import past_of
 from .number_text import percent
 from .page_request import PageRequest, for_analysts, to
@@ -65,7 +66,7 @@ def dataset_of(visit: PageRequest) -> str:
 def _first(visit: PageRequest) -> Response:
     allowed = visit.state.datasets.allowed(visit.person)
     if not allowed:
-        return visit.show("empty.html", here="Workbench")
+        return visit.show("empty.html", here="Ask")
     return to(f"/workbench/{allowed[0]}")
 
 
@@ -75,14 +76,13 @@ def _show(visit: PageRequest) -> Response:
     schemas = visit.state.datasets.schemas(dataset)
     examples = examples_of(schemas)
     unit = _unit(visit, dataset)
-    _, first_sql = examples[0]
     given = visit.form or dict(visit.request.query_params)
-    fields = read_fields(given, unit, first_sql)
+    fields, said = asked_fields(given, schemas, unit)
     tables = [_table(schema) for schema in schemas]
     person = visit.person.name
     return visit.show(
         "workbench.html",
-        here="Workbench",
+        here="Ask",
         dataset=dataset,
         datasets=visit.state.datasets.allowed(visit.person),
         fields=fields,
@@ -91,12 +91,12 @@ def _show(visit: PageRequest) -> Response:
         mark=fresh_mark(),
         tables=tables,
         examples=examples,
-        builders=builders(schemas),
+        form=builder_of(given, schemas, delta=bool(unit.delta)),
         past=past_of(visit.state, person, most=RECENT, dataset=dataset),
         saved=SavedQuestions(visit.state.store).of(person, dataset),
         names=_names(tables),
         shown=_answer(visit),
-        **_explanation(visit, dataset, fields, unit),
+        **_explanation(visit, dataset, fields, unit, said),
     )
 
 
@@ -104,9 +104,24 @@ def _table(schema: Schema) -> dict[str, Any]:
     """Return name, unit and columns of a table for the list beside the editor."""
     columns = []
     for name, kind, values, _ in column_rows(schema):
-        columns.append({"name": name, "kind": kind, "values": values})
-    _, _, unit = heading(schema).partition(": ")
-    return {"name": schema.name, "unit": unit, "columns": columns}
+        label = schema.columns[name].label
+        columns.append({"name": name, "label": label, "kind": kind, "values": values})
+    return {
+        "name": schema.name,
+        "label": schema.label,
+        "unit": _protected(schema),
+        "columns": columns,
+    }
+
+
+def _protected(schema: Schema) -> str:
+    """Say who is protected, in one sentence."""
+    unit = schema.unit
+    if unit is None:
+        return "This table is public."
+    if isinstance(unit, People):
+        return f"Each person is protected. At most {unit.max_rows} rows of a person count."
+    return "Each row is protected."
 
 
 def _answer(visit: PageRequest) -> Markup:
@@ -135,45 +150,58 @@ def _unit(visit: PageRequest, dataset: str) -> BudgetUnit:
     return unit_of(visit.state.datasets.ledger(dataset).promise())
 
 
-def _explain(visit: PageRequest) -> Response:
+def _read(visit: PageRequest) -> tuple[str, BudgetUnit, AskFields, dict[str, Any]]:
+    """Return data set, unit, fields and what is said of the SQL of a form that was sent."""
     dataset = dataset_of(visit)
     unit = _unit(visit, dataset)
-    fields = read_fields(visit.form, unit)
-    return visit.part("piece_explained.html", **_explanation(visit, dataset, fields, unit))
+    fields, said = asked_fields(visit.form, visit.state.datasets.schemas(dataset), unit)
+    return dataset, unit, fields, said
+
+
+def _explain(visit: PageRequest) -> Response:
+    dataset, unit, fields, said = _read(visit)
+    return visit.part("piece_explained.html", **_explanation(visit, dataset, fields, unit, said))
 
 
 def _explanation(
-    visit: PageRequest, dataset: str, fields: AskFields, unit: BudgetUnit
+    visit: PageRequest, dataset: str, fields: AskFields, unit: BudgetUnit, said: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the values of an explanation, computed in a planning worker, or of its refusal."""
+    problem = said["problem"]
+    if problem is not None:
+        return explain_refusal(problem, fields) | said
     try:
-        return visit.state.planning_pool.ask(visit.person.name, dataset, explanation, fields, unit)
+        pool = visit.state.planning_pool
+        return pool.ask(visit.person.name, dataset, explanation, fields, unit) | said
     except DiscreetError as refusal:
-        return explain_refusal(refusal, fields)
+        return explain_refusal(refusal, fields) | said
 
 
 def _rehearse(visit: PageRequest) -> Response:
     """Answer from made-up rows: free, since no private row is touched."""
-    dataset = dataset_of(visit)
-    unit = _unit(visit, dataset)
-    fields = read_fields(visit.form, unit)
+    dataset, unit, fields, said = _read(visit)
     try:
-        ask = ask_of(fields, unit)
+        ask = _ask(fields, unit, said)
         cells = visit.state.config.bounds.cells
         reply = visit.state.planning_pool.ask(visit.person.name, dataset, rehearse, ask, cells)
     except DiscreetError as refusal:
         return _show_refusal(visit, dataset, refusal, fields.sql)
-    view = answer_view(reply, fields.sql, rehearsal=True)
+    view = answer_view(reply, fields.sql, visit.state.datasets.schemas(dataset), rehearsal=True)
     return _show_piece(visit, dataset, "piece_answer.html", answer=view, job=None)
+
+
+def _ask(fields: AskFields, unit: BudgetUnit, said: dict[str, Any]) -> Ask:
+    """Read the question with its terms; refuses choices that give none."""
+    if said["problem"] is not None:
+        raise said["problem"]
+    return ask_of(fields, unit)
 
 
 def _run(visit: PageRequest) -> Response:
     """Submit the question as a job, unless it can be refused now; `mark` is its idempotency key."""
-    dataset = dataset_of(visit)
-    unit = _unit(visit, dataset)
-    fields = read_fields(visit.form, unit)
+    dataset, unit, fields, said = _read(visit)
     try:
-        ask = ask_of(fields, unit)
+        ask = _ask(fields, unit, said)
         # A refusal that needs no data is shown at once, without a job.
         cells = visit.state.config.bounds.cells
         visit.state.planning_pool.ask(visit.person.name, dataset, check_run, ask, cells)
@@ -208,6 +236,4 @@ def _show_piece(
     if visit.wants_part:
         return visit.part(template, status=status, mark=fresh_mark(), **words)
     shown: Markup = html(template, mark="", csrf="", **words)
-    return visit.show(
-        "answer_piece.html", status=status, here="Workbench", dataset=dataset, shown=shown
-    )
+    return visit.show("answer_piece.html", status=status, here="Ask", dataset=dataset, shown=shown)

@@ -7,12 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import groupby
 
 from ....frozen import frozen
 from ....show.markup import Html
 from ....show.scale import ChartScale, linear
 from ....show.table import truncate
-from .chart import HEIGHT, WIDTH, ChartFrame, along, axes, band, circle, label, path, paths, picture
+from .chart import (
+    HEIGHT,
+    WIDTH,
+    ChartFrame,
+    along,
+    axes,
+    bands,
+    circle,
+    label,
+    path,
+    paths,
+    picture,
+)
 
 MOST = 40
 """Groups that are drawn below each other, unless all are asked for."""
@@ -24,21 +37,31 @@ FEWEST = 3
 
 @frozen
 class Bar:
-    """One value with its interval and key; `at` is the key's position on an axis, if it has an order."""
+    """One value with its interval and key; `at` is the key's position on an axis, if it has an order.
+
+    `faint`: noise hides the value, so it says nothing.
+    """
 
     key: str
     value: float
     low: float
     high: float
     at: float | None = None
+    faint: bool = False
 
     @classmethod
     def of(
-        cls, key: object, words: str, numbers: tuple[float, float, float], *, ordered: bool
+        cls,
+        key: object,
+        words: str,
+        numbers: tuple[float, float, float],
+        *,
+        ordered: bool,
+        faint: bool = False,
     ) -> Bar:
         """Place a value: numbers and times in ISO form have an order."""
         at = _place(key) if ordered else None
-        return cls(words, *numbers, at)
+        return cls(words, *numbers, at, faint)
 
 
 def _place(key: object) -> float | None:
@@ -60,6 +83,9 @@ def drawn_words(bars: Sequence[Bar], most: int = MOST) -> str:
     """
     if _line(bars):
         left = sum(bar.at is None for bar in bars)
+        hidden = sum(bar.faint for bar in bars)
+        if hidden and not left:
+            return f"Gaps: noise hides {hidden} of {len(bars):,} values"
         if left:
             return f"{left} of {len(bars):,} groups have no place on the axis: see the table"
     elif len(bars) > most:
@@ -85,10 +111,16 @@ def answer_chart(
     `span` has the ends of the value axis, where several charts share one. `most` groups are drawn
     below each other.
     """
-    ends = span or (min(bar.low for bar in bars), max(bar.high for bar in bars))
+    ends = span or value_span(bars)
     if _line(bars):
         return line_chart(name, bars, level, axis, ends)
     return _rows(name, bars[:most], level, ends)
+
+
+def value_span(bars: Sequence[Bar]) -> tuple[float, float]:
+    """Return the ends of the value axis: of the bars that say something, if there are any."""
+    telling = [bar for bar in bars if not bar.faint] or bars
+    return min(bar.low for bar in telling), max(bar.high for bar in telling)
 
 
 def line_chart(
@@ -103,10 +135,17 @@ def line_chart(
     timed = not _is_number(first[1].key)
     # Times are named at three points below; their seconds since 1970 are no ticks to show.
     parts = [axes(frame, axis, name, x_ticks=0 if timed else 6)]
-    lows = [(at, bar.low) for at, bar in points]
-    highs = [(at, bar.high) for at, bar in points]
-    parts.append(band(frame, lows, highs))
-    parts.append(path(frame, [(at, bar.value) for at, bar in points]))
+    runs = _runs(points)
+    ends = [
+        ([(at, bar.low) for at, bar in run], [(at, bar.high) for at, bar in run]) for run in runs
+    ]
+    parts.append(bands(frame, ends))
+    parts.append(paths(frame, [[(at, bar.value) for at, bar in run] for run in runs]))
+    # A point between two gaps has no line, so it is drawn as a dot with a bar.
+    for run, (lows, highs) in zip(runs, ends, strict=True):
+        if len(run) == 1:
+            parts.append(path(frame, [*lows, *highs], "bar"))
+            parts.append(circle(frame, (run[0][0], run[0][1].value), "dot", 2.5))
     if timed:
         middle = points[len(points) // 2]
         for (at, bar), side in ((first, "start"), (middle, "middle"), (last, "end")):
@@ -115,7 +154,19 @@ def line_chart(
         f"{len(points)} values of {name} along {axis}, "
         f"in a band whose points hold with {100 * level:g} % each."
     )
+    hidden = len(points) - sum(map(len, runs))
+    if hidden:
+        words += f" {hidden} of them say nothing and are left out."
     return picture(name, words, parts, kind="answer")
+
+
+def _runs(points: Sequence[tuple[float, Bar]]) -> list[list[tuple[float, Bar]]]:
+    """Cut a line where noise hides a point: it would join what is known through pure noise."""
+    runs = []
+    for hidden, run in groupby(points, key=lambda point: point[1].faint):
+        if not hidden:
+            runs.append(list(run))
+    return runs
 
 
 def _is_number(text: str) -> bool:

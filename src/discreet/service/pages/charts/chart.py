@@ -102,7 +102,17 @@ def band(
     frame: ChartFrame, lows: Sequence[Point], highs: Sequence[Point], kind: str = "band"
 ) -> Html:
     """Fill the area between two lines."""
-    return _stroke(f"{_through(frame, [*highs, *reversed(lows)])}Z", kind)
+    return bands(frame, [(lows, highs)], kind)
+
+
+def bands(
+    frame: ChartFrame,
+    pairs: Iterable[tuple[Sequence[Point], Sequence[Point]]],
+    kind: str = "band",
+) -> Html:
+    """Fill the areas between several pairs of lines as one element."""
+    ways = [f"{_through(frame, [*highs, *reversed(lows)])}Z" for lows, highs in pairs]
+    return _stroke("".join(ways), kind)
 
 
 def _through(frame: ChartFrame, points: Sequence[Point]) -> str:

@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 from ....frozen import frozen
 from ....show.markup import Html
 from ..number_text import key_words
-from .answer import Bar, answer_chart, drawn_words
+from .answer import Bar, answer_chart, drawn_words, value_span
 
 MAX_CHARTS = 4
 
@@ -46,6 +46,7 @@ class _Table:
     intervals: Sequence[Sequence[Any]]
     level: float
     most: Most
+    faint: frozenset[int] = frozenset()
 
     @property
     def keys(self) -> list[int]:
@@ -76,7 +77,7 @@ class _Table:
         """List the values of a column of numbers, those of one part if `where` says which."""
         ordered = len(keys) == 1 and bool(self.columns[keys[0]].get("ordered", False))
         bars = []
-        for row, intervals in zip(self.rows, self.intervals, strict=True):
+        for place, (row, intervals) in enumerate(zip(self.rows, self.intervals, strict=True)):
             if where is not None and row[where[0]] != where[1]:
                 continue
             box = [row[column], *(intervals[column] or ())]
@@ -86,14 +87,17 @@ class _Table:
             value, low, high = map(float, box)
             first_key = row[keys[0]] if keys else None
             words = ", ".join(key_words(row[key]) for key in keys)
-            bars.append(Bar.of(first_key, words, (value, low, high), ordered=ordered))
+            numbers = (value, low, high)
+            faint = place in self.faint
+            bars.append(Bar.of(first_key, words, numbers, ordered=ordered, faint=faint))
         return bars
 
 
 def charts_of(reply: Mapping[str, Any], level: float, *, every: bool = False) -> Iterator[Chart]:
     """Draw the noisy columns of numbers, the first four of them; of many groups the first, or `every` one."""
     most = ALL if every else FIRST
-    table = _Table(reply["columns"], reply["rows"], reply["intervals"], level, most)
+    faint = frozenset(reply.get("faint", ()))
+    table = _Table(reply["columns"], reply["rows"], reply["intervals"], level, most, faint)
     noisy = []
     for place, column in enumerate(table.columns):
         if column["noisy"] and table.bars(place, table.keys):
@@ -129,7 +133,7 @@ def _parts(table: _Table, place: int, apart: int) -> Iterator[Chart]:
     """Draw one picture for each value of a key, all to one scale."""
     name = str(table.columns[place]["name"])
     every = table.bars(place, table.keys)
-    span = min(bar.low for bar in every), max(bar.high for bar in every)
+    span = value_span(every)
     [other] = [key for key in table.keys if key != apart]
     axis = str(table.columns[other]["name"])
     apart_name = table.columns[apart]["name"]

@@ -23,7 +23,8 @@ from ....frozen import frozen
 from ...jobs.job import Job
 from ...state import State
 from ..answer_view import answer_csv, answer_table
-from ..answers import find_job
+from ..answer_words import labelled, question_of_answer
+from ..answers import find_job, schemas_of
 from ..charts.grouping_tables import answer_charts
 from ..history import sql_of
 from ..page_request import PageRequest, for_analysts
@@ -121,7 +122,9 @@ def _write_sql(_visit: PageRequest, job: Job, _reply: Reply) -> str:
 def _write_chart(visit: PageRequest, job: Job, reply: Reply) -> str:
     """Return one chart as SVG, from which the page makes a PNG."""
     every = visit.request.query_params.get("groups") == "all"
-    charts = [chart for chart in answer_charts(reply, sql_of(job), every=every) if chart.picture]
+    sql = sql_of(job)
+    shown = labelled(reply, question_of_answer(sql, schemas_of(visit, job)))
+    charts = [chart for chart in answer_charts(shown, sql, every=every) if chart.picture]
     place: int = visit.request.path_params["place"]
     if not 1 <= place <= len(charts):
         raise NotAllowed(f"this answer has {len(charts)} charts, numbered from 1")

@@ -125,6 +125,25 @@ def sql_code(dataset: str, body: str) -> str:
     return f"-- {said}\n{ask.sql}\n"
 
 
+def plain_terms(dataset: str, body: str) -> str:
+    """Say the terms of a question in words for a page.
+
+    >>> from discreet.service.pages.downloads.question_code import plain_terms
+    >>> plain_terms("town", '{"sql": "SELECT 1", "spend": {"epsilon": "1/2"}}')
+    'Data set town, ε = 0.5 to spend'
+    """
+    terms = read_ask(json.loads(body)).terms
+    said = [f"Data set {dataset}"]
+    if terms.spend is not None:
+        said.append(f"{terms.spend} to spend")
+    if isinstance(terms.error, Mapping):
+        for name, most in terms.error.items():
+            said.append(f"{name} off by at most {most}")
+    elif terms.error is not None:
+        said.append(f"off by at most {terms.error}")
+    return ", ".join(said)
+
+
 def _terms(terms: Terms) -> dict[str, str]:
     """Return the terms that are said, as Python writes them."""
     said: dict[str, str] = {}

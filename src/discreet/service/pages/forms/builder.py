@@ -1,252 +1,198 @@
-"""Query builder without SQL: choose a statistic, a column, groups and a condition; it writes the question.
-
-The form needs no script. It redirects to the workbench with the question in the editor. That address holds the
-SQL, so it can be kept and sent to others.
-"""
+"""Form that asks without SQL: its lists, with what does not apply off and the reason beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import combinations
+from collections.abc import Mapping
+from typing import Any
 
-from starlette.responses import Response
-from starlette.routing import Route
-
-from ....arithmetic.numeral import read_number
-from ....data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text
+from ....data.columns.column import Category, Ordered, Text
 from ....data.schema import Schema
 from ....data.unit import People
-from ....errors import InvalidArgument
+from ....errors import DiscreetError
 from ....frozen import frozen
-from ...state import State
-from ..page_request import PageRequest, for_analysts, to
+from ....query.text.question import describe
+from ..ask_form import AskFields, BudgetUnit, read_fields
+from .choices import (
+    CONDITIONS,
+    NUMBERS,
+    TABLES,
+    TESTS,
+    WANTS,
+    Choices,
+    Condition,
+    axes_of,
+    column_words,
+    columns_to_ask,
+    key_choices,
+    question_of,
+    read_choices,
+)
 
-TABLES = {
-    "these": "just this table",
-    "pairs": "every table of up to two of them",
-    "cube": "every table of any of them",
-    "running": "running totals",
-}
-"""Choices of tables over the chosen keys. All but the first are several tables that are planned
-together, so that their counts add up."""
-KEY_FIELDS = ("by", "and", "with")
-
-
-def key_fields(form: Mapping[str, str], schema: Schema) -> tuple[str, ...]:
-    """Read the columns to group by from the fields of a form, in their order, each once.
-
-    Refuses: a name that is no column of the table.
-    """
-    names = tuple(dict.fromkeys(form[field] for field in KEY_FIELDS if form.get(field)))
-    known = [name for name, _ in schema.declared]
-    if any(name not in known for name in names):
-        raise InvalidArgument(f"choose a column of {schema.name}: {', '.join(known)}")
-    return names
+MAX_LISTED = 60
+"""Values of a column that a field for values proposes."""
 
 
-def write_groups(keys: Sequence[str], tables: str) -> str:
-    """Write the GROUP BY of the columns `keys`; `tables` is a choice of TABLES.
+@frozen
+class ListedChoice:
+    """Entry of a list: value, words, the kind of its column, and why it is off; "" if it is not."""
 
-    >>> from discreet.service.pages.forms.builder import write_groups
-    >>> write_groups(["sex", "age"], "pairs")
-    'GROUP BY GROUPING SETS ((), (sex), (age), (sex, age))'
-    >>> write_groups(["sex", "age"], "cube"), write_groups(["sex"], "these")
-    ('GROUP BY CUBE (sex, age)', 'GROUP BY sex')
-
-    Refuses: a `tables` that is not in TABLES.
-    """
-    if tables not in TABLES:
-        raise InvalidArgument(f"choose one of {', '.join(TABLES.values())}")
-    if tables == "pairs":
-        sets = [part for size in range(min(2, len(keys)) + 1) for part in combinations(keys, size)]
-        return f"GROUP BY GROUPING SETS ({', '.join('(' + ', '.join(part) + ')' for part in sets)})"
-    listed = ", ".join(keys)
-    return f"GROUP BY CUBE ({listed})" if tables == "cube" else f"GROUP BY {listed}"
-
-
-def running_key(keys: Sequence[str], statistic: str, schema: Schema) -> str:
-    """Return the only key, along which running totals are added up.
-
-    Refuses: none or several keys, a key that is neither an integer nor a date, and any statistic
-    but "rows" and "sum".
-    """
-    if statistic not in ("rows", "sum"):
-        raise InvalidArgument(
-            "running totals are of counts and sums; choose how many rows, or the sum of a column"
-        )
-    ordered = [name for name, column in schema.declared if isinstance(column, Integer | Date)]
-    if len(keys) != 1 or keys[0] not in ordered:
-        among = (
-            f"one of {', '.join(ordered)}"
-            if ordered
-            else f"a key with an order, which {schema.name} does not have"
-        )
-        raise InvalidArgument(f"running totals go along one key that has an order; choose {among}")
-    return keys[0]
-
-
-STATISTICS = {
-    "rows": ("how many rows", "COUNT(*)", "n"),
-    "people": ("how many people", "COUNT(DISTINCT {id})", "people"),
-    "mean": ("the mean of", "AVG({of})", "mean_{of}"),
-    "sum": ("the sum of", "SUM({of})", "sum_{of}"),
-    "median": ("the median of", "MEDIAN({of})", "median_{of}"),
-    "deviation": ("the standard deviation of", "STDDEV({of})", "deviation_{of}"),
-    "least": ("the least of", "MIN({of})", "least_{of}"),
-    "greatest": ("the greatest of", "MAX({of})", "greatest_{of}"),
-}
-"""Name of a statistic on the page, its SQL, and the name of its column in the answer."""
-TESTS = {
-    "=": "is",
-    "<>": "is not",
-    "<": "is below",
-    "<=": "is at most",
-    ">": "is above",
-    ">=": "is at least",
-}
-MAX_KEYS = 1_000
+    value: str
+    words: str
+    kind: str = ""
+    off: str = ""
 
 
 @frozen
 class BuilderForm:
-    """Choices that the query builder offers for one table; `numbers` are its columns of numbers."""
+    """Lists of the form for one table, and what is chosen from them.
 
-    table: str
-    statistics: tuple[tuple[str, str], ...]
-    numbers: tuple[str, ...]
-    keys: tuple[str, ...]
-    columns: tuple[str, ...]
-    tests: tuple[tuple[str, str], ...] = tuple(TESTS.items())
-    tables: tuple[tuple[str, str], ...] = tuple(TABLES.items())
+    `values` are the listed values of the columns that have some. `rows` are the conditions, the
+    last one empty.
+    """
+
+    chosen: Choices
+    tables: tuple[tuple[str, str], ...]
+    wants: tuple[ListedChoice, ...]
+    of: tuple[ListedChoice, ...]
+    ways: tuple[ListedChoice, ...]
+    axes: tuple[ListedChoice, ...]
+    columns: tuple[ListedChoice, ...]
+    values: Mapping[str, tuple[str, ...]]
+    rows: tuple[Condition, ...]
+
+    @property
+    def tests(self) -> Mapping[str, str]:
+        """Tests of a condition, and their words."""
+        return TESTS
+
+    @property
+    def layouts(self) -> Mapping[str, str]:
+        """Choices of tables over the keys, and their words."""
+        return TABLES
+
+    @property
+    def why(self) -> Mapping[str, tuple[str, str]]:
+        """For each thing to know: the kinds of columns it can be of, and why no others."""
+        return {
+            key: (" ".join(kind or "rows" for kind in want.of), want.why)
+            for key, want in WANTS.items()
+        }
 
 
-def builders(schemas: tuple[Schema, ...]) -> tuple[BuilderForm, ...]:
-    """Return the forms of all private tables.
+def builder_of(
+    form: Mapping[str, str], schemas: tuple[Schema, ...], *, delta: bool
+) -> BuilderForm | None:
+    """Return the form for the table that is chosen; None if all tables are public.
+
+    `delta`: the promise has a δ, which values of free text need.
 
     >>> import discreet as dp
-    >>> from discreet.service.pages.forms.builder import builders
-    >>> builders((dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 99), "sex": dp.Category(["f", "m"])}),))[0].keys
-    ('age', 'sex')
+    >>> from discreet.service.pages.forms.builder import builder_of
+    >>> schema = dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])})
+    >>> form = builder_of({}, (schema,), delta=False)
+    >>> [want.off for want in form.wants if want.value == "mean"]
+    ['there is no column of numbers']
     """
-    return tuple(_builder(schema) for schema in schemas if not schema.public)
-
-
-def _builder(schema: Schema) -> BuilderForm:
-    """Return the choices that the columns and the unit of a table allow."""
-    numbers = tuple(name for name, column in schema.declared if isinstance(column, Integer | Real))
-    keys = tuple(name for name, column in schema.declared if _is_key(column))
-    known = [
-        (key, words)
-        for key, (words, sql, _) in STATISTICS.items()
-        if ("{of}" not in sql or numbers) and (key != "people" or isinstance(schema.unit, People))
-    ]
+    private = {schema.name: schema for schema in schemas if not schema.public}
+    if not private:
+        return None
+    known = {"table": form["table"]} if form.get("table") in private else {}
+    chosen = read_choices({**form, "table": known.get("table", "")}, schemas)
+    schema = private[chosen.table]
+    columns = columns_to_ask(schema)
+    every = tuple(
+        ListedChoice(name, column_words(schema, name), column.kind)
+        for name, column in columns.items()
+    )
+    axes = axes_of(schema)
     return BuilderForm(
-        schema.name, tuple(known), numbers, keys, tuple(name for name, _ in schema.declared)
+        chosen=chosen,
+        tables=tuple((name, one.label or name) for name, one in private.items()),
+        wants=tuple(_wants(schema, bool(axes))),
+        of=every,
+        ways=tuple(
+            ListedChoice(
+                mark, way.words, columns[way.column].kind, _off(columns[way.column], delta)
+            )
+            for mark, way in key_choices(schema).items()
+        ),
+        axes=tuple(ListedChoice(mark, way.words) for mark, way in axes.items()),
+        columns=every,
+        values={name: _listed(column) for name, column in columns.items() if _listed(column)},
+        rows=(*chosen.where, Condition("", "=", ""))[:CONDITIONS],
     )
 
 
-def _is_key(column: Column) -> bool:
-    if isinstance(column, Integer | Date):
-        return column.width() < MAX_KEYS
-    return isinstance(column, Category | Boolean | Text)
+def _wants(schema: Schema, has_axes: bool) -> list[ListedChoice]:
+    """Return all there is to know, with the reason why some cannot be asked of this table."""
+    kinds = {column.kind for column in columns_to_ask(schema).values()}
+    listed = []
+    for key, want in WANTS.items():
+        off = ""
+        if want.of == NUMBERS and not kinds & set(NUMBERS):
+            off = "there is no column of numbers"
+        if key == "change" and not has_axes:
+            off = "there is no column with an order"
+        if key == "people" and not isinstance(schema.unit, People):
+            continue
+        listed.append(ListedChoice(key, want.words, off=off))
+    return listed
 
 
-def write_question(form: Mapping[str, str], schemas: tuple[Schema, ...]) -> str:
-    """Write the SQL of the question that the fields of a form describe.
+def _off(column: object, delta: bool) -> str:
+    return "free text needs a promise with δ" if isinstance(column, Text) and not delta else ""
+
+
+def _listed(column: object) -> tuple[str, ...]:
+    if isinstance(column, Ordered | Text):
+        return ()
+    labels = dict(getattr(column, "labels", None) or ())
+    if not isinstance(column, Category):
+        return (labels.get(False, "no"), labels.get(True, "yes"))
+    return tuple(labels.get(key, str(key)) for key in column.values[:MAX_LISTED])
+
+
+def written_question(
+    form: Mapping[str, str], schemas: tuple[Schema, ...]
+) -> tuple[str, bool, DiscreetError | None]:
+    r"""Return the SQL of a form, whether a person wrote it, and why the choices give none.
+
+    Text in the editor counts if it differs from what the choices wrote there (`written`); `choose`
+    says that the choices count.
 
     >>> import discreet as dp
-    >>> from discreet.service.pages.forms.builder import write_question
-    >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 99), "sex": dp.Category(["f", "m"])})
-    >>> form = {"table": "people", "statistic": "mean", "of": "age", "by": "sex"}
-    >>> print(write_question(form | {"if": "age", "test": ">", "value": "17"}, (people,)))
-    SELECT sex, COUNT(*) AS n, AVG(age) AS mean_age
-    FROM people
-    WHERE age > 17
-    GROUP BY sex
-    >>> print(write_question(form | {"statistic": "rows", "and": "age", "tables": "cube"}, (people,)))
-    SELECT sex, age, COUNT(*) AS n
-    FROM people
-    GROUP BY CUBE (sex, age)
-
-    Refuses: names that are not declared, and values that do not fit the type of their column.
+    >>> from discreet.service.pages.forms.builder import written_question
+    >>> schemas = (dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])}),)
+    >>> written_question({"by": "sex"}, schemas)
+    ('SELECT sex, COUNT(*) AS n\nFROM people\nGROUP BY sex', False, None)
+    >>> written_question({"by": "sex", "sql": "SELECT 1", "written": ""}, schemas)
+    ('SELECT 1', True, None)
     """
-    schema = next(
-        (one for one in schemas if one.name == form.get("table") and not one.public), None
-    )
-    if schema is None:
-        raise InvalidArgument("choose one of the tables")
-    key, unit = form.get("statistic", "rows"), schema.unit
-    if key not in dict(_builder(schema).statistics):
-        raise InvalidArgument(
-            f"choose a statistic of {schema.name}: {', '.join(dict(_builder(schema).statistics))}"
-        )
-    _, sql, name = STATISTICS[key]
-    names = {
-        "of": _column(form, "of", schema) if "{of}" in sql else "",
-        "id": getattr(unit, "id", ""),
-    }
-    by, tables = key_fields(form, schema), form.get("tables") or "these"
-    value = sql.format(**names)
-    if tables == "running":
-        value = f"SUM({value}) OVER (ORDER BY {running_key(by, key, schema)})"
-    counted = (
-        ["COUNT(*) AS n"] if by and key not in ("rows", "people") and tables != "running" else []
-    )
-    lines = [
-        f"SELECT {', '.join([*by, *counted, f'{value} AS {name.format(**names)}'])}",
-        f"FROM {schema.name}",
-    ]
-    if form.get("if") and form.get("value", "").strip():
-        lines.append(f"WHERE {_condition(form, schema)}")
-    return "\n".join([*lines, write_groups(by, tables)] if by else lines)
+    text = form.get("sql", "").replace("\r\n", "\n")
+    if (
+        text.strip()
+        and text != form.get("written", "").replace("\r\n", "\n")
+        and not form.get("choose")
+    ):
+        return text, True, None
+    try:
+        chosen = read_choices(form, schemas)
+        [schema] = [one for one in schemas if one.name == chosen.table]
+        lines = describe(question_of(chosen, schema)).splitlines()
+        # Comments tell which groups a condition leaves; the page shows what was chosen.
+        return "\n".join(line for line in lines if not line.startswith("--")), False, None
+    except DiscreetError as refusal:
+        return "", False, refusal
 
 
-def _column(form: Mapping[str, str], field: str, schema: Schema) -> str:
-    """Return the column that a field of the form names; refuse an undeclared one."""
-    name = form.get(field, "")
-    if name not in dict(schema.declared):
-        raise InvalidArgument(
-            f"choose a column of {schema.name}: {', '.join(name for name, _ in schema.declared)}"
-        )
-    return name
+def asked_fields(
+    form: Mapping[str, str], schemas: tuple[Schema, ...], unit: BudgetUnit
+) -> tuple[AskFields, dict[str, Any]]:
+    """Return the fields of a workbench's form, its SQL written, and what its page says of that.
 
-
-def _condition(form: Mapping[str, str], schema: Schema) -> str:
-    name, test, value = _column(form, "if", schema), form.get("test", "="), form["value"].strip()
-    if test not in TESTS:
-        raise InvalidArgument(f"choose one of {', '.join(TESTS.values())}")
-    return f"{name} {test} {_literal(dict(schema.declared)[name], name, value)}"
-
-
-def _literal(column: Column, name: str, value: str) -> str:
-    """Write a value as SQL reads it, by the type of its column."""
-    match column:
-        case Integer() | Real() | Category(of="integer"):
-            read_number(value, name)
-            return value
-        case Boolean() | Category(of="boolean"):
-            if value.lower() not in ("true", "false", "yes", "no"):
-                raise InvalidArgument(f"{name} is yes or no")
-            return "TRUE" if value.lower() in ("true", "yes") else "FALSE"
-        case Date():
-            return f"DATE '{_quote(value)}'"
-        case Text() | Category():
-            return f"'{_quote(value)}'"
-        case _:
-            return f"TIMESTAMP '{_quote(value)}'"
-
-
-def _quote(value: str) -> str:
-    return value.replace("'", "''")
-
-
-def builder_routes(state: State) -> list[Route]:
-    """Return the route that turns a form into a question."""
-    return [Route("/workbench/{dataset}/build", for_analysts(state, _build), methods=["GET"])]
-
-
-def _build(visit: PageRequest) -> Response:
-    name: str = visit.request.path_params["dataset"]
-    visit.state.datasets.check(visit.person, name)
-    sql = write_question(dict(visit.request.query_params), visit.state.datasets.schemas(name))
-    return to(f"/workbench/{name}", sql=sql)
+    `written` is what the choices wrote, `own` that a person wrote the SQL, `problem` why the choices
+    give none.
+    """
+    sql, own, problem = written_question(form, schemas)
+    said = {"written": "" if own else sql, "own": own, "problem": problem}
+    return read_fields({**form, "sql": sql}, unit), said

@@ -12,9 +12,10 @@ from ....wire.fields import MAX_SQL_LENGTH
 from ...state import State
 from ...stores.saved import SavedQuestions
 from ..answers import find_job
-from ..ask_form import read_fields, unit_of
+from ..ask_form import unit_of
 from ..downloads.question_code import fields_of
 from ..page_request import PageRequest, for_analysts, local_path, to
+from .builder import asked_fields
 
 
 def saved_routes(state: State) -> list[Route]:
@@ -30,7 +31,10 @@ def _save(visit: PageRequest) -> Response:
     """Save what stands in the form; a question need not be right to be kept."""
     dataset: str = visit.request.path_params["dataset"]
     visit.state.datasets.check(visit.person, dataset)
-    found = asdict(read_fields(visit.form, unit_of(visit.state.datasets.ledger(dataset).promise())))
+    datasets = visit.state.datasets
+    unit = unit_of(datasets.ledger(dataset).promise())
+    asked, _ = asked_fields(visit.form, datasets.schemas(dataset), unit)
+    found = asdict(asked)
     fields = {}
     for name, value in found.items():
         # A tick is "1", or not there.

@@ -18,7 +18,7 @@ from ....errors import BudgetExceeded, InvalidArgument
 from ....frozen import frozen
 from ....ledger.charge_order import ChargeOrder
 from ....privacy.budget_text import budget_to_table
-from ....privacy.measures import ApproxDP, Measure
+from ....privacy.measures import Measure
 from ....wire.verb import check_count
 from ....wire.verbs.synthesis import SynthesisRequest, synthesis_plan_reply
 from ....wire.verbs.training import LearnRequest
@@ -75,19 +75,6 @@ class ProductFields:
     size: str
 
 
-def default_delta(budget: Measure) -> str:
-    """Return a tenth of a budget's δ, where it has one.
-
-    >>> import discreet as dp
-    >>> from discreet.service.pages.products.form import default_delta
-    >>> default_delta(dp.ApproxDP(3, "1e-6")), default_delta(dp.ZCDP(1))
-    ('1e-07', '0')
-    """
-    if isinstance(budget, ApproxDP) and budget.delta > 0:
-        return f"{float(budget.delta) / 10:.1g}"
-    return "0"
-
-
 def read_make(
     form: Mapping[str, str], schemas: tuple[Schema, ...], budget: Measure
 ) -> ProductFields:
@@ -119,7 +106,7 @@ def read_make(
         columns=columns,
         select=field("select").replace("\r\n", "\n"),
         spend=field("spend", unit.steps[unit.place]),
-        delta=field("delta", default_delta(budget)),
+        delta=field("delta", unit.delta or "0"),
         why=field("why"),
         workload="ones" if form.get("workload") == "ones" else "pairs",
         bins=field("bins"),

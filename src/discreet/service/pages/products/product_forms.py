@@ -139,7 +139,7 @@ def _page(
     return visit.show(
         form.template,
         status=status,
-        here="Workbench",
+        here="Ask",
         dataset=dataset,
         address=form.address,
         fields=fields,

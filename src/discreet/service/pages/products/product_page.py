@@ -72,7 +72,7 @@ def _show(visit: PageRequest) -> Response:
     form = "/model" if job.verb == "learn" else "/synthesize"
     return visit.show(
         "made.html",
-        here="Workbench",
+        here="Ask",
         title=title_of_job(job),
         dataset=job.dataset,
         form=f"{form}/{job.dataset}",
