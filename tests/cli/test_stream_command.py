@@ -52,6 +52,12 @@ def test_a_stream_from_opening_to_stop(run, tmp_path):
     closed = run("close", "visits.csv", "v", "--seal", "v.key", "--json")
     assert [row[2] for row in json.loads(closed.stdout)["rows"]] == [1, 1, 0, 0, 0, 0, 0, 0, 0]
     assert "nothing is due" in run("close", "visits.csv", "v", "--seal", "v.key").stdout
+    place = ["--schema", "visits.toml", "--ledger", "v.ledger", "--json"]
+    sql = "SELECT SUM(n) AS n FROM stream.v"
+    found = CliRunner().invoke(app, ["query", "visits.csv", sql, *place])
+    assert json.loads(found.stdout)["rows"] == [[2.0]]
+    refused = CliRunner().invoke(app, ["query", "visits.csv", sql, *place, "--receipt", "r"])
+    assert refused.exit_code and "leave out --receipt" in refused.stdout + refused.stderr
     week = json.loads(run("show", "visits.csv", "v", "--by", "week", "--json").stdout)
     assert [row[2] for row in week["rows"]] == [2, 0]
     between = run(

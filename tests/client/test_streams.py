@@ -31,6 +31,8 @@ def test_a_remote_stream_is_the_stream(tmp_path, monkeypatch):
             assert len(closed) == 18 and report.closed == report.due == 9
             assert report.by("day").rows() == closed.rows()
             assert ana.left_by_block() == []
+            sql = "SELECT ward, SUM(n) AS n FROM stream.visits GROUP BY ward"
+            asked = ana.sql(sql, dp.ZCDP(1), level=0.9)
             with pytest.raises(dp.NotAllowed):
                 report.stop(why="no")
             stella.streams()["visits"].stop(why="it ended")
@@ -43,5 +45,7 @@ def test_a_remote_stream_is_the_stream(tmp_path, monkeypatch):
         curator = dp.Curator(dp.Memory({"visits": []}), schemas, ledger)
         local = curator.streams(Seal.load(tmp_path / "visits.key"))["visits"]
         assert {kind: local.by(kind).rows(0.9, joint=True) for kind in views} == views
+        read_here = curator.sql(sql, level=0.9)
+        assert read_here.interval(0.9) == asked.interval(0.9) and read_here.rows == asked.rows
         assert local.between(START, START).rows() == ranged
         ledger.verify()

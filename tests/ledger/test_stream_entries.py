@@ -86,6 +86,18 @@ class TestFirstWriteWins:
         assert ledger.stream("v").stop.why == "over"
         ledger.verify()
 
+    def test_lines_are_read_once_for_the_list_of_streams(self, ledger, monkeypatch):
+        opened_stream(ledger)
+        assert ledger.streams() == ["v"]
+        read = []
+        lines = ledger._store.lines
+        monkeypatch.setattr(
+            type(ledger._store), "lines", lambda _, *ends: read.append(ends) or lines(*ends)
+        )
+        assert ledger.streams() == ["v"] and not read
+        ledger.open_stream("w", replace(order_of(), key=stream_key("w")), body_of(late=1))
+        assert ledger.streams() == ["v", "w"] and read == [(3, 3)]
+
     def test_people_without_an_allowance_open_nothing(self, tmp_path):
         with dp.open_ledger(tmp_path / "l", dp.ZCDP(1), allowances={"bob": dp.ZCDP(1)}) as own:
             with pytest.raises(dp.NotAllowed):

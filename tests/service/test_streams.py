@@ -79,13 +79,16 @@ class Service:
         self._house = house
         self._client = client
 
-    def send(self, who, method, path, body=None):
+    def send(self, who, method, path, body=None, root="/api/v1/datasets/people/streams"):
         auth = {"Authorization": f"Bearer {self._house.tokens[who]}"}
-        root = "/api/v1/datasets/people/streams"
         return self._client.request(method, root + path, json=body, headers=auth)
 
     def open(self, who="ana", **change):
-        reply = self.send(who, "POST", "", {**ASK, **change})
+        return self.ask("/streams", {**ASK, **change}, who)
+
+    def ask(self, path, body, who="ana"):
+        """Send a request, and wait for its job if it becomes one."""
+        reply = self.send(who, "POST", path, body, root="/api/v1/datasets/people")
         while reply.status_code == 202:
             auth = {"Authorization": f"Bearer {self._house.tokens[who]}"}
             found = self._client.request("GET", reply.headers["Location"], headers=auth).json()
@@ -274,6 +277,27 @@ class TestShowing:
             assert reply.status_code == 422 and words in reply.json()["error"]["message"]
         missing = service.send("ana", "GET", "/nothing")
         assert missing.status_code == 422 and "there are visits" in missing.text
+
+    def test_sql_over_what_is_published(self, service, monkeypatch):
+        service.open()
+        set_day(monkeypatch, 5)
+        service.state.streams.close_due()
+        entries = len(service.state.datasets.ledger("people").history())
+        asked = {"sql": "SELECT ward, SUM(n) AS n FROM stream.visits GROUP BY ward"}
+        asked["spend"] = {"rho": "1"}
+        status, reply = service.ask("/sql", asked)
+        assert (status, reply["rows"]) == (200, [["A", 5], ["B", 0]]) and reply["receipt"] is None
+        assert reply["exact"]["stream"] == "visits" and "free" in reply["caption"]
+        for path, change, words in [
+            ("/sql", {"sql": "SELECT n FROM stream.more"}, "there are visits"),
+            ("/sql", {"of": "population"}, "of the data"),
+            ("/sql", {"sql": "SELECT MEDIAN(n) AS m FROM stream.visits"}, "MIN and MAX"),
+            ("/explain", {}, "ask it by itself, for nothing"),
+            ("/rehearse", {}, "ask it by itself, for nothing"),
+        ]:
+            status, reply = service.ask(path, asked | change)
+            assert status == 422 and words in reply["error"]["message"], (path, change)
+        assert len(service.state.datasets.ledger("people").history()) == entries
 
     def test_totals_for_clients_are_final(self, service, monkeypatch):
         service.open()

@@ -43,8 +43,11 @@ from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from ..privacy.shown_price import shown_price
 from ..query.python.table import Table
+from ..query.sql.parse import mentions_stream
+from ..query.sql.published import stream_in
 from ..query.text.question import describe, fingerprint
 from ..show.table import printable
+from ..streams.select import select
 from ..synthetic.plan import SyntheticPlan
 from ..synthetic.request import SynthesisWords
 from ..synthetic.synthesizer import warn_if_hopeless
@@ -102,6 +105,10 @@ class Remote:
         the curator.
         """
         checked_terms = self._planner.terms(spend, **terms)
+        if mentions_stream(text):
+            name = stream_in(text)
+            if name is not None:
+                return select(self._stream(name), self._planner, text, checked_terms.level)
         plan = self._planner.plan(sql_text(text), checked_terms)
         request = Ask(text, checked_terms, why)
         reply = self._charge("sql", request, key, event_of({"": plan}), checked_terms.spend)

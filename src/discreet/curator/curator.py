@@ -31,6 +31,7 @@ from ..plan.planner import CheckedRequest, QuestionLike
 from ..privacy.events.json import Json
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
+from ..query.sql.parse import mentions_stream
 from . import verbs
 from .answer_key import AnswerKey, key_of, same_target
 from .charge_request import PaidBy, pay_request, plan_to_fit
@@ -172,6 +173,7 @@ class Curator(StandingReports):
         counts to 0 or above. `why` is kept in the ledger. `reuse=False` measures only what is asked; `reuse="only"`
         charges nothing, and refuses with BudgetExceeded what released answers do not answer. `within=2` takes sums
         of released cells for nothing if their error is at most twice the planned one; by default it is 1.
+        `FROM stream.visits` reads what a stream has published, for nothing.
 
         Refuses: with BudgetExceeded a question that does not fit; nothing is spent then, and no data touched. A
         failure of the store after the charge raises EngineFailure with one constant message, and the charge stays.
@@ -193,6 +195,10 @@ class Curator(StandingReports):
         """Answer a question built in Python, or SQL; all else as `sql` does."""
         planner = self.context.planner_for(self.who)
         read = planner.terms(spend, **terms)
+        if mentions_stream(question):
+            published = verbs.stream.select_stream(self.context, str(question), read)
+            if published is not None:
+                return published
         answers = self._answers(planner.request(question, read), why)
         return answers[""]
 

@@ -32,6 +32,8 @@ class StreamBooks:
 
     _store: LedgerStore
     _sums: KnownSums
+    _listed: tuple[int, tuple[str, ...]] = (0, ())
+    """Number of the last line that `streams` has read, and the names of streams up to it."""
 
     @abstractmethod
     def _write(self, entry: Entry, lookup: Lookup, decide: Decide) -> Page | None:
@@ -122,10 +124,26 @@ class StreamBooks:
         return [(entry, charge_order.check_body(entry, body)) for entry, body in entries]
 
     def streams(self) -> list[str]:
-        """List the names of all streams, in the order of their opening."""
-        names = []
+        """List the names of all streams, in the order of their opening.
+
+        Lines that an earlier call has read are not read again: a service asks every minute.
+        """
+        known, names = self._listed
         end = self._store.read(()).number
-        for stored in self._store.lines(1, end):
+        if end < known:
+            # Another ledger has taken the place of the one that was read.
+            known, names = 0, ()
+        found = [*names, *self._opened_between(known + 1, end)]
+        # One assignment: of two threads either may win, each with a list that is complete.
+        self._listed = (end, tuple(found))
+        return found
+
+    def _opened_between(self, first: int, last: int) -> list[str]:
+        """List the names of the streams that were opened by these lines."""
+        names: list[str] = []
+        if first > last:
+            return names
+        for stored in self._store.lines(first, last):
             # Looked for in the text first: most lines are no streams, and reading one costs more.
             if stream_entries.PREFIX not in stored.line:
                 continue

@@ -35,7 +35,7 @@ class PublishedDays(ABC):
         self.plan = plan
         self.late = late
         self.zone = zone
-        self._fine = fine
+        self.fine = fine
 
     @property
     @abstractmethod
@@ -116,7 +116,7 @@ class PublishedDays(ABC):
             self.plan.start,
             question,
             self.plan.noise,
-            self._fine,
+            self.fine,
             tuple(sums),
             self.totals(ends),
             note,

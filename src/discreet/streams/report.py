@@ -131,7 +131,7 @@ class StreamReport(PublishedDays):
             self._lines,
             question,
             noise,
-            self._fine,
+            self.fine,
             seal=self._seal,
             bits=self._bits,
             held=self._held,

@@ -20,6 +20,7 @@ from ..errors import InvalidArgument
 from ..frozen import field, frozen
 from ..optional import load
 from ..show.table import html_table, text_table
+from ..statistics.releases.stream_day import inner_multiples
 from ..workloads.stream_noise import StreamNoise
 from .calendar import Kind
 from .question import StreamQuestion
@@ -63,7 +64,7 @@ class StreamTable:
             first = self.start + timedelta(days=start)
             last = self.start + timedelta(days=end - 1)
             for place, cell in enumerate(self.question.cells):
-                value = self._shown(end, place) - self._shown(start, place)
+                value = self.shown(end, place) - self.shown(start, place)
                 low, high = next(ends)
                 found.append((first, last, *cell, _number(value), low, high))
         return found
@@ -101,32 +102,27 @@ class StreamTable:
             rounding = 0.0 if self.noise.sealed else (end + start) / self.fine
             half = Fraction(reach + rounding) * self.question.unit
             for place in range(len(self.question.cells)):
-                value = self._exact(end, place) - self._exact(start, place)
+                value = self.exact(end, place) - self.exact(start, place)
                 found.append(self._ends(value - half, value + half))
         return found
 
     def _ends(self, low: Fraction, high: Fraction) -> tuple[float, float]:
         if self.question.whole:
-            # The exact number is a multiple of the step: the interval shrinks to those inside.
-            step = self.question.step
-            inner_low = -(-low // step) * step
-            inner_high = high // step * step
-            if inner_low <= inner_high:
-                low, high = inner_low, inner_high
+            low, high = inner_multiples(low, high, self.question.step)
         return down(float(low)) if low.denominator > 1 else float(low), (
             up(float(high)) if high.denominator > 1 else float(high)
         )
 
-    def _exact(self, end: int, place: int) -> Fraction:
+    def exact(self, end: int, place: int) -> Fraction:
         """Return the published running total of the first `end` days, before it is rounded."""
         if not end:
             return Fraction()
         return Fraction(self.totals[end][place], self.fine) * self.question.unit
 
-    def _shown(self, end: int, place: int) -> Fraction:
+    def shown(self, end: int, place: int) -> Fraction:
         """Return the running total of the first `end` days, rounded half up to the shown step."""
         step = self.question.step
-        return (self._exact(end, place) / step + Fraction(1, 2)) // 1 * step
+        return (self.exact(end, place) / step + Fraction(1, 2)) // 1 * step
 
     def to_json(self, level: float = 0.95, *, joint: bool = False) -> dict[str, Any]:
         """Return the table as plain values."""

@@ -18,6 +18,8 @@ Law: tests/workloads/test_triangular.py::TestReactingStreams
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -85,8 +87,35 @@ class StreamNoise:
         weights = (first[np.asarray(ends)] - first[np.asarray(starts)]) / grid
         counts = np.ones(line.rows)
         reach = laplace_reach(weights, counts, float(self.measured.mechanism.scale), beta)
-        # Each end of a range is rounded to a whole number by at most one half.
-        return reach + 1.0
+        # Each running total is rounded by at most one half; that of no days is 0, and is not.
+        return reach + np.where(np.asarray(starts) > 0, 1.0, 0.5)
+
+    def combined_reach(
+        self, patterns: Sequence[Sequence[tuple[int, float]]], times: Sequence[int], beta: float
+    ) -> float:
+        """Bound the noise of a sum over keys of combinations of running totals, in exact steps.
+
+        A pattern is a combination for one key: weights by numbers of days. `times` is the number of
+        keys that have it.
+
+        Guarantee: the bound holds with probability at least 1 − β.
+        Law: tests/streams/test_select.py::TestIntervals
+        """
+        rows = []
+        rounded = 0.0
+        for pattern, count in zip(patterns, times, strict=True):
+            ends = [end for end, _ in pattern]
+            weights = np.array([weight for _, weight in pattern])
+            rows.append(weights @ self.line.weights(ends))
+            rounded += count * float(np.abs(weights).sum()) / 2
+        if not self.sealed:
+            squares = sum(count * float(row @ row) for row, count in zip(rows, times, strict=True))
+            return float(normal_reach(math.sqrt(squares * self.measured.variance), beta))
+        table = np.concatenate(rows)[None, :] / self.measured.grid
+        counts = np.repeat(np.asarray(times, dtype=np.float64), self.line.rows)
+        [reach] = laplace_reach(table, counts, float(self.measured.mechanism.scale), beta)
+        # Each running total is rounded to a whole number, by at most one half.
+        return float(reach) + rounded
 
     def to_json(self) -> dict[str, Any]:
         """Return all that fixes the event, as plain values."""

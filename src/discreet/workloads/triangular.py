@@ -135,6 +135,16 @@ class Triangular:
             found[place] = squares[length] + float(later @ later)
         return found
 
+    def weights(self, ends: Sequence[int]) -> Floats:
+        """Return the weight of each published number in the running totals of so many days."""
+        if self.matrix is not None:
+            return np.asarray(_running_weights(self)[np.asarray(ends) - 1])
+        column = _running_column(self)
+        found = np.zeros((len(ends), self.size))
+        for row, end in zip(found, ends, strict=True):
+            row[:end] = column[end - 1 :: -1] if end < self.size else column[::-1]
+        return found
+
     def to_json(self) -> dict[str, Any]:
         """Return the strategy as text, packed; it is stored and never computed again."""
         stored: dict[str, Any] = {"name": self.name, "size": self.size}

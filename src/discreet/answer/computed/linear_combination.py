@@ -28,10 +28,11 @@ from ...query.algebra.expression import (
     windows_of,
 )
 from ...query.meaning.post_processing import Types, Value, value_of
-from ...statistics.laws.interval_arithmetic import outward
+from ...statistics.laws.interval_arithmetic import Box, outward
 from ...statistics.laws.linear_combination import WeightedSum, total_reach
 from ...statistics.laws.profile_interval import quotient_ends
 from ...statistics.recipe import NoisyValue
+from ...statistics.releases.stream_day import StreamDay
 from ...statistics.releases.total import JointTotal, NoisyTotal, TotalEstimate
 
 _ASIDE = 0.04
@@ -75,6 +76,21 @@ class NoisyCombination:
         for total, weight in self.parts.values():
             value += total.value * weight
         return value
+
+    def box(self, beta: float) -> Box:
+        """Bound its exact value with probability at least 1 − β."""
+        days = self.days
+        if days:
+            return days[0][0].law.box(self.constant, days, beta)
+        value = self.value
+        reach = Fraction(self.reach(beta))
+        return value - reach, value + reach
+
+    @property
+    def days(self) -> list[tuple[StreamDay, Fraction]]:
+        """Its parts if they are days of a stream, whose noise is shared; else an empty list."""
+        parts = self.parts.values()
+        return [(total, weight) for total, weight in parts if isinstance(total, StreamDay)]
 
     def reach(self, beta: float) -> float:
         """Bound its noise with probability at least 1 − β."""
@@ -235,13 +251,14 @@ def bound_quotient(expression: Expression, at: RowAt, beta: float) -> tuple[floa
     """
     combination = line_of(expression, at)
     if combination is not None:
-        value = combination.value
-        reach = Fraction(combination.reach(beta))
-        return outward((value - reach, value + reach))
+        return outward(combination.box(beta))
     quotient = _quotient_of(expression, at)
     if quotient is None:
         return None
     top, bottom = quotient
+    if top.days or bottom.days:
+        # Noise of days is shared: a quotient is bounded by the intervals of both.
+        return None
     return _fieller(top, bottom, beta)
 
 

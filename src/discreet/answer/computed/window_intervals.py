@@ -257,7 +257,7 @@ class TableLaw:
             if combination is None:
                 self.totals[key] = self._boxes(call, self._present(call, sources), beta)
             else:
-                self.totals[key] = _around(combination, beta)
+                self.totals[key] = combination.box(beta)
         return self.totals[key]
 
     def _boxes(self, call: Call, sources: Sequence[int], beta: float) -> Box | None:
@@ -281,6 +281,8 @@ class TableLaw:
     def places_of(self, call: Call, place: int) -> list[int]:
         """Return the rows that a window reads: its group, its frame, or the one row that LAG reads."""
         group = self._group(call, place)
+        if not group:
+            return []
         key = (call, group[0])
         if key not in self.sources:
             types = types_of(self.question)
@@ -303,7 +305,8 @@ class TableLaw:
             for group in window_groups(call, left, rows, types):
                 group_of.update(dict.fromkeys(group, group))
             self.groups[call] = group_of
-        return self.groups[call][place]
+        # A row that HAVING dropped is in no group.
+        return self.groups[call].get(place, [])
 
     def _public_rows(self) -> Sequence[NoisyRow]:
         """Return what is public of every row: its keys, and windows that read keys alone."""
@@ -348,12 +351,6 @@ def _chooses_by(expression: Expression, names: Set[str]) -> bool:
     if any(fields_of(condition) & names for condition in chosen_by):
         return True
     return any(_chooses_by(argument, names) for argument in expression.arguments)
-
-
-def _around(combination: NoisyCombination, beta: float) -> Box:
-    value = combination.value
-    reach = Fraction(combination.reach(beta))
-    return value - reach, value + reach
 
 
 def why_unbounded(expression: Expression, question: Question) -> str:

@@ -9,9 +9,11 @@ import typer
 
 from ...answer.answer import DATA, Answer
 from ...answer.sampled_columns import read_target
-from ...curator import Curator
+from ...curator import Curator, verbs
 from ...curator.verbs.bounds import truncation_question_of
+from ...errors import InvalidArgument
 from ...plan.asked.terms import SpendOptions
+from ...query.sql.parse import mentions_stream
 from ...wire.reply import answer_reply
 from ...wire.verbs.question import explanation_reply, plan_reply
 from ..flags import (
@@ -84,18 +86,30 @@ def query(
         check_out(out, as_json=as_json)
         check_file(receipt)
         asked = read_text(sql, "the question")
-        words = price.words(nonnegative=nonnegative, intervals=intervals)
-        words["reuse"] = read_reuse_flag(reuse)
-        words["within"] = within
+        stream = _stream_in(asked)
+        if stream is None:
+            words = price.words(nonnegative=nonnegative, intervals=intervals)
+            words["reuse"] = read_reuse_flag(reuse)
+            words["within"] = within
+        elif receipt is not None:
+            raise InvalidArgument("what a stream has published is free: leave out --receipt")
+        else:
+            verbs.stream.check_free_target(of)
+            # Nothing is spent, and errors are those of the stream.
+            words = SpendOptions(level=price.level)
 
         def check(curator: Curator) -> None:
-            read_target(of, curator.explain(asked, **words).plan.question)
+            if stream is None:
+                read_target(of, curator.explain(asked, **words).plan.question)
+            else:
+                verbs.stream.find_stream(curator.context, stream)
 
         with open_curator(source, place, price, spends=True, quiet=as_json, first=check) as curator:
             if of != DATA:
                 # Refused before the charge, also where the ledger is not new.
                 check(curator)
-            _warn(curator, asked, words, quiet=as_json)
+            if stream is None:
+                _warn(curator, asked, words, quiet=as_json)
             answer = curator.sql(asked, **words, why=why).about(of)
         if out == STANDARD:
             # Standard output is for the CSV alone.
@@ -108,6 +122,16 @@ def query(
             write_text(receipt, answer.receipt.to_json())  # type: ignore[attr-defined]
         if plot is not None:
             write_picture(answer, plot, level=price.level)
+
+
+def _stream_in(sql: str) -> str | None:
+    """Return the name of the stream that a question reads; None if it reads none."""
+    if not mentions_stream(sql):
+        return None
+    # What parses SQL takes longer to import than most commands take to run.
+    from ...query.sql.published import stream_in
+
+    return stream_in(sql)
 
 
 def _echo_answer(answer: Answer, level: float, *, details: bool, as_json: bool) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from datetime import date, tzinfo
 from typing import Any, TypedDict
 
+from ...answer.answer import Answer
 from ...arithmetic.canonical import canonical_json
 from ...arithmetic.rational import Number, whole
 from ...errors import InvalidArgument, SchemaMismatch, UnsupportedQuery
@@ -23,10 +24,12 @@ from ...ledger import Ledger
 from ...ledger.charge_order import ChargeOrder
 from ...ledger.stream_entries import StreamLines, body_terms, check_same_terms, stream_key
 from ...mechanisms.reading.value import read_budget
+from ...plan.asked.terms import Terms
 from ...plan.planner import Planner
 from ...privacy.events import Event
 from ...privacy.events.json import Json, measure_from_json, measure_to_json
 from ...privacy.measures import Measure, PureDP
+from ...query.sql.published import stream_in
 from ...query.text.question import describe
 from ...streams.calendar import ALIKE, read_day, read_matters, read_zone
 from ...streams.caps import Days
@@ -35,6 +38,7 @@ from ...streams.plan import StreamPlan, plan_stream, quick_noise
 from ...streams.question import StreamQuestion, read_question
 from ...streams.report import StreamReport
 from ...streams.seal import Seal
+from ...streams.select import select
 from ...workloads.stream_noise import noise_from_json
 from ...workloads.triangular import MAX_DAYS
 from ..context import CuratorContext
@@ -202,6 +206,27 @@ def find_streams(context: CuratorContext, seal: Seal | None) -> dict[str, Stream
     """Return all streams of a ledger by name."""
     names = context.ledger.streams()
     return {name: find_stream(context, name, seal) for name in names}
+
+
+def select_stream(context: CuratorContext, sql: str, terms: Terms) -> Answer | None:
+    """Answer a SELECT over what a stream has published, for nothing; None if it reads no stream.
+
+    Of the terms only the level counts: nothing is spent, and errors are those of the stream.
+
+    Refuses: a stream that is not there (InvalidArgument), and what `streams.select` refuses.
+    """
+    name = stream_in(sql)
+    if name is None:
+        return None
+    return select(find_stream(context, name), context.planner, sql, terms.level)
+
+
+def check_free_target(of: str) -> None:
+    """Refuse intervals of a population: the days of a person are no independent draws."""
+    if of != "data":
+        raise InvalidArgument(
+            'intervals of what a stream has published are of the data: take of="data"'
+        )
 
 
 def read_terms(

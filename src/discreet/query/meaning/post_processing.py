@@ -196,9 +196,14 @@ def _over(
             results |= _ranks(call.function, parts, group, rows, types)
             continue
         values = _values_at(parts.value, group, rows, types)  # type: ignore[arg-type]
+        last: list[int] | None = None
         for position, sources in window_sources(call, group, rows, types).items():
-            read = [values[source] for source in sources if values[source] is not None]
-            results[position] = _combine(call.function, read)
+            # All rows of a group share one list of sources unless the window has a frame.
+            if sources is not last:
+                read = [values[source] for source in sources if values[source] is not None]
+                combined = _combine(call.function, read)
+                last = sources
+            results[position] = combined
     return results
 
 

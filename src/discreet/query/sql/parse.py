@@ -7,6 +7,7 @@ Law: tests/query/test_sql_refusals.py::test_is_refused_and_the_clause_is_named
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from .relation import Catalogue
+
+# Also in quotes, backticks or brackets, as dialects write names.
+_STREAM = re.compile(r"\bstream\b[\"`\]]?\s*\.", re.IGNORECASE)
 
 
 def parse(
@@ -48,6 +52,16 @@ def parse(
     from .question import read_sql
 
     return read_sql(sql, schemas, public_values, _read_nested)
+
+
+def mentions_stream(sql: object) -> bool:
+    """Return whether a text may read a stream: it has `stream.` somewhere; nothing is parsed.
+
+    >>> from discreet.query.sql.parse import mentions_stream
+    >>> mentions_stream("SELECT n FROM stream.visits"), mentions_stream("SELECT n FROM streams")
+    (True, False)
+    """
+    return isinstance(sql, str) and _STREAM.search(sql) is not None
 
 
 def _read_nested(

@@ -404,6 +404,13 @@ def _schema(node: exp.Table, tables: Catalogue) -> Schema:
     """Find a declared table by its qualified name, or by the last part of it."""
     qualifiers = [node.args[part] for part in ("catalog", "db", "this") if node.args.get(part)]
     qualified = ".".join(map(identifier, qualifiers))
+    if qualified.casefold().startswith("stream."):
+        # Never the private table of the same name: what a stream has published is free.
+        raise refusal(
+            f"FROM {qualified}",
+            "what a stream has published is not planned, released with others or learned from",
+            "ask it by itself, for nothing: curator.sql, discreet query, POST …/sql",
+        )
     name = identifier(node.this).casefold()
     declared = {own.casefold(): schema for own, schema in tables.schemas.items()}
     schema = declared.get(qualified.casefold()) or declared.get(name.rpartition(".")[2])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...answer.answer import DATA
 from ...answer.sampled_columns import read_target
+from ...curator import verbs
 from ...frozen import field, frozen, replace
 from ...json_shape import (
     FLAG,
@@ -25,6 +26,7 @@ from ...json_shape import (
 from ...plan import Plan
 from ...plan.asked.terms import Terms
 from ...privacy.budget_text import budget_to_table
+from ...query.sql.parse import mentions_stream
 from ..fields import BUDGET_REFERENCE, EXAMPLE, OF, QUESTIONS, SQL, TERMS, WHY, term_arguments
 from ..reply import ANSWER, CELL, FACTS, answer_reply, plain_json
 from ..verb import JsonObject, ReplyFormat, Request, RequestFormat, Verb, check_count
@@ -232,6 +234,18 @@ def check_ask(curator: Curator, ask: Ask, max_cells: int) -> None:
     checked_plan(curator, ask, max_cells)
 
 
+def _check_sql(curator: Curator, ask: Ask, max_cells: int) -> None:
+    """Check a question as `check_ask` does; one about a stream is worked out, since it is free."""
+    published = None
+    if mentions_stream(ask.sql):
+        published = verbs.stream.select_stream(curator.context, ask.sql, ask.terms)
+    if published is None:
+        check_ask(curator, ask, max_cells)
+        return
+    verbs.stream.check_free_target(ask.of)
+    check_count(len(published) * len(published.noisy), max_cells)
+
+
 def checked_plan(curator: Curator, ask: Ask, max_cells: int) -> Plan:
     """Return the plan of a question after the check of `check_ask`."""
     plan_of_question = curator.plan(ask.sql, **ask.terms.words())
@@ -377,7 +391,7 @@ REHEARSE = Verb(
     ANSWER,
     rehearse,
 )
-ASK_SQL = Verb("sql", "ask_sql", "Answer one question; charged.", ASK, ANSWER, check_ask, _sql)
+ASK_SQL = Verb("sql", "ask_sql", "Answer one question; charged.", ASK, ANSWER, _check_sql, _sql)
 ASK_RELEASE = Verb(
     "release",
     "ask_release",
