@@ -142,6 +142,7 @@ class Config:
     | `grid` | base length of the timing grid of answers, in seconds |
     | `lease` | seconds without renewal after which another worker may take over a job |
     | `session_hours` | longest time for which somebody stays signed in to the pages |
+    | `catch_up` | seconds between two overdue days of a stream that close; 0 closes all at a full minute |
     | `drain_seconds` | time for running jobs when the process ends |
     | `log` | path of the audit log; "" for standard error |
     | `signing_key` | path of the key that signs receipts; "" for none |
@@ -156,6 +157,7 @@ class Config:
     lease: float = 15.0
     session_hours: float = 12.0
     drain_seconds: float = 20.0
+    catch_up: float = 0.0
     log: str = ""
     signing_key: str = ""
     proxies: tuple[str, ...] = ()
@@ -176,7 +178,7 @@ class Config:
         return urlsplit(self.url).netloc
 
 
-_DURATIONS = ("grid", "lease", "session_hours", "drain_seconds")
+_DURATIONS = ("grid", "lease", "session_hours", "drain_seconds", "catch_up")
 _SERVICE = (
     "url",
     "store",

@@ -1,4 +1,4 @@
-"""Demo service on the bundled census: a folder with configuration, schema, ledger and two users."""
+"""Demo service on the bundled census and made-up visits: a folder for it, and two users."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from ..frozen import frozen
 from ..samples import example as sample
 from .config import read_config
+from .demo_visits import CONFIG, make_visits
 from .stores.people import Members
 from .stores.store import open_store
 
@@ -28,6 +29,7 @@ _CONFIG = """[service]
 url = "{url}"
 store = "service.db"
 log = "audit.log"
+catch_up = "5"
 
 [datasets.census]
 schema = "census.toml"
@@ -50,13 +52,14 @@ def make_demo(folder: Path, url: str = "http://127.0.0.1:8000") -> Sample:
     """Set up a service on the bundled census in an empty folder."""
     csv = Path(sample("pums.csv")).as_posix()
     config_file = folder / "curator.toml"
-    config_text = _CONFIG.format(url=url, csv=csv)
+    config_text = _CONFIG.format(url=url, csv=csv) + CONFIG
+    make_visits(folder)
     (folder / "census.toml").write_text(_SCHEMA, encoding="utf-8")
     config_file.write_text(config_text, encoding="utf-8")
     config = read_config(config_file)
     store = open_store(config.store)
     people = Members(store)
     _, steward = people.add("stella", "steward", ["*"])
-    _, analyst = people.add("ana", "analyst", ["census"])
+    _, analyst = people.add("ana", "analyst", ["census", "visits"])
     store.close()
     return Sample(config_file, steward, analyst)

@@ -94,7 +94,7 @@ def open_state(config: Config) -> State:
             metrics=metrics,
         ),
         planning_pool=PlanningPool(config, datasets, log),
-        streams=StreamCloser(datasets, log),
+        streams=StreamCloser(datasets, log, config.catch_up),
         receipts=receipts,
         metrics=metrics,
         provider=provider,

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, timedelta, tzinfo
 from typing import Any
 
+from ..arithmetic.rational import whole
 from ..engines.base import Engine
 from ..errors import InvalidArgument, LedgerConflict
 from ..ledger import Ledger
@@ -86,8 +87,10 @@ class StreamReport(PublishedDays):
                 self._closed += step
         return self._closed
 
-    def close(self) -> StreamTable:
+    def close(self, most: int | None = None) -> StreamTable:
         """Close every day that is due, and return them; an empty table if none was.
+
+        With `most` so many days are closed at most, the oldest first.
 
         Refuses: a stream without its key file (InvalidArgument), one that was stopped
         (LedgerConflict), a ledger behind its key file (LedgerCorrupt). A store that fails raises
@@ -102,6 +105,8 @@ class StreamReport(PublishedDays):
         closer.check_order(last, first)
         # A clock that was set back has fewer days due than are closed.
         due = max(first, self.due)
+        if most is not None:
+            due = min(due, first + whole(most, "most", least=0))
         for period in range(first, due):
             closer.close(self._engine, self.plan.start + timedelta(days=period), period)
         return self._table("day", [(day, day + 1) for day in range(first, due)])

@@ -15,7 +15,6 @@ Law: tests/streams/test_select.py::TestIntervals
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import date
 
 from ..answer.answer import Answer, read_level
@@ -83,7 +82,7 @@ def _day_value(asked: StreamQuestion, report: PublishedDays, number: int) -> int
 
 def _published_rows(
     report: PublishedDays, days: list[int]
-) -> tuple[list[tuple[Scalar, ...]], list[Mapping[str, NoisyValue]]]:
+) -> tuple[list[tuple[Scalar, ...]], list[dict[str, NoisyValue]]]:
     """Return the keys and the number of each closed day and cell, in the order of the stream."""
     asked = report.plan.question
     table = report.by("day")
@@ -91,7 +90,7 @@ def _published_rows(
     law = StreamLaw(report.name, report.plan.noise, report.fine, asked.unit, step)
     at = [key.expression for key in asked.asked.keys].index(asked.time)
     keys: list[tuple[Scalar, ...]] = []
-    rows: list[Mapping[str, NoisyValue]] = []
+    rows: list[dict[str, NoisyValue]] = []
     for number, day in enumerate(days):
         for place, cell in enumerate(asked.cells):
             exact = table.exact(number + 1, place) - table.exact(number, place)

@@ -101,18 +101,19 @@ class StreamNoise:
         Guarantee: the bound holds with probability at least 1 − β.
         Law: tests/streams/test_select.py::TestIntervals
         """
+        line = self.line
         rows = []
         rounded = 0.0
         for pattern, count in zip(patterns, times, strict=True):
             ends = [end for end, _ in pattern]
             weights = np.array([weight for _, weight in pattern])
-            rows.append(weights @ self.line.weights(ends))
+            rows.append(weights @ line.weights(ends))
             rounded += count * float(np.abs(weights).sum()) / 2
-        if not self.sealed:
+        if isinstance(line, Triangular):
             squares = sum(count * float(row @ row) for row, count in zip(rows, times, strict=True))
             return float(normal_reach(math.sqrt(squares * self.measured.variance), beta))
         table = np.concatenate(rows)[None, :] / self.measured.grid
-        counts = np.repeat(np.asarray(times, dtype=np.float64), self.line.rows)
+        counts = np.repeat(np.asarray(times, dtype=np.float64), line.rows)
         [reach] = laplace_reach(table, counts, float(self.measured.mechanism.scale), beta)
         # Each running total is rounded to a whole number, by at most one half.
         return float(reach) + rounded

@@ -12,8 +12,10 @@ Law: tests/streams/test_stream.py::TestAStream
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import date, tzinfo
+from functools import lru_cache
 from typing import Any, TypedDict
 
 from ...answer.answer import Answer
@@ -39,7 +41,7 @@ from ...streams.question import StreamQuestion, read_question
 from ...streams.report import StreamReport
 from ...streams.seal import Seal
 from ...streams.select import select
-from ...workloads.stream_noise import noise_from_json
+from ...workloads.stream_noise import StreamNoise, noise_from_json
 from ...workloads.triangular import MAX_DAYS
 from ..context import CuratorContext
 from .learn import Learner
@@ -250,12 +252,18 @@ def read_terms(
             "stop it and open one of another name"
         )
     start = read_day(terms["start"], "start")
-    noise = noise_from_json(terms["noise"])
+    noise = _noise_of(canonical_json(terms["noise"]))
     plan = StreamPlan(question, start, int(terms["periods"]), read_matters(terms["matters"]), noise)
     closing = ReportWords(
         late=int(terms["late"]), fine=int(terms["fine"]), zone=read_zone(words["zone"])
     )
     return plan, closing
+
+
+@lru_cache(maxsize=16)
+def _noise_of(stored: str) -> StreamNoise:
+    """Read the noise of a stream once: a service shows it many times, and it never changes."""
+    return noise_from_json(json.loads(stored))
 
 
 def _report(context: CuratorContext, lines: StreamLines, seal: Seal | None) -> StreamReport:

@@ -1,6 +1,7 @@
 """Stream closer: a thread that closes the days of standing reports by the calendar.
 
-It looks at each full minute, whether data came or not, and closes the days that are due. The totals
+It looks at each full minute, whether data came or not, and closes the days that are due. With
+`catch_up` it closes one overdue day of each stream every so many seconds instead. The totals
 that a day needs of the store are held back to a tick of the timing grid. A store, ledger or key
 file that fails leaves the day due: the next minute tries again. The audit log has the name of the
 stream and nothing of the failure. Several worker processes may close the same day: the first exact
@@ -36,9 +37,12 @@ _LATE = TooSlow("closing takes longer than this; it goes on, ask for the days a 
 class StreamCloser:
     """Closes streams in one thread of a worker process, at full minutes and when a steward asks."""
 
-    def __init__(self, datasets: DataSets, log: Log) -> None:
+    def __init__(self, datasets: DataSets, log: Log, catch_up: float = 0.0) -> None:
         self._datasets = datasets
         self._log = log
+        # Seconds from one look to the next, each of which closes one day of a stream; 0 for all
+        # days that are due, at full minutes.
+        self._catch_up = catch_up
         self._asked: Queue[tuple[str, str, Future[StreamTable]] | None] = Queue()
         self._thread = threading.Thread(target=self._work, daemon=True)
         # Read once: the terms of a stream never change.
@@ -93,7 +97,7 @@ class StreamCloser:
         try:
             report = self._report(dataset, name)
             if report.due > report.closed and not report.stopped:
-                self._close(dataset, name)
+                self._close(dataset, name, 1 if self._catch_up else None)
             self._failed.discard((dataset, name))
         except Exception:  # noqa: BLE001 this thread goes on to the next stream
             self._reports.pop((dataset, name), None)
@@ -107,9 +111,9 @@ class StreamCloser:
             self._reports[key] = find_stream(curator.context, name)
         return self._reports[key]
 
-    def _close(self, dataset: str, name: str) -> StreamTable:
+    def _close(self, dataset: str, name: str, most: int | None = None) -> StreamTable:
         with self._datasets.reading_anew(dataset) as curator:
-            return find_stream(curator.context, name).close()
+            return find_stream(curator.context, name).close(most)
 
     def _note(self, dataset: str, name: str) -> None:
         """Write a failure to the log once, not at each minute until it is mended."""
@@ -128,7 +132,7 @@ class StreamCloser:
                 self._answer(*asked)
                 continue
             self.close_due()
-            wait = _MINUTE - clock.now().timestamp() % _MINUTE
+            wait = self._catch_up or _MINUTE - clock.now().timestamp() % _MINUTE
 
     def _answer(self, dataset: str, name: str, done: Future[StreamTable]) -> None:
         """Close a stream for a steward, who waits for the result or the refusal in `done`."""

@@ -37,11 +37,12 @@ Path and query together have at most MAX_PATH_LENGTH characters.
 
 MAX_PATH_LENGTH = 2000
 MENUS = {
-    "analyst": (("Ask", "/workbench"), ("History", "/history")),
+    "analyst": (("Ask", "/workbench"), ("Streams", "/streams"), ("History", "/history")),
     "steward": (
         ("Steward", "/steward"),
         ("People", "/people"),
         ("Ask", "/workbench"),
+        ("Streams", "/streams"),
     ),
 }
 """Pages that the menu shows to each role, before those that are open to all."""

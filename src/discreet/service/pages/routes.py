@@ -25,6 +25,7 @@ from .public_record import record_routes
 from .reference import reference_routes
 from .render import LESSONS, lessons_installed, page_packages
 from .steward import steward_routes
+from .streams import stream_routes
 from .workbench import workbench_routes
 
 MACHINES = ("/api/", "/metrics")
@@ -47,6 +48,7 @@ def routes(state: State) -> list[BaseRoute]:
         *made_routes(state),
         *steward_routes(state),
         *record_routes(state),
+        *stream_routes(state),
         *crowd_routes(state),
         Mount("/static", static, name="static"),
         _Elsewhere("/{rest:path}", for_all(state, _missing), methods=["GET"]),
