@@ -33,7 +33,7 @@ from ..query.meaning.post_processing import (
 )
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.set_totals import SetEstimate
-from ..statistics.releases.stream_day import DayEstimate
+from ..statistics.releases.stream_day import shares_noise
 from ..statistics.releases.total import JointTotal, KeyValues
 from . import export, text
 from .computed.thresholded_keys import keys_shown_by
@@ -300,17 +300,14 @@ class Answer:
     ) -> float:
         """Return the failure probability of one interval: those of `among` keys share `beta`."""
         laws: list[workloads.SumLaw] = []
-        sealed = False
         for row in self.estimates:
             for one in row.values():
                 if isinstance(one, SetEstimate):
                     laws.append(one.law)
-                # Šidák's inequality holds for Gaussian noise of any correlation, not for this one.
-                sealed = sealed or (isinstance(one, DayEstimate) and one.total.law.noise.sealed)
-        # Only cells of a workload have such laws; their noise is shared, as is that of windows and
-        # of scalar sub-queries, which are one number beside all keys.
-        shared = sealed or any(isinstance(one, Overall) for _, one in self.question.statistics)
-        if laws or shared or any(windows_of(expression) for _, expression in made):
+        # Cells of a workload share noise, as do windows and scalar sub-queries (one number for all).
+        shared = any(isinstance(one, Overall) for _, one in self.question.statistics)
+        shared = shared or any(windows_of(expression) for _, expression in made)
+        if laws or shared or shares_noise(self.estimates):
             each = beta / among
             # Work out the tails of all laws in one batch; the intervals then find them in a cache.
             workloads.reaches(laws, each)

@@ -41,7 +41,6 @@ from ..query.domains.domain import Scalar
 from ..statistics.catalogue import estimate_class, list_estimates
 from ..statistics.laws.noise_sum import Additive
 from ..statistics.recipe import NoisyValue
-from ..statistics.releases.stream_day import DayEstimate
 from ..statistics.releases.total import KeyValues, NoisyTotal
 from .answer import Answer
 from .provenance import LatePlan, Provenance
@@ -91,10 +90,6 @@ def answer_to_json(answer: Answer) -> Json:
     >>> answer_from_json(written, plan) == answer
     True
     """
-    for one in (answer.estimates or ({},))[0].values():
-        if isinstance(one, DayEstimate):
-            # Its numbers are in the ledger under the stream, from which clients read them.
-            return {"answer": VERSION, "stream": one.total.law.name}
     written = table_to_json(*(answer.every or (answer.keys, answer.estimates)))
     # Written only where noise picked rows, so that other answers keep the text of release 0.1.0.
     if answer.candidates:

@@ -47,6 +47,7 @@ from ..privacy.budget_text import budget_to_table, parse_budget
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import GaussianDP, Measure
 from ..show.table import printable
+from ..statistics.releases.stream_day import published_by
 from .fields import OF
 from .verb import ReplyFormat
 
@@ -216,6 +217,7 @@ def answer_reply(answer: Answer, level: float = DEFAULT_LEVEL) -> dict[str, obje
     Law: tests/wire/test_reply.py::TestAnswers
     """
     seen = display_facts_of(answer, level)
+    stream = published_by(answer.estimates)
     ordered = ordered_keys(answer.question)
     columns = []
     for name, sort in zip(answer.columns, answer.sorts, strict=True):
@@ -238,7 +240,8 @@ def answer_reply(answer: Answer, level: float = DEFAULT_LEVEL) -> dict[str, obje
         "faint": sorted(seen.faint),
         "caption": answer.caption,
         "details": details_of(seen),
-        "exact": answer_to_json(answer),
+        # What a stream has published, clients read from its terms and totals.
+        "exact": {"stream": stream} if stream else answer_to_json(answer),
     }
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...plan.plan import Plan
 from ...query.bounds.missing_keys import absent_keys
 from ...statistics.releases.set_totals import SetEstimate
-from ...statistics.releases.stream_day import DayEstimate
+from ...statistics.releases.stream_day import published_by
 from ...statistics.releases.total import JointTotal, TotalEstimate
 from ..computed.window_intervals import why_unbounded
 from .display_facts import DisplayFacts
@@ -68,11 +68,6 @@ def _was_moved(answer: Answer) -> bool:
             if isinstance(one, TotalEstimate | JointTotal | SetEstimate) and one.low is not None:
                 return True
     return False
-
-
-def _is_streamed(answer: Answer) -> bool:
-    """Return whether the rows are days that a stream has published."""
-    return any(isinstance(one, DayEstimate) for row in answer.estimates[:1] for one in row.values())
 
 
 def _short_price(price: str) -> str:
@@ -150,7 +145,7 @@ def _reading_notes(seen: DisplayFacts) -> Iterator[str]:
     question = seen.answer.question
     if any(key.values is None for key in question.keys):
         yield "keys were selected privately: those of too few people are not shown"
-    elif not _is_streamed(seen.answer):
+    elif not published_by(seen.answer.estimates):
         # Without the values of public tables a key is rather said to be missing than not.
         names = " or ".join(absent_keys(question, None))
         if names:

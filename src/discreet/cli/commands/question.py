@@ -86,7 +86,8 @@ def query(
         check_out(out, as_json=as_json)
         check_file(receipt)
         asked = read_text(sql, "the question")
-        stream = _stream_in(asked)
+        # Most questions name no stream: what parses SQL takes long to import.
+        stream = verbs.stream.stream_read_by(asked) if mentions_stream(asked) else None
         if stream is None:
             words = price.words(nonnegative=nonnegative, intervals=intervals)
             words["reuse"] = read_reuse_flag(reuse)
@@ -122,16 +123,6 @@ def query(
             write_text(receipt, answer.receipt.to_json())  # type: ignore[attr-defined]
         if plot is not None:
             write_picture(answer, plot, level=price.level)
-
-
-def _stream_in(sql: str) -> str | None:
-    """Return the name of the stream that a question reads; None if it reads none."""
-    if not mentions_stream(sql):
-        return None
-    # What parses SQL takes longer to import than most commands take to run.
-    from ...query.sql.published import stream_in
-
-    return stream_in(sql)
 
 
 def _echo_answer(answer: Answer, level: float, *, details: bool, as_json: bool) -> None:

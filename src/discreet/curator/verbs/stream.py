@@ -210,6 +210,11 @@ def find_streams(context: CuratorContext, seal: Seal | None) -> dict[str, Stream
     return {name: find_stream(context, name, seal) for name in names}
 
 
+def stream_read_by(sql: str) -> str | None:
+    """Return the name of the stream that a SELECT reads; None if it reads none."""
+    return stream_in(sql)
+
+
 def select_stream(context: CuratorContext, sql: str, terms: Terms) -> Answer | None:
     """Answer a SELECT over what a stream has published, for nothing; None if it reads no stream.
 

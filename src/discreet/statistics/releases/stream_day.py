@@ -11,7 +11,7 @@ Law: tests/streams/test_select.py::TestIntervals
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from ...arithmetic.rounding import up
@@ -98,6 +98,24 @@ class DayEstimate(TotalEstimate):
     def value(self) -> float:
         """The number that is shown."""
         return self.shown
+
+
+def published_by(estimates: Sequence[Mapping[str, object]]) -> str:
+    """Return the name of the stream of which the rows of an answer are days; "" if of none."""
+    for row in estimates[:1]:
+        for one in row.values():
+            if isinstance(one, DayEstimate):
+                return one.total.law.name
+    return ""
+
+
+def shares_noise(estimates: Sequence[Mapping[str, object]]) -> bool:
+    """Return whether the rows of an answer share noise so that only the union bound holds for all.
+
+    Šidák's inequality holds for Gaussian noise of any correlation, not for that of a pure ε.
+    """
+    days = [one for row in estimates[:1] for one in row.values() if isinstance(one, DayEstimate)]
+    return any(day.total.law.noise.sealed for day in days)
 
 
 def inner_multiples(low: Fraction, high: Fraction, step: Fraction) -> Box:
