@@ -28,6 +28,7 @@ CLOSING = [
     "remember:after",
     "never",
 ]  # fmt: skip
+STOPPING = ["stop:before", "stop:written", "stop:after"]
 STREAMS = 10 if DEEP else 1
 ROUNDS = 100 if DEEP else len(CLOSING)
 """Streams, and days of each: short ones, since a fresh process reads all days before."""
@@ -36,10 +37,21 @@ WORDS = {"start": START, "periods": 120, "per_person": dp.Days(5), "matters": {"
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
-def run(home, rows, spend):
-    """Open the stream and close what is due, as a fresh process does; return all days."""
+def ledger_of(home):
+    """Open the ledger of a folder: its file, or the database that a file names."""
+    server = home / "server"
+    if server.exists():
+        return dp.open_ledger(server.read_text(), name="kills")
+    return dp.open_ledger(home / "v.ledger")
+
+
+def run(home, rows, spend, *, stops=False):
+    """Open the stream and close what is due, or stop it, as a fresh process does; return all days."""
     seal = dp.Seal.load(home / "v.key")
-    with dp.open_ledger(home / "v.ledger") as ledger:
+    with ledger_of(home) as ledger:
+        if stops:
+            curator(rows, ledger, PEOPLE).streams(seal)["v"].stop(why="over")
+            return []
         report = curator(rows, ledger, PEOPLE).stream(
             BY_REGION, spend, name="v", seal=seal, **WORDS
         )
@@ -47,7 +59,7 @@ def run(home, rows, spend):
         return report.by("day").to_json()["rows"]
 
 
-def in_a_child(home, rows, spend, deadly):
+def in_a_child(home, rows, spend, deadly, **words):
     """Run in a child that dies at a step; return what came out of it."""
     reading, writing = os.pipe()
     child = fork()
@@ -57,7 +69,9 @@ def in_a_child(home, rows, spend, deadly):
             steps.passed = lambda step: (
                 os.kill(os.getpid(), signal.SIGKILL) if step == deadly else None
             )
-            os.write(writing, json.dumps(run(home, rows, spend)[-2:], default=str).encode())
+            os.write(
+                writing, json.dumps(run(home, rows, spend, **words)[-2:], default=str).encode()
+            )
         finally:
             os._exit(0)
     os.close(writing)
@@ -73,6 +87,18 @@ def test_a_death_at_any_step_leaves_one_value_for_each_day(number, tmp_path, mon
     """Rows come late meanwhile: the sealed totals are those of the first that sealed."""
     spend = [dp.ZCDP("1/2"), dp.PureDP(1)][number % 2]
     dp.open_ledger(tmp_path / "v.ledger", spend).close()
+    kill_many(number, tmp_path, monkeypatch, spend)
+
+
+@pytest.mark.slow
+def test_so_it_is_in_a_database(tmp_path, monkeypatch, postgres_dsn):
+    dp.open_ledger(postgres_dsn, dp.ZCDP("1/2"), name="kills").close()
+    (tmp_path / "server").write_text(postgres_dsn)
+    kill_many(3, tmp_path, monkeypatch, dp.ZCDP("1/2"))
+
+
+def kill_many(number, tmp_path, monkeypatch, spend):
+    """Kill a closer of each of many days at one step, and go on in a fresh process."""
     dp.Seal.create(tmp_path / "v.key")
     set_clock(monkeypatch, 0)
     run(tmp_path, [], spend)
@@ -86,9 +112,12 @@ def test_a_death_at_any_step_leaves_one_value_for_each_day(number, tmp_path, mon
         late = [*rows, visit(place, who="late")]
         final = json.loads(json.dumps(run(tmp_path, late, spend)[-2:], default=str))
         assert given.setdefault(place, final) == final
-    with dp.open_ledger(tmp_path / "v.ledger") as ledger:
-        assert sum(entry.kind == "charge" for entry in ledger.history()) == 1
-        assert sum(entry.kind == "period" for entry in ledger.history()) == ROUNDS
+    for deadly in STOPPING:
+        in_a_child(tmp_path, [], spend, deadly, stops=True)
+    run(tmp_path, [], spend, stops=True)
+    with ledger_of(tmp_path) as ledger:
+        kinds = [entry.kind for entry in ledger.history()]
+        assert [kinds.count(kind) for kind in ("charge", "period", "stop")] == [1, ROUNDS, 1]
         ledger.verify()
 
 
