@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   := .venv
 BENCH  := .venv-bench
 DOCS   := .venv-docs
-PEERS  := opendp pipelinedp smartnoise tumult local opacus covariance covariance-mended mostlyai dpmm odometer synthcity
+PEERS  := opendp pipelinedp smartnoise tumult local opacus covariance covariance-mended mostlyai dpmm odometer synthcity streams
 # Packages of which benchmarks/referee.py runs one module: installed without their own requirements.
 ALONE-covariance        := smartnoise-synth==1.0.5
 ALONE-covariance-mended := smartnoise-synth==1.0.8
@@ -106,6 +106,7 @@ bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ra
 	$(BENCH)/bin/python benchmarks/keep.py coming_from
 	-$(BENCH)/bin/python benchmarks/keep.py utility --peers $(BENCH)
 	$(BENCH)/bin/python benchmarks/keep.py ledger
+	$(BENCH)/bin/python benchmarks/keep.py streams --peers $(BENCH)
 	$(BENCH)/bin/python benchmarks/keep.py local --peers $(BENCH)-local/bin/python
 
 audit: faults             ## statistical audit of all mechanisms with many runs, after the long fault tests

@@ -1,7 +1,9 @@
-"""Standing reports: errors beside the least possible, coverage of intervals, and the time of closing a day.
+"""Standing reports: errors beside the least possible and beside other libraries, coverage, and the time of closing.
 
     python benchmarks/streams.py                        everything
-    python benchmarks/streams.py --only errors,closing  … some of it: errors, days, pure, coverage, closing
+    python benchmarks/streams.py --only errors,closing  … some of it: errors, days, pure, coverage, blocks, closing
+    python benchmarks/streams.py --peers .venv-bench    … and jax-privacy, dp_accounting's and OpenDP's trees, in
+                                                        `.venv-bench-streams`, where it is there
 
 Errors are roots of mean squared errors of all running totals, over the noise of one release at the same
 price (for pure ε, at ε = 1). Coverage is of the drawn noise alone, without data. Times are of the processor.
@@ -9,7 +11,10 @@ price (for pure ε, at ε = 1). Coverage is of the drawn noise alone, without da
 
 from __future__ import annotations
 
+import argparse
+import json
 import math
+import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +25,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 import discreet as dp
+from discreet.streams import calendar
 from discreet.streams.calendar import sums_of
 from discreet.workloads.triangular import Triangular
 
@@ -27,7 +33,12 @@ DAY = dp.Date("2000-01-01", "2060-12-31")
 START = date(2026, 1, 1)
 TOTALS = {"total": 1}
 # Days, days of a person, days apart: RMSE of totals as the specification of streams has them.
-TABLE = ((365, 7, 7, 11.82), (365, 52, 7, 40.2), (1826, 7, 7, 15.54), (1826, 52, 7, 72.7))
+TABLE = (
+    *((365, 7, 1, 14.84), (365, 7, 7, 11.82), (365, 52, 1, 75.6), (365, 52, 7, 40.2)),
+    *((1826, 7, 1, 18.44), (1826, 7, 7, 15.54), (1826, 52, 1, 103.5), (1826, 52, 7, 72.7)),
+)
+ALIKE = {365: "1.76 1.86 1.87 2.07 2.93", 1826: "1.65 2.37 2.89 3.74 3.52"}
+PURE = {365: 7.94, 1826: 10.74}
 DRAWS = 20_000
 
 
@@ -56,9 +67,10 @@ def errors() -> None:
             f"totals of {periods} days: RMSE {found.rmse:.4f}, ÷ bound {ratio:.5f} (≤ 1.001)",
             flush=True,
         )
-    alike = plan(365)
-    kinds = " ".join(f"{kind} {error:.3f}" for kind, error in alike.errors.items())
-    print(f"five kinds alike, 365 days: {kinds}", flush=True)
+    for periods, wanted in ALIKE.items():
+        errors_of = plan(periods).errors
+        kinds = " ".join(f"{kind} {errors_of[kind]:.3f}" for kind in calendar.ALIKE)
+        print(f"five kinds alike, {periods} days: {kinds} (known: {wanted})", flush=True)
 
 
 def days() -> None:
@@ -74,9 +86,9 @@ def days() -> None:
 
 def pure() -> None:
     """Print totals under ε = 1."""
-    for periods in (365, 1826):
+    for periods, wanted in PURE.items():
         found = plan(periods, dp.PureDP(1), matters=TOTALS)
-        print(f"ε = 1, totals of {periods} days: {found.rmse:.3f}", flush=True)
+        print(f"ε = 1, totals of {periods} days: {found.rmse:.3f} ({wanted})", flush=True)
 
 
 def coverage() -> None:
@@ -104,24 +116,75 @@ def coverage() -> None:
         print(f"95 % intervals of each {kind}: {each:.4f}; all at once {together:.4f}", flush=True)
 
 
+def blocks() -> None:
+    """Print how many of five years' reports a lifetime promise answers: each person in at most 26 weeks."""
+    # In the place of this folder, whose ledger.py has the name of a folder of tests.
+    sys.path[0] = str(Path(__file__).parents[1] / "tests")
+    from ledger.test_block_sums import answered, reports
+
+    for months, name in ((False, "four-weekly"), (True, "calendar")):
+        weeks = dp.Blocks("visits", "day", "week", stays=26)
+        ledger = dp.open_ledger(":memory:", dp.ZCDP("1/2"), blocks=weeks)
+        asked = reports(months)
+        print(f"five years, {name} months: {answered(ledger, asked)} of {len(asked)}", flush=True)
+
+
 def closing() -> None:
-    """Print the time of closing day 200 of a stream of 2,000 keys, and of what its key file costs."""
-    with tempfile.TemporaryDirectory() as folder:
-        seal = dp.Seal.create(Path(folder) / "k.key")
-        curator = asker(dp.Rows(), dp.ZCDP(1), 2000, seal=seal)
-        sql = "SELECT day, k, COUNT(*) AS n FROM visits GROUP BY day, k"
-        start = date.today() - timedelta(days=200)
-        words = {"name": "v", "start": start, "periods": 1826, "matters": TOTALS}
-        report = curator.stream(sql, dp.ZCDP("1/2"), late=1, **words)
-        began = time.process_time()
-        report.close()
-        print(f"199 days of 2,000 keys one after another: {time.process_time() - began:.2f} s")
+    """Print the time of closing the last days of a stream of 1,826 days and 2,000 keys, beside the store."""
+    for spend, form in ((dp.ZCDP("1/2"), "Gaussian"), (dp.PureDP("1/2"), "pure ε")):
+        with tempfile.TemporaryDirectory() as folder:
+            seal = dp.Seal.create(Path(folder) / "k.key")
+            curator = asker(dp.Rows(), spend, 2000, seal=seal)
+            sql = "SELECT day, k, COUNT(*) AS n FROM visits GROUP BY day, k"
+            start = date.today() - timedelta(days=1826)
+            words = {"name": "v", "start": start, "periods": 1826, "matters": TOTALS}
+            report = curator.stream(sql, spend, **words)
+            report.close(1800)
+            began = time.process_time()
+            report.close()
+            each = (time.process_time() - began) / 26 * 1000
+            began = time.process_time()
+            curator.context.engine.tally(report.plan.question.on(start))
+            store = (time.process_time() - began) * 1000
+            print(
+                f"closing one of the last 26 days, {form}: {each - store:.1f} ms beside the store's "
+                f"{store:.1f} ms (≤ 50)",
+                flush=True,
+            )
 
 
-PARTS = {"errors": errors, "days": days, "pure": pure, "coverage": coverage, "closing": closing}
+def peers(python: Path) -> None:
+    """Print running totals of the libraries that another interpreter has."""
+    script = Path(__file__).with_name("stream_peers.py")
+    command = [str(python), str(script), "365", "1826"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    for line in found.stdout.splitlines():
+        told = json.loads(line)
+        print(f"{told['library']}: {told['what']}: {told['rmse']:.3f} ({told['seconds']} s)")
+    if found.returncode:
+        print(f"the peers ended early: {found.stderr.strip().splitlines()[-1]}")
+
+
+PARTS = {
+    "errors": errors,
+    "days": days,
+    "pure": pure,
+    "coverage": coverage,
+    "blocks": blocks,
+    "closing": closing,
+}
 
 
 if __name__ == "__main__":
-    chosen = sys.argv[2].split(",") if "--only" in sys.argv else list(PARTS)
-    for part in chosen:
+    options = argparse.ArgumentParser()
+    options.add_argument("--only", default=",".join(PARTS))
+    options.add_argument("--peers", help="the beginning of the names of environments")
+    chosen = options.parse_args()
+    for part in filter(None, chosen.only.split(",")):
         PARTS[part]()
+    if chosen.peers:
+        interpreter = Path(f"{chosen.peers}-streams/bin/python")
+        if interpreter.exists():
+            peers(interpreter)
+        else:
+            print(f"no peers: {interpreter} is not there")

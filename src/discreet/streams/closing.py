@@ -37,6 +37,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,8 @@ _NUMBER_BYTES = 16
 _ATTEMPT_BYTES = 16
 _BLOCK = 16
 _NO_ATTEMPT = bytes(_ATTEMPT_BYTES)
+_DRAWN: dict[tuple[Path, str], Integers] = {}
+"""Noise of the stream under a pure ε that was closed last, by key file and stream."""
 
 
 def pack_numbers(numbers: Sequence[int]) -> bytes:
@@ -297,14 +300,28 @@ class Closer:
 
     def _publish_sealed(self, period: int, line: SealedLine, totals: AnyIntegers) -> list[int]:
         """Return the running totals Σ x plus a rounded combination of the opening's noise."""
-        [sealed] = stored_notes(self.ledger, self.lines, range(NOISE, 0)).values()
-        drawn = unpack_numbers(self._plain(NOISE, sealed))
-        noise = drawn.astype(np.int64).reshape(line.rows, len(self.question.cells))
+        noise = self._drawn_noise(line)
         rounded = line.rounded_noise(period, noise, self.noise.measured.grid)
         exact = totals.astype(object)
         if period:
             exact = exact + self._history[-1].numbers
         return [int(total) + each for total, each in zip(exact, rounded, strict=True)]
+
+    def _drawn_noise(self, line: SealedLine) -> Integers:
+        """Return the noise that was drawn at the opening, decrypted once for one stream at a time.
+
+        Who closes its days holds the key of it in any case.
+        """
+        key = (self.seal.path, self.stream)
+        noise = _DRAWN.get(key)
+        if noise is None:
+            [sealed] = stored_notes(self.ledger, self.lines, range(NOISE, 0)).values()
+            drawn = unpack_numbers(self._plain(NOISE, sealed))
+            noise = drawn.astype(np.int64).reshape(line.rows, len(self.question.cells))
+            # It never changes: the first that is stored wins. One is kept, which may be 30 MB.
+            _DRAWN.clear()
+            _DRAWN[key] = noise
+        return noise
 
 
 def stored_notes(
