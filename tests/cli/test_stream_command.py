@@ -56,6 +56,7 @@ def test_a_stream_from_opening_to_stop(run, tmp_path):
     sql = "SELECT SUM(n) AS n FROM stream.v"
     found = CliRunner().invoke(app, ["query", "visits.csv", sql, *place])
     assert json.loads(found.stdout)["rows"] == [[2.0]]
+    assert "counted on 1 days no longer count" in json.loads(found.stdout)["details"]
     refused = CliRunner().invoke(app, ["query", "visits.csv", sql, *place, "--receipt", "r"])
     assert refused.exit_code and "leave out --receipt" in refused.stdout + refused.stderr
     week = json.loads(run("show", "visits.csv", "v", "--by", "week", "--json").stdout)

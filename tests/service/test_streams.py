@@ -173,6 +173,14 @@ class TestTheClock:
         assert service.numbers() == [1, 1, 3] and service.numbers("total") == [1, 2, 5]
         assert service.numbers("day", last=2) == [1, 3]
 
+    def test_overdue_days_close_one_by_one_where_that_is_configured(self, service, monkeypatch):
+        service.open()
+        monkeypatch.setattr(service.state.streams, "_catch_up", 5.0)
+        set_day(monkeypatch, 3)
+        for closed in (1, 2, 3, 3):
+            service.state.streams.close_due()
+            assert service.numbers() == [1] * closed
+
     @pytest.mark.slow
     def test_days_of_a_zone_end_there(self, service, monkeypatch):
         service.open(zone="Etc/GMT+5")

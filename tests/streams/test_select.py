@@ -130,6 +130,7 @@ class TestRefusals:
             ("SELECT n FROM stream.visits UNION ALL SELECT n FROM stream.visits", "two questions"),
             ("SELECT COUNT(*) AS n FROM visits WHERE day IN (SELECT day FROM stream.visits)", "IN"),
             ("SELECT (SELECT SUM(n) FROM stream.visits) AS s, COUNT(*) AS n FROM visits", "alone"),
+            ("WITH s AS (SELECT n FROM stream.visits) SELECT COUNT(*) AS n FROM visits", "that stream alone"),
             ("DELETE FROM stream.visits", "DELETE"),
         ],
     )  # fmt: skip
