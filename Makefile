@@ -92,7 +92,7 @@ unit: $(VENV)/.test       ## the tests, and the least branch coverage of each pa
 	  DISCREET_TESTS=$(PROFILE) $(BIN)/python tests/support/again.py
 	$(BIN)/python tests/support/gates.py
 
-bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ratios against other libraries and plain queries
+bench: $(VENV)/.test $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ratios against other libraries and plain queries
 	$(BENCH)/bin/python benchmarks/keep.py imports
 	$(BENCH)/bin/python benchmarks/keep.py noise
 	$(BENCH)/bin/python benchmarks/keep.py accounting
@@ -106,7 +106,7 @@ bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ra
 	$(BENCH)/bin/python benchmarks/keep.py coming_from
 	-$(BENCH)/bin/python benchmarks/keep.py utility --peers $(BENCH)
 	$(BENCH)/bin/python benchmarks/keep.py ledger
-	$(BENCH)/bin/python benchmarks/keep.py streams --peers $(BENCH)
+	$(BIN)/python benchmarks/keep.py streams --peers $(BENCH)
 	$(BENCH)/bin/python benchmarks/keep.py local --peers $(BENCH)-local/bin/python
 
 audit: faults             ## statistical audit of all mechanisms with many runs, after the long fault tests
