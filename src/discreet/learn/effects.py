@@ -1,23 +1,37 @@
-"""Effects of an additive model (GAM): one curve for each column, with its noise.
+"""Effects of an additive model (GAM): one curve for each column, with its errors.
 
 An effect is what one bin or listed value of a column adds to the prediction. It can be printed as a
-table or drawn, with bars of two standard deviations of the noise alone.
+table or drawn, with bars of two standard deviations:
+
+model                bars hold
+AdditiveClassifier   the noise alone
+AdditiveRegressor    noise, the sampling of rows, and what the ridge penalty took away
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, Self
 
+import numpy as np
+
+from ..answer.export import plain
 from ..frozen import frozen
 from ..optional import load
+from ..query.domains.domain import Day, Domain, Second, Whole
+from ..query.domains.type_of import ValueType
 from ..show.table import text_table
 from .coding.feature import Bins
 from .task import Fitted, Task
 
+NOISE_ONLY = "the noise alone, without bias and sampling"
+ALL_ERRORS = "noise, sampling and shrinkage"
+
 
 @frozen
 class Effect:
-    """Effect of one column: a value for each of its bins, with the deviation of the noise alone.
+    """Effect of one column: a value for each of its bins, with its standard deviation.
 
     The mean of a column's effects is moved to the constant: only differences between bins mean anything.
     """
@@ -31,19 +45,24 @@ class Effect:
 
 @frozen
 class Effects:
-    """The effects of every column; `print` them, or `plot` them."""
+    """The effects of every column; `print` them, or `plot` them. `hold` says what the bars hold."""
 
     columns: tuple[Effect, ...]
+    hold: str = NOISE_ONLY
 
     @classmethod
-    def of(cls, task: Task, fitted: Fitted, unit: float = 1.0, place: int = 0) -> Self:
-        """Return the effects that the coefficients hold.
+    def of(
+        cls, task: Task, fitted: Fitted, domains: Mapping[str, Domain], unit: float = 1.0
+    ) -> Self:
+        """Return the effects that the coefficients hold, of several classes those of the first.
 
-        `unit` is what a coefficient of 1 is worth in the target's own unit. `place` is the index of
-        the class.
+        `unit` is what a coefficient of 1 is worth in the target's own unit.
         """
-        values = fitted["coefficients"][:, place] * unit
-        spread = fitted["deviations"][:, 0] * unit
+        values = fitted["coefficients"][:, 0] * unit
+        # Models of classes, and those of earlier releases, know nothing of their bias.
+        shrinkage = fitted.get("shrinkage")
+        missed = 0.0 if shrinkage is None else shrinkage
+        spread = np.hypot(fitted["deviations"][:, 0], missed) * unit
         effects = []
         for feature, start in zip(task.design.features, task.design.starts, strict=True):
             block = slice(start, start + feature.width)
@@ -51,18 +70,22 @@ class Effects:
             mean = float(values[block].mean())
             centred = tuple(float(value) - mean for value in values[block])
             deviations = tuple(map(float, spread[block]))
+            labels = feature.labels
             ordered = isinstance(feature, Bins)
-            effects.append(Effect(feature.name, feature.labels, centred, deviations, ordered))
-        return cls(tuple(effects))
+            if isinstance(feature, Bins):
+                labels = _bin_labels(feature, domains[feature.name])
+            effects.append(Effect(feature.name, labels, centred, deviations, ordered))
+        return cls(tuple(effects), NOISE_ONLY if shrinkage is None else ALL_ERRORS)
 
     def __str__(self) -> str:
         lines = []
         for effect in self.columns:
             bins = zip(effect.labels, effect.values, effect.deviations, strict=True)
             for label, value, deviation in bins:
-                # Two deviations hold about 95 % of the noise; bias and sampling come on top.
+                # Two deviations hold about 95 % of what `hold` says.
                 lines.append((label, f"{value:+.3f}", f"± {2 * deviation:.3f}"))
-        return text_table([("column", "effect", "noise alone"), *lines])
+        head = "noise alone" if self.hold == NOISE_ONLY else "± 2 deviations"
+        return text_table([("column", "effect", head), *lines])
 
     def plot(self) -> Any:  # noqa: ANN401 matplotlib's own type
         """Draw one panel for each column: a step curve with a band, or bars with whiskers."""
@@ -79,8 +102,22 @@ class Effects:
         return figure
 
 
+def _bin_labels(feature: Bins, domain: Domain) -> tuple[str, ...]:
+    """Return the names of bins with their ends in the column's own unit, days and times as such."""
+    kind: ValueType | None = None
+    if isinstance(domain, Day | Second):
+        kind = "day" if isinstance(domain, Day) else "second"
+    texts = []
+    for edge in (feature.low, *feature.edges, feature.high):
+        whole = kind is not None or (isinstance(domain, Whole) and domain.step == 1)
+        value = plain(edge if whole else edge * domain.step, kind)  # type: ignore[union-attr]
+        texts.append(f"{value:.6g}" if isinstance(value, float) else str(value))
+    bins = [f"{feature.name}[{first},{end})" for first, end in pairwise(texts)]
+    return (*bins, f"{feature.name}=NULL")
+
+
 def _draw(axis: Any, effect: Effect) -> None:  # noqa: ANN401 matplotlib's own type
-    """Draw the effect of one column into a panel, with bars of two deviations of its noise."""
+    """Draw the effect of one column into a panel, with bars of two deviations."""
     positions = range(len(effect.values))
     reach = [2 * deviation for deviation in effect.deviations]
     if effect.ordered:

@@ -17,7 +17,6 @@ from .effects import Effects
 
 MAX_LINES = 40
 """Lines of a summary: as many as fit on a page."""
-NOISE_ONLY = "± the noise alone, without bias and sampling"
 
 
 @frozen
@@ -101,7 +100,7 @@ def _effects(effects: Effects, title: str) -> Summary:
         bins = zip(effect.labels, effect.values, effect.deviations, strict=True)
         for label, value, deviation in bins:
             rows.append((label, f"{value:+.4g}", f"± {2 * deviation:.3g}"))
-    return _cut(Summary(title, ("column", "effect", "noise"), tuple(rows), NOISE_ONLY))
+    return _cut(Summary(title, ("column", "effect", "error"), tuple(rows), f"± {effects.hold}"))
 
 
 def _centres(

@@ -54,7 +54,7 @@ class AdditiveClassifier(BinnedModel, Classifier, Estimator):
 
         Of more than two classes it is that to the score of the first.
         """
-        return Effects.of(self.fitted("task_"), self.fitted_)
+        return Effects.of(self.fitted("task_"), self.fitted_, self.domains_)
 
 
 @dataclass(eq=False, repr=False)
@@ -88,4 +88,4 @@ class AdditiveRegressor(BinnedModel, Regressor, Estimator):
     def effects_(self) -> Effects:
         """The contribution of each bin to the predicted number, with its error."""
         label: Amount = self.fitted("task_").label
-        return Effects.of(self.task_, self.fitted_, label.half)
+        return Effects.of(self.task_, self.fitted_, self.domains_, label.half)

@@ -17,6 +17,7 @@ from ...frozen import frozen, replace
 from ...noise import Bits
 from ...privacy.measures import Measure
 from ..coding.contrasts import centring, errors_of, one_covariance, reporting
+from ..coding.design import ModelDesign
 from ..coding.feature import UNIT
 from ..coding.label import Amount, Label
 from ..task import Fitted, Task, Training
@@ -112,8 +113,39 @@ class LeastSquares:
             "errors": errors_of(task.design, covariances),
             "count": np.array([moments.count]),
             "leaning": centring(task.design) @ biases[:, 0],
+            "shrinkage": shrinkage_of(
+                task.design, lift_of(moments, self.lift) * inverse, coefficients[:, 0], covariances
+            ),
             **one_covariance(task.design, covariances),
         }
+
+
+def shrinkage_of(
+    design: ModelDesign, penalty: Floats, coefficients: Floats, covariances: Floats
+) -> Floats:
+    """Return about how far the ridge penalty moved each effect from the mean of its column's.
+
+    With the penalty K = λ(A + λ)⁻¹ the fit finds (1 − K)w of coefficients w, plus errors. Those of
+    the columns are supposed normal about 0 with one variance, which is read from the fit: its
+    square less that of its errors (empirical Bayes). The first-order bias K·ŵ is too small where
+    the fit itself is.
+
+    Law: tests/learn/test_calibration.py::TestBarsOfARegressor
+    """
+    centred = np.eye(design.width)
+    # The constant is no effect.
+    centred[-1, -1] = 0.0
+    for feature, start in zip(design.features, design.starts, strict=True):
+        block = slice(start, start + feature.width)
+        centred[block, block] -= 1 / feature.width
+    kept = centred @ (np.eye(design.width) - penalty)[:, :-1]
+    errors = centred @ covariances[0] @ centred.T
+    excess = float(((centred @ coefficients) ** 2).sum() - np.trace(errors))
+    # One standard error more: a chance result of 0 would say "no shrinkage".
+    at_most = max(0.0, excess) + math.sqrt(2 * float((errors**2).sum()))
+    variance = at_most / max(float((kept**2).sum()), 1e-12)
+    lost = centred @ penalty[:, :-1]
+    return np.asarray(np.sqrt(variance * (lost**2).sum(axis=1)))
 
 
 def _covariances(moments: Moments, inverse: Floats, coefficients: Floats, across: float) -> Floats:

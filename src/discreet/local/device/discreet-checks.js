@@ -2,8 +2,8 @@
 // Refusals have the words of Python: local/reports/parameters.py, local/spend.py, local/table.py.
 
 const refuse = (why) => { throw new RangeError(why); };
-const must = (holds, why) => { if (!holds) refuse(why); };
-const whole = (x, least, most) => Number.isSafeInteger(x) && x >= least && x <= most;
+export const must = (holds, why) => { if (!holds) refuse(why); };
+export const whole = (x, least, most) => Number.isSafeInteger(x) && x >= least && x <= most;
 const RATIO = /^-?[0-9]{1,400}(\/[0-9]{1,400})?$/;
 
 /** Read exact text such as "1/2" as [numerator, denominator]. */
@@ -35,7 +35,7 @@ function checkEpsilon(epsilon) {
   return amount;
 }
 
-function checkRange({ low, high }) {
+export function checkRange({ low, high }) {
   must(less(ratio(low, "low"), ratio(high, "high")), "low must be below high");
 }
 
@@ -53,7 +53,7 @@ const primePower = (q) => {
 };
 
 /** Check a member of the two-level family and its parameter: local/choose.py. */
-function checkMember(member, d, parameter) {
+export function checkMember(member, d, parameter) {
   const unknown = "the member of the family, or its parameter, is not known to this release";
   if (member === "direct" || member === "hadamard") return must(parameter === 0, unknown);
   if (member === "subset") return must(d <= 4096 && whole(parameter, 1, d - 1), unknown);
@@ -101,7 +101,7 @@ export function rapporEpsilon({ hashes, f, p, q }) {
 }
 
 // Mechanism → its fields and its own check.
-const SHAPES = {
+export const SHAPES = {
   choice: ["options epsilon member parameter", (given) => {
     checkOptions(given.options);
     must(given.member !== "apart", "the member of the family, or its parameter, is not known to this release");

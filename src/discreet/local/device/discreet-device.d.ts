@@ -32,7 +32,7 @@ export interface LoadOptions {
   key?: string;
   /** Largest ε of one report that is allowed here, as text such as "2" or "1/2". */
   most?: string;
-  /** Mechanisms that may be loaded; `SKETCHES` of discreet-device/sketches has all. */
+  /** Mechanisms that may be loaded; `SKETCHES` of discreet-device/sketches and `HISTOGRAM` of discreet-device/histogram add more. */
   mechanisms?: Mechanisms;
 }
 

@@ -1,4 +1,4 @@
 import type { Mechanisms } from "./discreet-device.js";
 
-/** All mechanisms: those of discreet-device, RAPPOR, sketches, bit flips and words. */
+/** Those of discreet-device, RAPPOR, sketches, bit flips and words. */
 export declare const SKETCHES: Mechanisms;
