@@ -249,6 +249,12 @@ class TestShuffled:
         assert "taken" in str(hidden.why) and "price" in str(hidden.why)
         assert Choice.from_json(hidden.to_json()) == hidden
 
+    def test_members_whose_sizes_no_float_holds_are_compared(self):
+        """Of 2,000 options a subset has sizes of hundreds of digits."""
+        ranking = choose(2000, Fraction(1), shuffled=True)
+        assert "subset" in {row.facts.member for row in ranking.rows}
+        assert ranking.taken.facts.member == "direct"
+
     def test_the_spend_is_what_the_shuffled_reports_cost(self):
         spend = ApproxDP("1/2", "1e-6")
         hidden = Choice(4, spend, shuffled=100)

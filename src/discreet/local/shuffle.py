@@ -22,6 +22,7 @@ from ..privacy.shuffling.pair import (
     lower_two_level_pair,
     shuffled_delta,
     shuffled_pair,
+    two_level_shares,
 )
 from .designs.design import DesignSizes
 
@@ -134,8 +135,7 @@ def shuffled_loss(facts: DesignSizes, epsilon: Fraction) -> float:
     """
     # Beyond ε = 50 nothing is hidden, and e^ε would leave the floats.
     k = math.expm1(min(float(epsilon), 50.0))
-    apart = (facts.inside - facts.shared) / facts.outputs
-    blanket = 1 / (1 + k * facts.inside / facts.outputs)
+    blanket, apart = two_level_shares(facts.outputs, facts.inside, facts.shared, 1 + k)
     return 2 * apart * k**2 / (blanket * (1 + k * apart) ** 2)
 
 
@@ -183,13 +183,10 @@ def _lower_bound(facts: DesignSizes, epsilon: Fraction, n: int) -> Atoms:
         # There is no third option; binary response has a lower bound of its own.
         return lower_binary_pair(epsilon, n) if facts.member == "direct" else _no_lower_bound()
     growth = math.exp(float(epsilon))
-    inside = facts.inside / facts.outputs
-    not_shared = (facts.inside - facts.shared) / facts.outputs
-    # Probability that a report is drawn from the uniform part, whatever its value.
-    blanket = 1 / (1 + inside * (growth - 1))
+    blanket, not_shared = two_level_shares(facts.outputs, facts.inside, facts.shared, growth)
     noise = not_shared
     if facts.member == "subset":
-        others_named = inside * facts.options - 1
+        others_named = facts.inside / facts.outputs * facts.options - 1
         third = not_shared * others_named / (facts.options - 2)
         noise = not_shared + (growth - 1) * third
     differing = blanket * not_shared * (growth + 1)

@@ -165,8 +165,7 @@ def _two_level(event: Shuffled, depth: int = DEPTH) -> Counters | None:
     # e^ε rounds up: it makes the blanket smaller and the slopes larger, both of which dominate.
     growth = up(math.exp(float(event.epsilon)), EXP_MARGIN)
     excess = growth - 1
-    blanket = 1 / (1 + event.inside / event.outputs * excess)
-    apart = (event.inside - event.shared) / event.outputs
+    blanket, apart = two_level_shares(event.outputs, event.inside, event.shared, growth)
     first, others = window(people - 1, blanket, depth)
     # N = m + 1. A run of N is replaced by its smallest, which dominates.
     starts = runs(first + 1, first + others.size, _FINE)
@@ -193,6 +192,21 @@ def _two_level(event: Shuffled, depth: int = DEPTH) -> Counters | None:
     # mass cut off the law of m is lost besides.
     lost = cut_mass(depth) * (2 + event.outputs / event.inside)
     return Counters(totals, chances, slopes, even, lost, _chance_error(people), depth)
+
+
+def two_level_shares(outputs: int, inside: int, shared: int, growth: float) -> tuple[float, float]:
+    """Return γ and h of a two-level mechanism whose larger chance is `growth` times the smaller.
+
+    γ is the chance that a report is uniform whatever its value, h the part of the outputs in one
+    value's set and not in another's.
+
+    >>> from discreet.privacy.shuffling.pair import two_level_shares
+    >>> two_level_shares(4, 1, 0, 5.0)
+    (0.5, 0.25)
+    """
+    # Sizes may have thousands of digits: they are divided as integers.
+    blanket = 1 / (1 + inside / outputs * (growth - 1))
+    return blanket, (inside - shared) / outputs
 
 
 def lower_two_level_pair(epsilon: Fraction, n: int, moved: float, noise: float) -> Atoms:

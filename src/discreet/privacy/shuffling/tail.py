@@ -30,7 +30,7 @@ from ...arithmetic.rounding import up
 from ...frozen import frozen
 from ..events.choice import Shuffled
 from ..loss.loss_masses import Array
-from .pair import EXP_MARGIN, MAX_PEOPLE
+from .pair import EXP_MARGIN, MAX_PEOPLE, two_level_shares
 
 _HALVINGS = 60
 """Steps of the search for θ. Every θ is sound; more steps only make the bound smaller."""
@@ -75,8 +75,7 @@ def term_laws(event: Shuffled) -> TermLaws:
         half = 1 / growth / 2
         slope = (growth - 1) / (growth + 1)
         return TermLaws(growth, (half, half, 0.0), ((1 + slope) / 2, (1 - slope) / 2, 0.0), True)
-    blanket = 1 / (1 + event.inside / event.outputs * (growth - 1))
-    apart = (event.inside - event.shared) / event.outputs
+    blanket, apart = two_level_shares(event.outputs, event.inside, event.shared, growth)
     neither = blanket * max(0.0, 1 - 2 * apart)
     others = (blanket * apart, blanket * apart, neither)
     # The remaining chance of the person's own report is told, and has no loss.
