@@ -45,7 +45,10 @@ LIES = {
     "count-mean-sketch": [{"width": 63}, {"rows": 0}, {"key": ""}, {"key": "k" * 65}, {"width": 0}],
     "hadamard": [{"width": 48}, {"rows": -1}],
     "bit-flip": [{"sample": 0}, {"sample": 9}, {"buckets": 1}, {"gamma": "3/2"}],
-    "rappor": [{"hashes": 0}, {"bits": 0}, {"f": "2"}, {"p": "-1"}, {"cohorts": 0}, {"hashes": 17}],
+    "rappor": [
+        {"hashes": 0}, {"bits": 0}, {"f": "2"}, {"p": "-1"}, {"cohorts": 0}, {"hashes": 17}, {"p": "99/100", "q": "1/100"},
+        {"p": "3/4"}, {"f": "0"}, {"f": "1"}, {"q": "3/2"},
+    ],
 }  # fmt: skip
 """Lies by the parameters they change; `...` leaves a field out, words name a change of the table."""
 

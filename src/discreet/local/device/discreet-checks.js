@@ -1,19 +1,29 @@
 // Check what a server sends before anything is drawn by it: fields, sizes, ratios, ε and the hash.
-// Refusals have the words of Python: local/reports/parameters.py, local/spend.py, local/table.py.
+// Refusals have the words of Python: arithmetic/rational.py, local/reports/parameters.py, local/spend.py, local/table.py.
 
 const refuse = (why) => { throw new RangeError(why); };
 export const must = (holds, why) => { if (!holds) refuse(why); };
-export const whole = (x, least, most) => Number.isSafeInteger(x) && x >= least && x <= most;
-const RATIO = /^-?[0-9]{1,400}(\/[0-9]{1,400})?$/;
+const RATIO = /^-?[0-9]{1,400}(\/[0-9]{1,400})?$/, HINT = "try an int, float, Fraction or text";
+const kind = (x) => (x === null ? "NoneType" : typeof x === "boolean" ? "a boolean" : Array.isArray(x) ? "list" : "dict");
+
+/** Refuse what is no whole number between two bounds. */
+export function whole(x, name, least, most) {
+  must(typeof x === "number", `${name} must be a number, got ${kind(x)}; ${HINT}`);
+  must(Number.isSafeInteger(x) && x >= least && x <= most,
+    `${name} must be a whole number from ${least} to ${most}, got ${x}`);
+}
 
 /** Read exact text such as "1/2" as [numerator, denominator]. */
-function ratio(text, name) {
-  must(typeof text === "string" && RATIO.test(text), `${name} must be a number as text`);
+export function ratio(text, name) {
+  must(typeof text !== "number", `${name} must be a number as text`);
+  must(typeof text === "string", `${name} must be a number, got ${kind(text)}; ${HINT}`);
+  const wrong = `${name} must be a finite number, got '${text.slice(0, 40)}'; ${HINT}`;
+  must(RATIO.test(text), wrong);
   const [num, den = 1n] = text.split("/").map(BigInt);
-  must(den > 0n, `${name} must be a number as text`);
+  must(den > 0n, wrong);
   return [num, den];
 }
-const less = ([a, b], [c, d]) => a * d < c * b;
+export const less = ([a, b], [c, d]) => a * d < c * b;
 const LEAST = [1n, 10n ** 9n], MOST = [500n, 1n];
 
 /** Bound e^x for x = num/den ≥ 0 from above, as a ratio: a partial sum of the series, and its rest. */
@@ -30,21 +40,21 @@ function expAbove([num, den]) {
 
 function checkEpsilon(epsilon) {
   const amount = ratio(epsilon, "epsilon");
+  must(amount[0] > 0n, `epsilon must be greater than 0, got ${epsilon}`);
   must(!less(amount, LEAST) && !less(MOST, amount),
     "epsilon of a report must lie from 1e-9 to 500: below, it tells nothing; above, all");
   return amount;
 }
 
 export function checkRange({ low, high }) {
-  must(less(ratio(low, "low"), ratio(high, "high")), "low must be below high");
+  must(less(ratio(low, "low"), ratio(high, "high")), "low must be below high, public bounds of the values");
 }
 
-const isText = (x) => typeof x === "string" && (x.isWellFormed?.() ?? !/\p{Surrogate}/u.test(x));
-const share = (text, name) => {
-  const part = ratio(text, name);
-  must(part[0] >= 0n && !less([1n, 1n], part), `${name} must lie from 0 to 1`);
-  return part;
-};
+export const isText = (x) => typeof x === "string" && (x.isWellFormed?.() ?? !/\p{Surrogate}/u.test(x));
+export function checkFlip(gamma) {
+  const part = ratio(gamma, "gamma");
+  must(part[0] >= 0n && less(part, [1n, 2n]), `gamma must be at least 0 and below 1/2, got ${gamma}`);
+}
 const primePower = (q) => {
   let p = 2;
   while (q % p) p++;
@@ -55,26 +65,34 @@ const primePower = (q) => {
 /** Check a member of the two-level family and its parameter: local/choose.py. */
 export function checkMember(member, d, parameter) {
   const unknown = "the member of the family, or its parameter, is not known to this release";
-  if (member === "direct" || member === "hadamard") return must(parameter === 0, unknown);
-  if (member === "subset") return must(d <= 4096 && whole(parameter, 1, d - 1), unknown);
+  if (member === "direct" || member === "hadamard") return whole(parameter, "parameter", 0, 0);
+  if (member === "subset") {
+    whole(parameter, "parameter", 1, Math.min(d, 4096) - 1);
+    return whole(d, "options of a subset", 0, 4096);
+  }
   must(member === "geometry" || member === "apart", unknown);
-  must(whole(parameter, 2, 512) && primePower(parameter), unknown);
+  whole(parameter, "parameter", 2, 512);
+  must(primePower(parameter), unknown);
   let points = 1 + parameter;
   while (points < d) points = points * parameter + 1;
   must(points < 2 ** 22 || points * (parameter - 1) < 2 ** 24, unknown);
 }
 
 function checkOptions(options) {
-  if (!Array.isArray(options)) return must(whole(options, 2, 2 ** 22), "options must be 2 or more");
-  must(whole(options.length, 2, 2 ** 22) && options.every(isText) && new Set(options).size === options.length,
-    "options must be text, each listed once");
+  if (!Array.isArray(options)) {
+    must(Number.isInteger(options), "options must be a list of names, or how many there are");
+    return whole(options, "options", 2, 2 ** 22);
+  }
+  must(options.every(isText), "an option must be text that UTF-8 can write");
+  must(new Set(options).size === options.length, "options must be text, each listed once");
+  whole(options.length, "the number of options", 2, 2 ** 22);
 }
 
 function checkTable({ weights, values, epsilon }) {
   const many = weights?.[0]?.length, rows = Array.isArray(weights) && weights.length > 1 && many > 1;
   must(rows && weights.every((row) => Array.isArray(row) && row.length === many) && values?.length === many,
     "a table has at least two inputs and two outputs, and a value for every output");
-  must(weights.every((row) => row.every((w) => whole(w, 1, 2 ** 40)) && row.reduce((a, b) => a + b) === 2 ** 40),
+  must(weights.every((row) => row.every((w) => Number.isInteger(w) && w >= 1 && w <= 2 ** 40) && row.reduce((a, b) => a + b) === 2 ** 40),
     "every row of a table must be weights of at least 1 that sum to 2**40");
   const [top, bottom] = expAbove(ratio(epsilon, "epsilon"));
   for (let i = 0; i < many; i++) {
@@ -84,15 +102,6 @@ function checkTable({ weights, values, epsilon }) {
   }
 }
 
-function checkSketch({ rows, width, key }) {
-  must(whole(rows, 1, 2 ** 22) && whole(width, 2, 2 ** 22) && Number.isInteger(Math.log2(width)), "the sketch has another size");
-  checkKey(key);
-}
-function checkKey(key) {
-  const size = isText(key) ? new TextEncoder().encode(key).length : 0;
-  must(size >= 1 && size <= 64, "key must be text of 1 to 64 bytes");
-}
-
 // ε of one RAPPOR report, h·ln(q*(1 − p*)/(p*(1 − q*))), a little more than its float.
 export function rapporEpsilon({ hashes, f, p, q }) {
   const [keep, low, high] = [f, p, q].map((text) => { const [a, b] = ratio(text, "f, p, q"); return Number(a) / Number(b); });
@@ -100,37 +109,23 @@ export function rapporEpsilon({ hashes, f, p, q }) {
   return hashes * Math.log(one * (1 - zero) / (zero * (1 - one))) * (1 + 1e-9);
 }
 
-// Mechanism → its fields and its own check.
+// Mechanism → its fields and its own check; other parts add theirs.
 export const SHAPES = {
   choice: ["options epsilon member parameter", (given) => {
     checkOptions(given.options);
     must(given.member !== "apart", "the member of the family, or its parameter, is not known to this release");
     checkMember(given.member, given.options.length ?? given.options, given.parameter);
   }],
-  "one-bit-mean": ["low high epsilon gamma", (given) => { checkRange(given); share(given.gamma, "gamma"); }],
+  "one-bit-mean": ["low high epsilon gamma", (given) => { checkRange(given); checkFlip(given.gamma); }],
   number: ["low high epsilon weights values", (given) => { checkRange(given); checkTable(given); }],
-  words: ["bits epsilon found known member parameter prefixes round step top", ({ bits, known, step, prefixes, round, ...given }) => {
-    const sizes = whole(bits, 1, 256) && whole(step, 0, 22) && whole(known, 0, bits) && known + step <= bits && whole(round, 0, bits);
-    must(sizes && [prefixes, given.found].every((kept) => Array.isArray(kept) && kept.every((x) => /^[0-9]{1,80}$/.test(x))) &&
-      prefixes.length && prefixes.length * 2 ** step <= 2 ** 22, "the words have other sizes");
-    checkMember(given.member, prefixes.length * 2 ** step + (round > 0), given.parameter);
-  }],
-  "count-mean-sketch": ["epsilon rows width key", checkSketch],
-  "hadamard-count-mean-sketch": ["epsilon rows width key", checkSketch],
-  "bit-flip": ["buckets epsilon gamma sample", ({ buckets, sample, gamma }) => {
-    must(whole(buckets, 2, 2 ** 22) && whole(sample, 1, buckets), "sample must lie from 1 to the number of buckets");
-    share(gamma, "gamma");
-  }],
-  rappor: ["bits cohorts f hashes key p q", ({ bits, cohorts, hashes, key, ...given }) => {
-    must(whole(bits, 2, 2 ** 16) && whole(hashes, 1, bits) && whole(cohorts, 1, 2 ** 16), "the filter has other sizes");
-    for (const name of ["f", "p", "q"]) share(given[name], name);
-    checkKey(key);
-  }],
 };
+
+const UNKNOWN = "the parameters name no mechanism of the local model: choice, number, histogram, one-bit-mean, " +
+  "bit-flip, rappor, count-mean-sketch, hadamard-count-mean-sketch, words";
 
 /** Refuse parameters that are not what they say, or that cost more than `most`. */
 export function check(given, most) {
-  const [names, own] = Object.hasOwn(SHAPES, given?.mechanism ?? "") ? SHAPES[given.mechanism] : refuse("unknown parameters");
+  const [names, own] = Object.hasOwn(SHAPES, given?.mechanism ?? "") ? SHAPES[given.mechanism] : refuse(UNKNOWN);
   must(given.version === 1, `these are not the parameters of ${given.mechanism} in version 1`);
   const fields = ["mechanism", "version", ...names.split(" ")];
   must(Object.keys(given).length === fields.length && fields.every((name) => Object.hasOwn(given, name)),

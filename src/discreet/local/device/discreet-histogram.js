@@ -13,15 +13,16 @@ function levelSizes(bins, branch) {
 SHAPES.histogram = ["low high bins epsilon branch levels", (given) => {
   const { bins, branch, levels } = given;
   checkRange(given);
-  must(whole(bins, 2, 2048) && whole(branch, 2, bins), "the histogram has another size");
+  whole(bins, "bins", 2, 2048);
+  whole(branch, "branch", 2, bins);
   const sizes = levelSizes(bins, branch), fields = (one) => Object.keys(one ?? {}).sort().join(" ");
   must(Array.isArray(levels) && levels.length === sizes.length && levels.every((one) => fields(one) === "member parameter"),
     "the parameters of a histogram name a member and its parameter for every level");
   levels.forEach(({ member, parameter }, i) => {
-    must(member !== "subset", "the levels of a histogram report numbers, not subsets");
     must(member !== "apart", "the member of the family, or its parameter, is not known to this release");
     checkMember(member, sizes[i], parameter);
   });
+  must(levels.every(({ member }) => member !== "subset"), "the levels of a histogram report numbers, not subsets");
 }];
 
 /** Return how many outputs a member has. */

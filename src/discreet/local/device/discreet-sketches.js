@@ -1,5 +1,6 @@
 // RAPPOR, count-mean sketches, bit flips and words for discreet-device.js; hashes as in local/hashing.py.
 //   const metric = await load(envelope, { key, mechanisms: SKETCHES });
+import "./discreet-sketch-checks.js";
 import { coin, DESIGNS, list, MECHANISMS, ratio, refuse, share } from "./discreet-device.js";
 
 const utf8 = (text) => new TextEncoder().encode(text), word = (x) => BigInt.asUintN(64, x);
