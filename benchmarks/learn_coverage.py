@@ -3,7 +3,8 @@
     python benchmarks/learn_coverage.py [--runs 100] [--rows 20000] [--model logistic | linear]
 
 The truth is what the same model without noise finds in a million rows. Printed are the share of intervals that hold it
-with its standard error, and the mean half width over 1.96 beside the spread of the estimates from run to run.
+with its standard error, and the mean half width over 1.96 beside the spread of the estimates from run to run, and beside
+the spread of a tenth as many fits of one table: that of the noise alone.
 """
 
 from __future__ import annotations
@@ -79,6 +80,16 @@ def truth_of(kind: str, generator: str) -> np.ndarray:
     return (reporting(design) @ found)[:4] / np.array([49.5, 500, 1, 1])
 
 
+def table_of(said: argparse.Namespace, generator: str, seed: int) -> dict[str, np.ndarray]:
+    """Return the columns of one run, the target `y` among them."""
+    columns, chance, mean = draw(generator, said.rows, 100 + seed)
+    rng = np.random.default_rng(10_000 + seed)
+    target = rng.random(said.rows) < chance
+    if said.model == "linear":
+        target = np.clip(mean + rng.normal(0, 5, said.rows), 0, 100)
+    return {**columns, "y": target}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100)
@@ -89,27 +100,29 @@ def main() -> None:
     for generator in GENERATORS:
         truth = truth_of(said.model, generator)
         for epsilon in BUDGETS:
-            held, found, widths = [], [], []
+            held, found, widths, again = [], [], [], []
             for seed in range(said.runs):
-                columns, chance, mean = draw(generator, said.rows, 100 + seed)
-                rng = np.random.default_rng(10_000 + seed)
-                target = rng.random(said.rows) < chance
-                if said.model == "linear":
-                    target = np.clip(mean + rng.normal(0, 5, said.rows), 0, 100)
                 model = model_of(said.model, epsilon)
-                model.fit({**columns, "y": target}, ledger=None)
+                model.fit(table_of(said, generator, seed), ledger=None)
                 shown = [one for one in model.coefficients() if one.name in SHOWN]
                 inside = [one.low <= at <= one.high for one, at in zip(shown, truth, strict=True)]
                 held.append(inside)
                 found.append([one.value for one in shown])
                 widths.append([(one.high - one.low) / 2 / 1.96 for one in shown])
+                if seed % 10 == 0:
+                    model.fit(table_of(said, generator, 0), ledger=None)
+                    shown = [one for one in model.coefficients() if one.name in SHOWN]
+                    again.append([one.value for one in shown])
             each = np.mean(held, axis=1)
             error = np.std(each) / math.sqrt(said.runs)
-            wide = np.median(np.array(widths) / np.std(found, axis=0))
+            mean_widths = np.mean(widths, axis=0)
+            wide = np.median(mean_widths / np.std(found, axis=0))
+            alone = np.median(mean_widths / np.std(again, axis=0))
             ratio = np.median(np.array(found) / truth, axis=0).round(2)
             print(
                 f"{said.model} {generator:<7} ε = {epsilon:<4} holds {np.mean(held):.3f} ± {error:.3f}"
-                f"  width / spread {wide:.2f}  estimate / truth {ratio}",
+                f"  width / spread {wide:.2f}  width / noise alone {alone:.2f}"
+                f"  estimate / truth {ratio}",
                 flush=True,
             )
 
