@@ -11,6 +11,7 @@ from discreet.curator import pay as paying
 from discreet.privacy.events import Promise, Sequence
 from discreet.privacy.pricing.gdp import price_gdp
 from discreet.query.algebra.tree import Scan
+from discreet.synthetic.expected import LOSS
 from discreet.synthetic.plan import TOTAL, plan_synthetic
 from discreet.synthetic.request import read_request
 
@@ -234,3 +235,17 @@ class TestQuality:
         assert drawing.count("<rect") == 3
         assert drawing.count("<line") == 2
         assert drawing in quality._repr_html_()
+
+    def test_what_was_not_measured_loses_no_less_than_plans_suppose(self):
+        """Pairs that are measured have few cells, hence less to lose than those that are not."""
+        rows = people(20_000)
+        words = {"columns": ["day", "sex", "works"], "workload": [("sex", "works")], "size": 20_000}
+        asker = dp.Curator(
+            dp.Memory({"people": rows}),
+            [schema()],
+            dp.open_ledger(":memory:", dp.ApproxDP(9, "1e-5")),
+        )
+        quality = asker.synthesize("people", dp.ApproxDP(8, "1e-6"), **words).quality()
+        measured = [pair.expected for pair in quality.pairs if pair.measured]
+        others = [pair.expected for pair in quality.pairs if not pair.measured]
+        assert max(measured) < LOSS <= min(others)

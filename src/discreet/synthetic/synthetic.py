@@ -326,10 +326,9 @@ class Synthetic:
         whole_records = pick(pool, min(self.rows, MAX_ROWS))
         noise = self._noise()
         losses = self._losses(noise)
-        # A pair that was not measured is supposed to be like those that were.
-        unknown = LOSS
-        if losses:
-            unknown = sum(losses.values()) / len(losses)
+        # A pair that was not measured is supposed to be like those that were, and never below the
+        # constant of plans: those that were measured have few cells, hence less to lose.
+        unknown = max(LOSS, sum(losses.values()) / max(1, len(losses)))
         found = []
         for pair in pairs_of(len(sizes)):
             names = tuple(self.columns[place] for place in pair)
