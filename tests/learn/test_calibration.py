@@ -247,6 +247,15 @@ class TestWhatAModelSays:
         assert (low <= high).all() and np.mean((low <= target) & (target <= high)) > 0.1
         assert len(model.coefficients()) == len(model.columns_) + 1
 
+    def test_nothing_is_corrected_where_recalibration_found_nothing(self, monkeypatch):
+        """The correction's chance excess over its noise would be believed: .1 of log loss at ε = .1."""
+        nothing = lambda rows, labels, coefficients, *_, **__: 0 * coefficients  # noqa: E731
+        monkeypatch.setattr(recipe, "recalibrate", nothing)
+        rows, _ = people(2000)
+        model = learn.LogisticRegression(SCHEMA, "y", SPEND).fit(rows, ledger=ledger())
+        assert not model.fitted_["coefficients"].any()
+        assert all(one.low < 0 < one.high for one in model.coefficients())
+
     def test_several_classes_have_intervals_each(self):
         rows, _ = people(6000)
         kind = np.array(["a", "b", "c"])[np.minimum(rows["age"] // 33, 2)]

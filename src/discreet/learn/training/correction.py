@@ -8,9 +8,9 @@ of its entries. In the whitened space, with a curvature H of the loss,
     b = E[c²] − V2   the mean square of what the clipped fit missed, pooled over directions
 
 so that the fraction b/(b + V2) of the correction is made (empirical Bayes), and that part has the
-variance V2·b/(b + V2). The sampling of n rows adds H⁻¹/n. With more than four classes nothing is
-moved, and b only widens the covariance. The curvature follows from the released moments, for scores
-that are taken as normal: no row is read here.
+variance V2·b/(b + V2). The sampling of n rows adds H⁻¹/n. With more than four classes, or where
+recalibration found nothing, nothing is moved, and b only widens the covariance. The curvature
+follows from the released moments, for scores that are taken as normal: no row is read here.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def correct(  # noqa: PLR0917 a fit, its noise and the space in which it was mad
 ) -> Corrected:
     """Correct coefficients by a noisy gradient in the whitened space.
 
-    `noise` is the deviation of each entry of the gradient, `before` that of the fit's own steps.
+    `noise` is the deviation of each entry of the gradient, `before` that of the fit's own steps: 0
+    where recalibration found that they tell nothing.
     The columns of `idle` are directions of coefficients that change no prediction.
     """
     unseen = np.diag(moments.square) < _SEEN * moments.deviation
@@ -94,9 +95,10 @@ def correct(  # noqa: PLR0917 a fit, its noise and the space in which it was mad
     missed, at_most = _missed(wanted[known], checked[known])
     prior = missed + steps
     believed = np.where(known, prior / (prior + checked), 0.0)
-    if len(among) > FEW_CLASSES:
-        # Where there are many, or nothing to learn, a step along a guessed curvature does harm.
-        # The gradient then bounds what the fit missed, and moves nothing.
+    if len(among) > FEW_CLASSES or not before:
+        # Where there are many classes, or recalibration found nothing to learn, a step along a
+        # guessed curvature does harm. The gradient then bounds what the fit missed, and moves
+        # nothing.
         believed = np.zeros_like(believed)
     found = coefficients + matrix @ directions @ (believed * wanted) @ classes.T
     # The part that is not believed leaves what the fit missed, estimated from above.
