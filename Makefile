@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   := .venv
 BENCH  := .venv-bench
 DOCS   := .venv-docs
-PEERS  := opendp pipelinedp smartnoise tumult local opacus covariance covariance-mended mostlyai dpmm odometer synthcity streams
+PEERS  := opendp pipelinedp smartnoise tumult local opacus covariance covariance-mended mostlyai dpmm odometer synthcity streams interpret surveys
 # Packages of which benchmarks/referee.py runs one module: installed without their own requirements.
 ALONE-covariance        := smartnoise-synth==1.0.5
 ALONE-covariance-mended := smartnoise-synth==1.0.8
