@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 
+import duckdb
 import pytest
 
 import discreet as dp
@@ -14,6 +15,7 @@ from discreet.data.columns.column import Boolean, Category
 from discreet.data.columns.label import key_text
 from discreet.data.files.schema_file import schemas_to_toml
 from discreet.data.files.schema_json import schema_to_dict
+from discreet.engines.duckdb.manifest import MARK
 from discreet.query.text.question import plain_tree
 
 SEX = dp.Category([0, 1], label="Sex", labels={0: "woman", 1: "man & <b>boy</b>"})
@@ -72,6 +74,9 @@ class TestLabelsChangeNothing:
         with dp.prepare(source, [LABELLED], tmp_path / "a.store") as store:
             curator = dp.Curator(store, [PLAIN], dp.open_ledger(":memory:", dp.PureDP(1)))
             assert len(curator.sql(SQL, spend=dp.PureDP(1)).rows) == 2
+        with duckdb.connect(str(tmp_path / "a.store"), read_only=True) as store:
+            [[facts]] = store.execute(f"SELECT facts FROM {MARK}").fetchall()
+        assert "sex" in facts and "woman" not in facts and "label" not in facts
 
 
 def test_people_read_labels_escaped():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -81,6 +82,17 @@ def test_a_table_that_is_cut_has_no_most():
     view = seen("SELECT age, COUNT(*) AS n FROM people GROUP BY age", many)
     assert view.more == 100 and view.sentence == ""
     assert [len(part) for part in view.tables[0].folds] == [20, 180]
+
+
+def test_a_line_breaks_where_noise_hides_a_value():
+    ages = [(age, 50.0, 5) for age in range(8)]
+    sql = "SELECT age, COUNT(*) AS n FROM people GROUP BY age"
+    whole, broken = seen(sql, ages).charts[0], seen(sql, ages, faint=[2, 4]).charts[0]
+    line = re.search(r'class="line" d="([^"]*)"', broken.picture)[1]
+    # 0 to 1, the dot of 3, and 5 to 7; neither 2 nor 4 is drawn.
+    assert [len(part.split("L")) for part in line.split("M")[1:]] == [2, 1, 3]
+    assert broken.picture.count('class="dot"') == 1 and whole.picture.count('class="dot"') == 0
+    assert broken.note == "Gaps: noise hides 2 of 8 values" and whole.note == ""
 
 
 def test_labels_are_shown_escaped_everywhere():
