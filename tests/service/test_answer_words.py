@@ -70,6 +70,12 @@ def test_sentences(sql, rows, sentence):
         assert seen(sql, rows).sentence == sentence
 
 
+def test_columns_of_the_form_have_the_labels_of_their_columns():
+    sql = "SELECT AVG(income) AS mean_income, AVG(age) AS old, COUNT(*) AS n FROM people"
+    heads = [column.name for column in seen(sql, [(1.0, 2.0, 3.0, 1)]).tables[0].columns]
+    assert heads == ["Income on average", "old", "n"]
+
+
 def test_rows_that_noise_hides_are_neither_most_nor_least():
     rows = [(0, 9.0, 50), (1, 60.0, 5), (2, 30.0, 5)]
     assert seen(BY_SEX, rows, faint=[0]).sentence == "Most: <b>man</b>, about 60, give or take 5."

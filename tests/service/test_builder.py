@@ -179,3 +179,11 @@ def test_what_cannot_be_asked_is_off_and_says_why():
     more = builder_of({}, (words,), delta=True)
     assert more is not None and not [way for way in more.ways if way.off]
     assert builder_of({}, (dp.Schema.public_table("w", {"k": dp.Boolean()}),), delta=True) is None
+
+
+def test_the_id_of_a_person_is_no_column_to_ask_about():
+    visits = dp.Schema("v", dp.People("id", max_rows=3), {"id": dp.Integer(0, 99), "x": dp.Integer(0, 9)})  # fmt: skip
+    form = builder_of({}, (visits,), delta=True)
+    assert form is not None and {one.value for one in (*form.of, *form.ways)} == {"x"}
+    for asked in ({"want": "mean", "of": "id"}, {"if1": "id", "value1": "3"}, {"by": "id"}):
+        assert isinstance(written_question(asked, (visits,))[2], dp.InvalidArgument)

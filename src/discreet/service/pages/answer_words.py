@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -24,6 +24,7 @@ from ...query.text.labels import column_behind, column_labels, value_labels
 from .charts.series import is_number
 from .number_text import key_words
 
+FRONTS = ("mean_", "sum_", "median_")
 MAX_READ = 4_000
 """Longest question that is read again for a page; longer ones are shown without labels."""
 
@@ -51,7 +52,7 @@ def labelled(reply: Mapping[str, Any], question: Question | None) -> Mapping[str
     """
     if question is None:
         return reply
-    heads, values = column_labels(question), value_labels(question)
+    heads, values = column_labels(question) | _statistic_heads(question), value_labels(question)
     words = [values.get(column["name"], {}) for column in reply["columns"]]
     columns = [{**one, "name": heads.get(one["name"], one["name"])} for one in reply["columns"]]
     rows = [
@@ -61,18 +62,31 @@ def labelled(reply: Mapping[str, Any], question: Question | None) -> Mapping[str
     return {**reply, "columns": columns, "rows": rows}
 
 
-def told_of(question: Question) -> tuple[str, str, str] | None:
-    """Return the name of the column that a sentence is about, its subject, and how it is counted.
-
-    It is the first average, sum or median, else the first count; None if there is neither.
-    """
-    found: list[tuple[str, str, str]] = []
+def _all_told(question: Question) -> Iterator[tuple[str, str, str]]:
+    """Yield the columns that words can be said of: name, subject, and how it is counted."""
     statistics = dict(question.statistics)
     for name, made in question.finish.columns:
         statistic = statistics.get(made.name) if isinstance(made, Field) else None
         told = None if statistic is None else _told(statistic, question)
         if told is not None:
-            found.append((name, *told))
+            yield name, *told
+
+
+def _statistic_heads(question: Question) -> dict[str, str]:
+    """Return heads for columns that are named as the form does, such as mean_income, by their labels."""
+    heads = {}
+    for name, subject, how in _all_told(question):
+        if subject and name.startswith(FRONTS):
+            heads[name] = f"{subject} {how}"
+    return heads
+
+
+def told_of(question: Question) -> tuple[str, str, str] | None:
+    """Return the name of the column that a sentence is about, its subject, and how it is counted.
+
+    It is the first average, sum or median, else the first count; None if there is neither.
+    """
+    found = list(_all_told(question))
     return next((one for one in found if one[1]), next(iter(found), None))
 
 
@@ -105,7 +119,7 @@ def sentence_of(
     if question is None or told is None or question.sets is not None or question.running:
         return ""
     name, subject, how = told
-    names = [column["name"] for column in reply["columns"]]
+    names = [column for column, _ in question.finish.columns]
     # A page shows the first rows of a long table: the most may be behind them.
     if name not in names or len(shown) < len(reply["rows"]):
         return ""
