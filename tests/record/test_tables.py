@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.answer.ask import run_plan
+from discreet.testing.bits import HashedBits
 from record.conftest import PEOPLE, SQL, WORDS, ask, made_rows
 
 
@@ -60,14 +62,16 @@ def test_totals_of_means_are_those_of_the_published_means():
 
 @pytest.mark.slow
 def test_the_covariance_of_a_mean_is_that_of_its_noise():
-    """Of 1,000 releases: variances and covariance within three standard errors."""
+    """Of 1,000 releases: variances and covariance within three standard errors, with fixed bits."""
     count = 1000
-    ledger = dp.open_ledger(":memory:", dp.PureDP(10**6))
-    curator = dp.Curator(dp.Memory({"people": made_rows(50)}), PEOPLE, ledger, who="ann")
+    ledger = dp.open_ledger(":memory:", dp.PureDP(1))
+    store = dp.Memory({"people": made_rows(50)})
+    sql = "SELECT AVG(income) AS m FROM people"
+    plan = dp.Curator(store, PEOPLE, ledger, who="ann").sql(sql, spend=dp.PureDP(1)).plan
+    bits = HashedBits(b"covariance")
     rows = []
     for _ in range(count):
-        answer = curator.sql("SELECT AVG(income) AS m FROM people", spend=dp.PureDP(1), reuse=False)
-        [estimate] = answer.estimates[0].values()
+        [estimate] = run_plan(plan, store, bits=bits).estimates[0].values()
         totals = np.array([float(total.value) for total in estimate.totals])
         weights = np.array(
             [[float(one) for one in side] for side in (estimate.total, estimate.rows)]
