@@ -61,6 +61,33 @@ def test_a_body_keeps_the_covariance_of_a_workload(name):
         np.testing.assert_allclose(stored["covariance"], live["covariance"])
 
 
+def test_many_counts_keep_the_variance_of_each():
+    """Nested conditions: the noise of a count is that of all cells within it."""
+    counts = ", ".join(f"COUNT(*) FILTER (WHERE age < {at}) AS n{at}" for at in (3, 5, 7, 8))
+    ledger = dp.open_ledger(":memory:", dp.PureDP(3))
+    [answer] = ask(ledger, f"SELECT {counts} FROM people")
+    files = dp.record(ledger, PEOPLE, WORDS, questions=[2]).files
+    stored = json.loads(files["data/measurements.json"])["tables"]["entry-2"]
+    live = [one for one in answer.measurements().values() if isinstance(one, dict)]
+    variances = [one["covariance"][0][0] for one in stored.values()]
+    np.testing.assert_allclose(variances, variances[0] * np.arange(1, 5))
+    for one, told in zip(live, stored.values(), strict=True):
+        assert one["covariance"] == told["covariance"]
+        assert list(one["covariance_with"].values()) == list(told["covariance_with"].values())
+    # A body of the first releases had one variance for all: it is not taken for that of each.
+    body = _body(ledger)
+    for facts in body.made["covariance"][""].values():
+        del facts["with"]
+    again = dp.open_ledger(":memory:", dp.PureDP(3))
+    [charge] = ledger.history(kinds=["charge"])
+    event = dp.privacy.events.json.from_json(charge.event)
+    new = again.charge(event, who="ann", key=charge.key, question=charge.question)
+    again.finish(new, write_body(body))
+    files = dp.record(again, PEOPLE, WORDS, questions=[2]).files
+    older = json.loads(files["data/measurements.json"])["tables"]["entry-2"]
+    assert {one["covariance"] for one in older.values()} == {"not recorded"}
+
+
 def test_the_covariance_is_the_same_for_every_spelling():
     told = set()
     for sql in (

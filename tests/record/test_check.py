@@ -158,6 +158,93 @@ def test_a_table_that_is_not_the_stored_answer_is_named_by_the_ledger(folder, as
         dp.check_record(folder, asked)
 
 
+def _measured(table):
+    """Measurements with another first number, and with a variance a thousand times too small."""
+    made = json.loads(json.dumps(table.measurements))
+    [first, *_] = made.values()
+    return made, first
+
+
+def _other_number(table):
+    made, first = _measured(table)
+    first["rows"][0][-1] += 5
+    return {"measurements": made}
+
+
+def _less_variance(table):
+    made, first = _measured(table)
+    for component in first.get("components", ()):
+        component["variance"] /= 1000
+    if not isinstance(first["covariance"], str):
+        first["covariance"] = [[first["covariance"][0][0] / 1000]]
+    return {"measurements": made}
+
+
+FORGED = {
+    "number": (_other_number, "measurements.json"),
+    "variance": (_less_variance, "measurements.json"),
+    "question": (lambda table: {"sql": "none", "csv": table.csv + "x,1\n"}, "datapackage.json"),
+    "steps": (lambda _: {"steps": ("counts were checked",)}, "datapackage.json"),
+    "errors": (lambda _: {"errors": ("n ± 0",)}, "datapackage.json"),
+    "columns": (lambda table: {"columns": table.columns[:1]}, "datapackage.json"),
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_forged_table_with_all_files_made_again_is_named_by_the_ledger(
+    folder, asked, kind, place
+):
+    account = _account(folder)
+    forge, file = FORGED[kind]
+    tables = list(account.tables)
+    tables[place] = replace(tables[place], **forge(tables[place]))
+    shutil.rmtree(folder)
+    render(replace(account, tables=tuple(tables))).write(folder)
+    dp.check_record(folder)
+    with pytest.raises(ClaimRefuted, match=file):
+        dp.check_record(folder, asked)
+
+
+def test_a_shown_entry_without_its_table_is_named(folder):
+    account = _account(folder)
+    for tables in (account.tables[1:], (replace(account.tables[0], entry=99), *account.tables[1:])):
+        shutil.rmtree(folder)
+        render(replace(account, tables=tables)).write(folder)
+        with pytest.raises(ClaimRefuted, match="entry 2 is shown"):
+            dp.check_record(folder)
+
+
+def test_other_schemas_with_all_files_made_again_are_named_by_the_ledger(folder, asked):
+    account = _account(folder)
+    schema = dp.Schema.from_dict({**PEOPLE.to_dict(), "size": 7})
+    shutil.rmtree(folder)
+    render(replace(account, schemas=(schema,))).write(folder)
+    with pytest.raises(ClaimRefuted, match=r"evidence\.json: its schemas are not the ledger's"):
+        dp.check_record(folder, asked)
+
+
+@pytest.mark.parametrize("place", [0, 1, -1])
+def test_a_line_of_another_form_is_named(folder, place):
+    lines = (folder / "proof.lines").read_text().splitlines()
+    for name in json.loads(lines[place]):
+        for value in (None, [], "x", {"a": 1}):
+            facts = json.loads(lines[place]) | {name: value}
+            changed = list(lines)
+            changed[place] = canonical_json(facts)
+            _forge(folder, "proof.lines", "\n".join(_chained(changed)) + "\n")
+            if (folder / "proof.lines").read_text().splitlines() != lines:
+                with pytest.raises((ClaimRefuted, LedgerCorrupt)):
+                    dp.check_record(folder)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "proof.lines", "evidence.json"])
+def test_json_without_end_is_named(folder, name):
+    (folder / name).write_text("[" * 100_000)
+    with pytest.raises((ClaimRefuted, LedgerCorrupt), match=name):
+        dp.check_record(folder)
+
+
 def _account(folder):
     """Read what a record speaks of back from its files."""
     files = {}

@@ -29,6 +29,7 @@ from ..workloads.matrix import MatrixStrategy, SumsStrategy, asked_weights
 from ..workloads.nested import NestedStrategy
 from ..workloads.residual import ResidualStrategy
 from ..workloads.weighted_tables import TableStrategy
+from ..workloads.workload import Counts
 
 if TYPE_CHECKING:
     from .answer import Answer
@@ -49,9 +50,10 @@ LEVELS = (
 MEASUREMENTS_NOTE = (
     "Estimates before anything was moved: unbiased, with known covariance, and consistent. Each table has `columns` "
     "and `rows` (null: summed over), the noise, and `covariance`: a matrix in the order of the rows, or the formula by "
-    "which that of any two cells follows from `components`. Tables that name the same `strategy_of` were estimated at "
-    "once: the formula holds between their cells too; other tables are independent. For a regression use generalised "
-    "least squares with this covariance; the CSV files are for reading, since moved numbers are biased."
+    "which that of any two cells follows from `components`; `covariance_with` has that with each count of the table. "
+    "Tables that name the same `strategy_of` were estimated at once: the formula holds between their cells too; other "
+    "tables are independent. For a regression use generalised least squares with this covariance; the CSV files are "
+    "for reading, since moved numbers are biased."
 )
 """Explanation that is written into the file of measurements."""
 
@@ -165,6 +167,12 @@ def _one_statistic(
     weights = np.concatenate(list(asked_weights(strategy)))
     variance = made.measured[0].variance
     matrix = weights @ weights.T * variance * float(release.unit) ** 2
+    if isinstance(strategy.workload, Counts):
+        # Many counts without keys: a matrix over the counts, of which this statistic is one.
+        counts = [count for count, _ in plan.question.statistics]
+        own = matrix[counts.index(name)]
+        told["covariance_with"] = dict(zip(counts, own.tolist(), strict=True))
+        matrix = own[counts.index(name)].reshape(1, 1)
     return told | {"covariance": matrix.tolist()}
 
 
@@ -256,6 +264,8 @@ def _in_canonical_order(one: Json, places: Mapping[str, str], part: MeasuredPart
         kept |= _named_components(one, places)
     else:
         kept |= _canonical_matrix(one["rows"], covariance, part)
+        for count, covariance_with in one.get("covariance_with", {}).items():
+            kept.setdefault("with", {})[part.names[count]] = covariance_with
     if len(canonical_json(kept)) > MAX_STORED:
         return {"formula": "not recorded"}
     return kept

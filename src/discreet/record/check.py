@@ -29,8 +29,16 @@ from ..privacy.events.json import Json
 from . import pages
 from .deployment import Deployment
 from .folder import EVIDENCE, MANIFEST, PROOF, check_schemas, render
-from .proof import prove, read_proof, stored_bodies
-from .tables import read_again, read_csv, tables_from
+from .proof import MALFORMED, prove, read_proof, stored_bodies
+from .tables import (
+    MEASURED,
+    PACKAGE,
+    make_table,
+    read_again,
+    same_measurements,
+    stored_print,
+    tables_from,
+)
 from .words import read_words
 
 CheckSignature = Callable[[bytes, str, str], None]
@@ -81,14 +89,15 @@ def check_record(
     evidence = _json(files, EVIDENCE)
     try:
         schemas = tuple(Schema.from_dict(one) for one in evidence["schemas"].values())
-        tables = tables_from(_json(files, "data/datapackage.json"), files)
+        tables = tables_from(_json(files, PACKAGE), files)
         deployment = Deployment(proof, schemas, read_words(evidence["words"]), tables)
         made = render(deployment).files
-    except (KeyError, TypeError, AttributeError, ValueError, DiscreetError) as problem:
+    except (*MALFORMED, DiscreetError) as problem:
         raise ClaimRefuted(f"{EVIDENCE}: the record cannot be made again: {problem}") from None
     for name in sorted(made):
         if name != MANIFEST and files.get(name) != made[name]:
             raise ClaimRefuted(f"{name}: what it says does not follow from {PROOF} and the words")
+    _check_entries(deployment)
     if ledger is not None:
         _compare_ledger(ledger, deployment)
     return Checked(len(files), len(proof.charges), key, ledger is not None)
@@ -113,7 +122,7 @@ def _read_folder(folder: Path) -> dict[str, str]:
 def _json(files: Mapping[str, str], name: str) -> Any:  # noqa: ANN401 JSON
     try:
         return json.loads(files[name])
-    except (KeyError, ValueError):
+    except MALFORMED:
         raise ClaimRefuted(f"{name}: is missing or was changed") from None
 
 
@@ -180,7 +189,10 @@ def _compare_ledger(ledger: Ledger, deployment: Deployment) -> None:
     # Compared last: whoever sees only this difference has all charges right.
     if proof.lines[-1] != now.lines[-1]:
         raise ClaimRefuted(f"{PROOF}: the last line is not what the ledger gives")
-    check_schemas(ledger, deployment.schemas)
+    try:
+        check_schemas(ledger, deployment.schemas)
+    except InvalidArgument as problem:
+        raise ClaimRefuted(f"{EVIDENCE}: its schemas are not the ledger's: {problem}") from None
     _compare_tables(ledger, deployment)
 
 
@@ -191,8 +203,20 @@ def _charge_facts(line: str) -> Json:
     return facts
 
 
+def _check_entries(deployment: Deployment) -> None:
+    """Compare the entries that the proof shows with those that have a table."""
+    shown = {charge.entry for charge in deployment.proof.charges} - {None}
+    for entry in sorted(shown ^ {table.entry for table in deployment.tables}):
+        raise ClaimRefuted(
+            f"{PACKAGE}: entry {entry} is shown in {PROOF} or in a table, not in both"
+        )
+
+
 def _compare_tables(ledger: Ledger, deployment: Deployment) -> None:
-    """Compare the shown tables with the ledger's, byte by byte; not if a schema is public."""
+    """Make the shown tables again from the ledger, and compare them; not if a schema is public."""
+    # Keys of public tables are in the store, which is not asked.
+    if any(schema.public for schema in deployment.schemas):
+        return
     bodies = stored_bodies(ledger.entries())
     for table in deployment.tables:
         body = read_body(bodies[table.entry])
@@ -201,9 +225,18 @@ def _compare_tables(ledger: Ledger, deployment: Deployment) -> None:
         if name not in body.answers:
             name = next(iter(body.answers))
         question = read_again(body, name, table.sql, deployment.schemas)
-        if question is None or any(schema.public for schema in deployment.schemas):
-            # Keys of public tables are in the store, which is not asked.
-            continue
-        again = read_csv(body, name, question)
-        if again != table.csv:
+        said = body.facts and body.facts.asked[name]
+        # Names and order may be a release's own: the fingerprint is of what was measured.
+        if question is None or not said or stored_print(body, question) != said.fingerprint:
+            raise ClaimRefuted(
+                f"{PACKAGE}: {table.name} has another question than entry {table.entry}"
+            )
+        again = make_table((table.name, table.entry), body, name, question)
+        if again.csv != table.csv:
             raise ClaimRefuted(f"data/{table.name}.csv: is not the answer of entry {table.entry}")
+        if (again.columns, again.steps, again.errors) != (table.columns, table.steps, table.errors):
+            raise ClaimRefuted(
+                f"{PACKAGE}: {table.name} is described otherwise than entry {table.entry}"
+            )
+        if not same_measurements(table.measurements, again.measurements):
+            raise ClaimRefuted(f"{MEASURED}: {table.name} is not what entry {table.entry} measured")

@@ -36,7 +36,9 @@ from .derive import Derived, derive
 from .proof import PublicProof, prove, stored_bodies
 from .sentences import LANGUAGES, sentences_in
 from .tables import (
+    MEASURED,
     NOTE,
+    PACKAGE,
     Asked,
     RecordTable,
     data_package,
@@ -261,8 +263,8 @@ def _data_files(title: str, tables: Iterable[RecordTable]) -> dict[str, str]:
     for table in listed:
         files[f"data/{table.name}.csv"] = table.csv
         measured[table.name] = table.measurements
-    files["data/measurements.json"] = pages.write_json({"how": NOTE, "tables": measured})
-    files["data/datapackage.json"] = pages.write_json(data_package(title, listed))
+    files[MEASURED] = pages.write_json({"how": NOTE, "tables": measured})
+    files[PACKAGE] = pages.write_json(data_package(title, listed))
     for name in _SCRIPTS:
         script = resources.files(__package__).joinpath("scripts", f"{name}.txt")
         files[f"data/{name}"] = script.read_text(encoding="utf-8")

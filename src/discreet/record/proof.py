@@ -32,6 +32,8 @@ from ..ledger.terms import Charter, read_charter
 from ..privacy.events.json import Json, from_json, measure_from_json, measure_to_json
 from ..privacy.measures import Measure
 
+MALFORMED = (KeyError, TypeError, AttributeError, ValueError, RecursionError)
+"""What is raised where a file of a record has not the form that it was written in."""
 NOT_RECORDED = "not recorded"
 """Release and store of answers that were stored before these were kept."""
 
@@ -232,20 +234,23 @@ def read_proof(lines: Sequence[str]) -> PublicProof:
             raise LedgerCorrupt(f"proof.lines: line {number} was changed")
         read.append(data)
     kinds = Counter(str(data.get("kind")) for data in read)
-    has_ends = len(read) > 1 and read[0]["kind"] == "open" and read[-1]["kind"] == "end"
-    if not has_ends or kinds["open"] + kinds["end"] + kinds["charge"] != len(read):
+    has_ends = kinds["open"] == kinds["end"] == 1 and kinds["charge"] == len(read) - 2
+    if not has_ends or read[0]["kind"] != "open" or read[-1]["kind"] != "end":
         raise LedgerCorrupt("proof.lines: the first or the last line is missing")
-    terms = read_charter(canonical_json({**read[0]["terms"], "allowances": None}))  # type: ignore[dict-item]
-    charges = tuple(map(_read_charge, read[1:-1]))
-    proof = PublicProof(tuple(lines), terms, charges, read[-1])
-    _check_sum(proof)
+    try:
+        terms = read_charter(canonical_json({**read[0]["terms"], "allowances": None}))  # type: ignore[dict-item]
+        charges = tuple(map(_read_charge, read[1:-1]))
+        proof = PublicProof(tuple(lines), terms, charges, read[-1])
+        _check_sum(proof)
+    except MALFORMED:
+        raise LedgerCorrupt("proof.lines: a line is not what a record writes") from None
     return proof
 
 
 def _parsed(line: str, number: int) -> Json:
     try:
         data = json.loads(line)
-    except ValueError:
+    except MALFORMED:
         data = None
     if not isinstance(data, dict):
         raise LedgerCorrupt(f"proof.lines: line {number} is no line of a proof")

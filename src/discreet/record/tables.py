@@ -56,6 +56,8 @@ _TYPES = {
     "second": "datetime",
 }
 """Types of a Frictionless table schema by our own."""
+PACKAGE, MEASURED = "data/datapackage.json", "data/measurements.json"
+"""Files that hold the data dictionary and the measurements of all tables."""
 NOTE = (
     "Each table has its noisy totals before post-processing: unbiased, with known covariance. `columns` "
     "and `rows` are keys and totals; `covariance` is that of the totals in one row, and totals of "
@@ -117,8 +119,7 @@ def read_tables(
             own = name or f"entry-{number}"
             answer = given.get(name)
             question = _question(body, name, schemas, answer, number)
-            read = _read_answer(body, name, question)
-            tables.append(_table((own, number), body, name, read, answer))
+            tables.append(make_table((own, number), body, name, question, answer))
     # Names are file names, so each is used once.
     taken = list(map(attrgetter("name"), tables))
     if len(set(taken)) < len(taken):
@@ -203,15 +204,11 @@ def _read_answer(body: Body, name: str, question: Question) -> Answer:
     return answer_from_json(body.answers[name], made)
 
 
-def read_csv(body: Body, name: str, question: Question) -> str:
-    """Return a stored answer as the CSV text of a record."""
-    return _read_answer(body, name, question).to_csv(level=LEVEL)
-
-
-def _table(
-    own: tuple[str, int], body: Body, stored: str, read: Answer, given: Answer | None
+def make_table(
+    own: tuple[str, int], body: Body, stored: str, question: Question, given: Answer | None = None
 ) -> RecordTable:
     """Return the table of an answer; `own` are its name and entry, `stored` its name in the body."""
+    read = _read_answer(body, stored, question)
     name, entry = own
     errors = []
     for column in read.noisy:
@@ -387,6 +384,13 @@ def _stored_workload(read: Answer, name: str, known: Json) -> Json:
     own = {f"k{place}": asked for asked, place in zip(names, part.places, strict=True)}
     told |= {fact: facts[fact] for fact in ("strategy", "noise", "unit")}
     if facts["formula"] == "matrix":
+        if not part.places:
+            # Counts of one strategy: bodies of its first releases have one variance for all of them.
+            if "with" not in facts:
+                return told | _NOT_RECORDED
+            told["covariance_with"] = {
+                other: facts["with"][canonical] for other, canonical in part.names.items()
+            }
         # Stored in canonical order: found again by the keys, and put in the order of these rows.
         order = {json.dumps(key): place for place, key in enumerate(facts["keys"])}
         at = []
@@ -406,6 +410,52 @@ def _stored_workload(read: Answer, name: str, known: Json) -> Json:
     # The formulas are long, so bodies keep their names alone.
     formulas = {"levels": LEVELS, "sets": COVARIANCE}
     return told | {"covariance": formulas[facts["formula"]]}
+
+
+def same_measurements(shown_ones: Json, again: Json) -> bool:
+    """Compare measurements of a record with those made again from the stored body.
+
+    A release takes those of a workload from its plan: in another order, divided by sets, and with a
+    covariance also where the body has none. Of these all estimates and variances are compared.
+    """
+    theirs: Any = json.loads(json.dumps(again))
+    mine: Any = dict(shown_ones)
+    for name in list(theirs):
+        if "strategy" in theirs[name] or _NOT_RECORDED.items() <= theirs[name].items():
+            continue
+        # Whatever is no workload has one form.
+        if mine.pop(name, None) != theirs.pop(name):
+            return False
+    recorded = not any(_NOT_RECORDED.items() <= one.items() for one in theirs.values())
+    try:
+        if _estimates(mine) != _estimates(theirs):
+            return False
+        ours, stored = _variances(mine), _variances(theirs)
+        return not recorded or (len(ours) == len(stored) and np.allclose(ours, stored))
+    except (KeyError, TypeError, AttributeError, ValueError):
+        # What was forged may have any form.
+        return False
+
+
+def _estimates(measurements: Any) -> list[list[str]]:  # noqa: ANN401 JSON
+    """List keys and estimate of every row, in an order that does not depend on how they are named."""
+    found = []
+    for one in measurements.values():
+        for row in one.get("rows", ()):
+            found.append(sorted(repr(one) for one in row if one is not None))
+    return sorted(found)
+
+
+def _variances(measurements: Any) -> list[float]:  # noqa: ANN401 JSON
+    """List the numbers of all covariances, sorted."""
+    found: list[float] = []
+    for one in measurements.values():
+        for component in one.get("components", ()):
+            found.append(component["variance"])
+        found += one.get("covariance_with", {}).values()
+        if not isinstance(one["covariance"], str):
+            found += np.ravel(one["covariance"]).tolist()
+    return sorted(found)
 
 
 def data_package(title: str, tables: Sequence[RecordTable]) -> Json:
@@ -431,7 +481,7 @@ def data_package(title: str, tables: Sequence[RecordTable]) -> Json:
 
 def tables_from(package: Any, files: Mapping[str, str]) -> tuple[RecordTable, ...]:  # noqa: ANN401 JSON
     """Read the tables back from a record's files, to make the other files again."""
-    measured: Any = json.loads(files["data/measurements.json"])["tables"]
+    measured: Any = json.loads(files[MEASURED])["tables"]
     tables = []
     for one in package["resources"]:
         tables.append(
