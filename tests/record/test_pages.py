@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import discreet as dp
+from record import registry
 from record.conftest import PEOPLE, SQL, WORDS, ask
 
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:e-?\d+)?")
@@ -90,6 +91,25 @@ def test_hostile_words_stay_text():
     assert entry["basic"]["description"].rstrip("\n") == words["description"]
     assert entry["implementation"]["justification"] == f": {hostile}"
     assert yaml.safe_load(made.files["CITATION.cff"])["authors"] == [{"name": hostile}]
+
+
+def test_words_open_no_tag_link_or_heading_in_markdown():
+    ledger = dp.open_ledger(":memory:", dp.PureDP(1))
+    hostile = "ask\n\n## 14. Retention\n\n- <script>alert(1)</script> [here](javascript:alert(1))"
+    words = WORDS | {"contact": hostile, "unit": hostile, "checklist": {"8": hostile}}
+    made = dp.record(ledger, PEOPLE, words)
+    for name in ("people.md", "people.de.md", "checklist.md"):
+        text = made.files[name]
+        assert "ask" in text and "<script" not in text and "](javascript" not in text
+        assert text.count("\n## 14.") == (name == "checklist.md")
+
+
+def test_curators_of_other_scripts_have_a_valid_entry():
+    words = WORDS | {"name": "统计\u00a0نتایج می\u200cشود", "data_curators": ["東京都"]}
+    made = dp.record(dp.open_ledger(":memory:", dp.PureDP(1)), PEOPLE, words)
+    entry = registry.check(made.files["registry.yaml"])
+    assert entry["url_slug"] == entry["deployment"]["basic"]["publication_date"][:4]
+    assert entry["deployment"]["basic"]["name"] == words["name"]
 
 
 def test_marks_of_unusual_numbers():

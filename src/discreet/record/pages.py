@@ -133,7 +133,12 @@ def label_picture(rows: Sequence[LabelRow]) -> str:
 
 def registry_entry(fields: Mapping[str, Derived], slug: str) -> str:
     """Write the registry's YAML: block strings, dates as text, no folded text."""
-    lines = [f"url_slug: {slug}", "status: Draft", f"tier: {tier_of(fields)}", "deployment:"]
+    lines = [
+        f"url_slug: {_quoted(slug)}",
+        "status: Draft",
+        f"tier: {tier_of(fields)}",
+        "deployment:",
+    ]
     section = ""
     for one in FIELDS:
         value = fields[one.name].value
@@ -183,6 +188,12 @@ def _quoted(text: str) -> str:
     return "'" + flat.replace("'", "''") + "'"
 
 
+def _markdown(text: str) -> str:
+    """Write text as one line of Markdown that opens no tag, no link and no heading; bold stays."""
+    flat = " ".join(text.splitlines())
+    return flat.replace("&", "&amp;").replace("<", "&lt;").replace("](", "]\\(")
+
+
 def checklist_page(points: Sequence[Answered]) -> str:
     """Write the checklist: every point with its answers and their evidence; open ones in red."""
     lines = ["# Checklist", ""]
@@ -190,7 +201,7 @@ def checklist_page(points: Sequence[Answered]) -> str:
     for answered in points:
         lines += ["", f"## {answered.point.number}. {answered.point.title}", ""]
         for sentence in answered.said or (Sentence(NOT_ANSWERED, ("words.toml",), open=True),):
-            text = sentence.text
+            text = _markdown(sentence.text)
             if sentence.open:
                 text = f'<span style="color:{RED}">{text}</span>'
             lines.append(f"- {text} *({'; '.join(sentence.rests_on)})*")
@@ -203,7 +214,7 @@ def people_text(title: str, parts: Sequence[tuple[str, Sequence[Sentence]]]) -> 
     for heading, sentences in parts:
         lines += ["", f"## {heading}", ""]
         # Two spaces end a line of Markdown, so that each sentence has its own.
-        lines += [f"{sentence.text}  " for sentence in sentences]
+        lines += [f"{_markdown(sentence.text)}  " for sentence in sentences]
     return "\n".join(lines) + "\n"
 
 

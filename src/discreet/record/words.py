@@ -20,6 +20,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
+from unicodedata import category
 
 from ..errors import InvalidArgument
 from ..json_shape import check_known
@@ -100,13 +101,22 @@ def _read_text(name: str, value: object) -> str:
     # Line ends of other systems, and spaces before them, carry no meaning.
     text = "\n".join(map(str.rstrip, value.strip().splitlines()))
     # A line end is the only control character that pages and YAML can hold.
-    if not text.replace("\n", "").isprintable():
-        raise InvalidArgument(f"words: {name} holds a control character; leave it out")
+    for letter in text.replace("\n", ""):
+        if not _is_written(letter):
+            raise InvalidArgument(
+                f"words: {name} holds a control character, U+{ord(letter):04X}; leave it out"
+            )
     # Some fields take one of a few names of the registry.
     allowed = next((one.allowed for one in FIELDS if one.name == name), ())
     if allowed and text not in allowed:
         raise InvalidArgument(f"words: {name} is one of {', '.join(allowed)}; got {text!r}")
     return text
+
+
+def _is_written(letter: str) -> bool:
+    """Return whether a character is part of a script; not what reorders or hides text."""
+    # Spaces that do not break, and the two joiners without which Persian or Hindi is misspelt.
+    return letter.isprintable() or category(letter) == "Zs" or letter in "\u200c\u200d"
 
 
 def _read_list(name: str, value: object) -> tuple[str, ...]:
