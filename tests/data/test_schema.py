@@ -310,13 +310,13 @@ class TestPlainValues:
             (
                 "unit",
                 {"kind": "rows", "max_rows_per_group": 2},
-                "schema.unit.max_rows_per_group",
+                'max_rows_per_group is a cap on the rows of a person, .* or declare kind = "people"',
             ),
             ("unit.kind", "crowd", 'schema.unit.kind must be "rows" or "people"'),
             (
                 "unit.kind",
                 "rows",
-                "schema.unit.id is not known here; what may stand here: nothing more",
+                "schema.unit.max_rows is a cap on the rows of a person, and the unit is one row",
             ),
             (
                 "unit.max_rows",

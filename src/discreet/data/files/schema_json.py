@@ -260,6 +260,12 @@ def unit_from_dict(facts: object, where: str) -> Unit:
     unit = _read_mapping(facts, where)
     given = _without(unit, "kind", "needs_word")
     if unit.get("kind") == "rows":
+        for cap in ("max_rows", "max_groups", "max_rows_per_group"):
+            if cap in given:
+                raise InvalidArgument(
+                    f"{where}.{cap} is a cap on the rows of a person, and the unit is one row; "
+                    'leave it out, or declare kind = "people" with the column of their ids'
+                )
         check_known(given, (), where)
         return Rows()
     if unit.get("kind") == "people":

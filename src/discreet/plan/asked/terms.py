@@ -427,8 +427,10 @@ def _refuse_computed(question: Question, name: str, what: str) -> None:
     parts = [one for one in statistics if one in fields_of(made)]
     told = ", ".join(f"{one} ({function_name(statistics[one])})" for one in parts)
     if parts:
+        own = ", ".join(f"{one!r}: …" for one in parts)
         raise InvalidArgument(
-            f"{what} names {name}, which is computed from {told}; give these, or one for all"
+            f"{what} names {name}, which is computed from {told}; give these, as "
+            f"{what}={{{own}}}, or one for all"
         )
 
 
