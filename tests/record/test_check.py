@@ -116,6 +116,18 @@ def test_a_missing_charge_is_named(folder, asked):
         dp.check_record(folder)
 
 
+def test_lines_that_are_numbered_and_hashed_anew_but_not_chained_are_named(folder):
+    lines = (folder / "proof.lines").read_text().splitlines()
+    loose = []
+    for number, line in enumerate([*lines[:2], *lines[3:]], start=1):
+        facts = {name: one for name, one in json.loads(line).items() if name != "hash"}
+        facts["line"] = number
+        loose.append(canonical_json(facts | {"hash": digest(canonical_json(facts))}))
+    _forge(folder, "proof.lines", "\n".join(loose) + "\n")
+    with pytest.raises(LedgerCorrupt, match="line 3 does not follow: a charge is missing"):
+        dp.check_record(folder)
+
+
 def test_a_whole_record_of_fewer_charges_is_caught_by_the_ledger(tmp_path):
     asked = dp.open_ledger(":memory:", dp.PureDP(3))
     ask(asked, *SQL.values())

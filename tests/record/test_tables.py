@@ -84,6 +84,18 @@ def test_the_covariance_of_a_mean_is_that_of_its_noise():
     np.testing.assert_allclose(np.cov(np.array(rows).T), np.array(told["covariance"]), rtol=slack)
 
 
+@pytest.mark.parametrize("step", [None, 10])
+def test_the_variance_of_a_sum_is_in_the_unit_of_the_column(step):
+    """Laplace noise for values up to 1,000 and ε = 1/4: 2·4,000², whatever the steps of the noise."""
+    schema = dp.Schema("t", dp.Rows(), {"x": dp.Real(0, 1000, step=step)})
+    ledger = dp.open_ledger(":memory:", dp.PureDP(1))
+    curator = dp.Curator(dp.Memory({"t": [{"x": 5}]}), schema, ledger, who="ann")
+    curator.sql("SELECT SUM(x) AS s FROM t", spend=dp.PureDP("1/4"))
+    files = dp.record(ledger, schema, WORDS, questions=[2]).files
+    [told] = json.loads(files["data/measurements.json"])["tables"]["entry-2"].values()
+    np.testing.assert_allclose(told["covariance"], [[2 * 4000**2]], rtol=1e-3)
+
+
 def test_what_was_done_after_the_noise_is_said():
     ledger = dp.open_ledger(":memory:", dp.PureDP(3))
     store = dp.Memory({"people": made_rows(50)})
