@@ -89,7 +89,7 @@ def test_what_is_refused(run, asked):
         (("record", "none.ledger", *MAKE[2:], "--out", "r"), "is not there"),
         (("record", "browser.json", *MAKE[2:], "--out", "r"), "local model"),
         ((*MAKE, "--out", "people.csv"), "is there already"),
-        ((*MAKE, "--questions", "two", "--out", "r"), "numbers of entries"),
+        ((*MAKE, "--questions", "two", "--out", "r"), "numbers, as 12,15"),
         ((*MAKE, "--questions", "9", "--out", "r"), "no charge with a stored answer"),
         (("record", "people.ledger", "--schema", "other.toml", *MAKE[4:], "--out", "r"), "other schemas"),
         (("record", "--check", "none"), "no folder of a record"),

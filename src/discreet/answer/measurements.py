@@ -264,8 +264,9 @@ def _in_canonical_order(one: Json, places: Mapping[str, str], part: MeasuredPart
         kept |= _named_components(one, places)
     else:
         kept |= _canonical_matrix(one["rows"], covariance, part)
-        for count, covariance_with in one.get("covariance_with", {}).items():
-            kept.setdefault("with", {})[part.names[count]] = covariance_with
+        counts: Any = one.get("covariance_with")
+        if counts is not None:
+            kept["with"] = {part.names[count]: number for count, number in counts.items()}
     if len(canonical_json(kept)) > MAX_STORED:
         return {"formula": "not recorded"}
     return kept

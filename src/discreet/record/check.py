@@ -205,7 +205,8 @@ def _charge_facts(line: str) -> Json:
 
 def _check_entries(deployment: Deployment) -> None:
     """Compare the entries that the proof shows with those that have a table."""
-    shown = {charge.entry for charge in deployment.proof.charges} - {None}
+    charges = deployment.proof.charges
+    shown = {charge.entry for charge in charges if charge.entry is not None}
     for entry in sorted(shown ^ {table.entry for table in deployment.tables}):
         raise ClaimRefuted(
             f"{PACKAGE}: entry {entry} is shown in {PROOF} or in a table, not in both"
