@@ -41,6 +41,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:estimate_cut is now:DeprecationW
 
 FLOAT = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
 """A number with a point, as `repr` writes it."""
+SHOWN_MU = re.compile(r"μ = (\d+\.\d{5,})")
 HOME = Path(__file__).parents[1] / "fixtures" / "before_0_2_0"
 EXPECTED = json.loads((HOME / "expected.json").read_text(encoding="utf-8"))
 PLANNED_OTHERWISE: dict[tuple[str, str], str] = {
@@ -72,6 +73,8 @@ OTHER_MEANING = {
 }
 """Steps that counted other rows then: rows without a key of another table, people's rows by two kinds of caps, rows
 kept before a join by the columns that were read, and people's rows in a model."""
+NESTED_SINCE = ("cut", "cut of a sum")
+"""Questions that are written as a SELECT over a SELECT since such questions are read; their keys stay equal."""
 REPRICED = ("events replace",)
 """Ledgers with an event that a later release prices lower: shuffled reports, by their own pair."""
 RENAMED_REASONS = {"estimate cut": "estimate truncation"}
@@ -166,14 +169,19 @@ def _check(ledger, told, folder):
 def _verdict(ledger, verdict):
     """Return the words of a verdict; whether a residue is priced to its last digit is the processor's."""
     if ledger.terms.kind != "residue":
-        return str(verdict)
-    words = str(verdict).replace("no higher than in the books", "as in the books")
+        return _same_mu(str(verdict))
+    words = _same_mu(str(verdict)).replace("no higher than in the books", "as in the books")
     if not any(event["event"] == "shuffled" for event in _events(ledger)):
         return words
     # The price of all events together is lower than it was then.
     spent = re.compile(r"\(([\d.]+), 2e-09\)")
     assert float(spent.search(words)[1]) <= 16
     return spent.sub("less", words)
+
+
+def _same_mu(words):
+    """Leave out the last digits of μ: it was shown rounded to the nearest, and is rounded up since."""
+    return SHOWN_MU.sub(lambda found: f"μ = {float(found[1]):.4f}", words)
 
 
 def _events(ledger):
@@ -318,7 +326,8 @@ class TestTheSameIsWritten:
                     assert entry.key == then["key"] or entry.key.startswith("2:m2:")
                 # The body of a charge has grown by its price; its text is the same.
                 asked = {"asked": history.asked[entry.number]}
-                assert digest(canonical_json(asked)) == then["body_hash"], step.name
+                if step.name not in NESTED_SINCE:
+                    assert digest(canonical_json(asked)) == then["body_hash"], step.name
                 if step.verb != "old":
                     body = json.loads(ledger.answer(entry.key, entry.number)[1])
                     stored = old.bodies[then["refers"] or then["number"]]
@@ -435,7 +444,7 @@ def _chosen_noise(plans):
             rows.append(
                 {fact: said for fact, said in row.items() if fact not in ("error", "range")}
             )
-        left[name] = facts | {"rows": rows}
+        left[name] = facts | {"rows": rows, "spend": _same_mu(facts["spend"])}
     return left
 
 

@@ -132,7 +132,7 @@ class TestWarnings:
         """The bound for any data is five times as wide, and reached a quarter of the rows."""
         sql, schema = "SELECT MEDIAN(pay) AS pay FROM people", {"pay": dp.Real(0, 1_000)}
         people = dp.Schema("people", dp.Rows(), schema, size=1_000)
-        plan = dp.plan_question(dp.parse_sql(sql, {"people": people}), dp.PureDP("1/6"))
+        plan = dp.plan_question(dp.parse_sql(sql, {"people": people}), dp.PureDP("1/15"))
         assert plan.errors()["pay"][0] > 250 > 2 * plan.statistic_errors()["pay"]
         assert plan.warnings == ()
 

@@ -125,8 +125,8 @@ class TestShown:
 
     def test_a_quantile_says_the_interval_to_be_expected(self):
         plan = planned("SELECT MEDIAN(y) AS it FROM t", rows=1_000)
-        assert "it is expected from the 49.22 % to the 50.78 % quantile" in str(plan)
-        assert "its interval about from the 48." in str(plan)
+        assert "it is expected from the 49.8 % to the 50.2 % quantile" in str(plan)
+        assert "its interval about from the 49." in str(plan)
         alone = planned("SELECT MEDIAN(y) AS it FROM t", rows=1_000, intervals=False)
         assert "its interval" not in str(alone)
         deciles = ", ".join(f"QUANTILE_CONT(y, 0.{i}) AS q{i}" for i in range(1, 10))
@@ -143,4 +143,4 @@ def test_clipped_predictions_decide_no_plan():
 def test_several_quantiles_have_wider_intervals_than_one():
     one = planned("SELECT MEDIAN(y) AS it FROM t").releases[0]
     two = planned("SELECT MEDIAN(y) AS it, QUANTILE_CONT(y, 0.9) AS at FROM t").releases[0]
-    assert 10 < one.interval_rows(0.05) < two.interval_rows(0.05)
+    assert 5 < one.interval_rows(0.05) < two.interval_rows(0.05)

@@ -125,7 +125,7 @@ class TestNotTested:
         def half_compiled(rows):
             return len(rows) + np.random.laplace(), time.perf_counter_ns()
 
-        report = audit_function(half_compiled, PureDP(1), pairs=[([1], [1, 2])], seconds=0.001)
+        report = audit_function(half_compiled, PureDP(1), pairs=[([1], [1, 2])], seconds=1e-6)
         assert report.verdict == "not tested", report
         assert NOT_REPEATED in str(report)
 
