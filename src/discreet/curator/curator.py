@@ -19,9 +19,10 @@ from ..answer import text
 from ..answer.answer import Answer
 from ..answer.ask import run_plan
 from ..arithmetic.rational import Number, whole
+from ..data.display import heading
 from ..data.schema import Schema
 from ..engines.base import Engine
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, NotAllowed
 from ..frozen import field, fill, frozen, replace
 from ..ledger import History, Ledger
 from ..ledger.entry import read_text, read_who
@@ -32,6 +33,7 @@ from ..privacy.events.json import Json
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from ..query.sql.parse import mentions_stream
+from ..show.table import html_table
 from . import verbs
 from .answer_key import AnswerKey, key_of, same_target
 from .charge_request import PaidBy, pay_request, plan_to_fit
@@ -122,6 +124,19 @@ class Curator(StandingReports):
     def __repr__(self) -> str:
         tables = ", ".join(self.context.schemas)
         return f"<Curator of {tables} for {self.who}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks: the tables with who is protected, and what is left."""
+        facts = []
+        for schema in self.context.schemas.values():
+            name, _, unit = heading(schema).partition(": ")
+            facts.append((name, unit))
+        try:
+            left = str(self.left())
+        except NotAllowed:
+            left = "no allowance"
+        facts.append((f"left for {self.who}" if self.who else "left", left))
+        return html_table(("curator", ""), facts)
 
     def named(self, who: str) -> Curator:
         """Return a curator with the same tables, ledger and signer, which charges another analyst."""

@@ -22,6 +22,7 @@ from ..privacy.filters.filter import Filter
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from ..privacy.shown_price import Price, price_charge
+from ..show.table import html_table
 from . import charge_order, failpoints, review
 from .account import count_for_part
 from .balance import left_by_block, left_of, remaining_of, spent_of
@@ -482,3 +483,13 @@ class Ledger(StreamBooks):
 
     def __repr__(self) -> str:
         return f"<Ledger of {self.terms.budget}, counted as {self.terms.kind}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks: budget, spent, left, and how charges are counted."""
+        facts = [
+            ("budget", str(self.terms.budget)),
+            ("spent", str(self.spent())),
+            ("left", str(self.left())),
+            ("counted as", str(self.terms.kind)),
+        ]
+        return html_table(("ledger", ""), facts)

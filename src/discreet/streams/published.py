@@ -12,10 +12,13 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from ..errors import InvalidArgument
 from ..ledger import clock
+from ..show.markup import element
 from .calendar import read_day, read_kind, sums_of
 from .plan import StreamPlan
 from .views import StreamTable
 
+_SHOWN_DAYS = 10
+"""Days that a notebook shows."""
 _LEAVES = "people who counted on {days} days no longer count"
 
 
@@ -101,6 +104,12 @@ class PublishedDays(ABC):
     def __repr__(self) -> str:
         state = "stopped" if self.stopped else f"{self.closed} of {self.plan.periods} days closed"
         return f"<stream {self.name} from {self.plan.start}: {state}>"
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks: the last days, or the state where none has closed."""
+        if not self.closed:
+            return element("code", repr(self))
+        return self.by("day", _SHOWN_DAYS)._repr_html_()
 
     def _table(self, kind: str, sums: Sequence[tuple[int, int]]) -> StreamTable:
         """Return the table of some sums, each a range of day numbers."""

@@ -21,7 +21,7 @@ from ..frozen import frozen, replace
 from ..noise import Bits
 from ..optional import load
 from ..show.number import Digits, number_text
-from ..show.table import text_table
+from ..show.table import html_table, text_table
 from ..workloads.budget_shares import Floats
 from ..workloads.estimate import ComponentEstimate
 from ..workloads.project import denoised, distance, single_tables
@@ -97,16 +97,23 @@ class ReleasedTable:
         return load("pandas", "tables").DataFrame(self.to_dict(level))
 
     def __str__(self) -> str:
+        heads, rows, more = self._shown()
+        table = text_table([heads, *rows])
+        return f"{table}\n{more}" if more else table
+
+    def _repr_html_(self) -> str:
+        heads, rows, more = self._shown()
+        return html_table(heads, rows, foot=more)
+
+    def _shown(self) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
+        """Return heads and rows as text, and how many rows more there are."""
         columns = self.to_dict()
         rows = []
         for *labels, value, low, high in zip(*columns.values(), strict=True):
             rows.append((*map(_text, labels), _count_text(value, low, high)))
+        more = f"… {len(rows) - _SHOWN:,} rows more" if len(rows) > _SHOWN else ""
         # The ends stand beside the count.
-        heads = tuple(columns)[:-2]
-        table = text_table([heads, *rows[:_SHOWN]])
-        if len(rows) > _SHOWN:
-            table += f"\n… {len(rows) - _SHOWN:,} rows more"
-        return table
+        return tuple(columns)[:-2], rows[:_SHOWN], more
 
 
 def _polars(columns: dict[str, list[object]]) -> pl.DataFrame:
@@ -216,6 +223,11 @@ class Synthetic:
 
     def __repr__(self) -> str:
         return f"<Synthetic of {', '.join(self.columns)}, about {self.rows:,} rows>"
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks: columns, rows, and what records are not good for."""
+        facts = [("columns", ", ".join(self.columns)), ("rows", f"about {self.rows:,}")]
+        return html_table(("synthetic table", ""), facts, foot=NOT_GOOD_FOR)
 
     def with_receipt(self, receipt: object, explanation: str) -> Synthetic:
         """Return the same with a receipt and the text of its plan."""
