@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 
 import pytest
 
@@ -49,6 +50,38 @@ def test_a_release_is_a_folder_of_tables_with_a_page(run, home, file):
         assert words in page
     assert "As answered, half of each 95 % interval: n ± " in page
     assert run("verify-receipt", "out/receipt.json", "--ledger", "people.ledger").exit_code == 0
+
+
+def test_a_schedule_writes_by_date_and_never_over_what_is_there(run, home, file):
+    done = run("release", "release.toml", "--out", "out", "--dated")
+    assert done.exit_code == 0, done.stderr
+    [folder] = (home / "out").iterdir()
+    assert date.fromisoformat(folder.name) and (folder / "receipt.json").exists()
+    before = (folder / "README.md").read_bytes()
+    again = run("release", "release.toml", "--out", "out", "--dated")
+    assert again.exit_code == 2 and "nothing was spent" in again.stderr
+    assert (folder / "README.md").read_bytes() == before
+
+
+def test_without_matplotlib_there_are_pictures_or_a_word(run, home, file, monkeypatch):
+    wide = (
+        file.read_text()
+        + '''
+[questions.both]
+sql = """SELECT region, CASE WHEN age < 40 THEN 'young' ELSE 'old' END AS ages, COUNT(*) AS n
+FROM people GROUP BY region, ages"""
+'''
+    )
+    file.write_text(wide)
+    monkeypatch.setattr("discreet.cli.commands.release.can_draw", lambda: False)
+    done = run("release", "release.toml", "--out", "out")
+    assert done.exit_code == 0, done.stderr
+    picture = (home / "out" / "income.svg").read_text()
+    assert picture.startswith("<svg xmlns") or 'xmlns="http://www.w3.org/2000/svg"' in picture
+    page = (home / "out" / "README.md").read_text()
+    assert "![Mean income by region](income.svg)" in page
+    assert page.count("No picture: this table needs matplotlib") == 1
+    assert not (home / "out" / "both.svg").exists()
 
 
 def test_a_plan_of_a_paid_release_says_how_wide_its_intervals_are(run, home, file):

@@ -15,7 +15,8 @@ import pytest
 from discreet.service.app import build_app
 from discreet.service.config import read_config
 from discreet.service.jobs.job_store import KEPT_SECONDS
-from discreet.service.pages.downloads.files import LOOKS, answer_parquet, drawing
+from discreet.service.pages.charts.drawing import LOOKS, drawing
+from discreet.service.pages.downloads.files import answer_parquet
 from discreet.service.pages.downloads.question_code import fields_of, sql_code
 from discreet.service.state import open_state
 from service.deployment import build

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,9 +18,13 @@ from ...data.files.schema_file import read_schemas
 from ...errors import InvalidArgument
 from ...ledger import open_ledger
 from ...plan.plan import Plan
+from ...query.text.question import describe
 from ...record import DeploymentRecord
 from ...record import record as make_record
 from ...samples.country import write_country
+from ...service.pages.charts.drawing import drawing
+from ...service.pages.charts.grouping_tables import answer_charts
+from ...wire.reply import answer_reply
 from ...wire.verbs.question import plan_reply
 from ..flags import JsonFlag
 from ..ledger_access import report_charges_on_interrupt
@@ -51,6 +56,13 @@ def release(
             help="Only show what it would cost and miss, or how wide its intervals are if it is paid.",
         ),
     ] = False,
+    dated: Annotated[
+        bool,
+        typer.Option(
+            "--dated",
+            help="Write to a folder of today's date (UTC) in --out: for schedules (cron).",
+        ),
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Answer all questions of a file with one charge, and write them to a folder: CSV tables, pictures, a README.
@@ -66,6 +78,8 @@ def release(
             _write_example(out, as_json=as_json)
             return
         asked = read_release(file)
+        if dated:
+            out = out / datetime.now(UTC).date().isoformat()
         if out.exists() and not plan:
             raise InvalidArgument(f"{out} is there already; name a new folder, nothing was spent")
         schemas = read_schemas(asked.schema)
@@ -89,9 +103,10 @@ def release(
                     echo(text, {**plan_reply(found), "answered": known}, as_json=as_json)
                     return
                 answers = curator.release(_questions(asked), **options, why=asked.why)
-                readme = page(asked, answers, schemas, ledger.promise(), can_draw())
+                drawn = drawable(answers, asked.level)
+                readme = page(asked, answers, schemas, ledger.promise(), drawn)
                 record = _record(ledger, schemas, asked, answers)
-                _write(out, asked, answers, readme, record)
+                _write(out, asked, answers, drawn, readme=readme, record=record)
         finally:
             engine.close()
         facts = {"tables": list(answers), "out": str(out)}
@@ -135,6 +150,8 @@ def _write(
     out: Path,
     asked: ReleaseFile,
     answers: Mapping[str, Answer],
+    drawn: Mapping[str, str],
+    *,
     readme: str,
     record: DeploymentRecord | None,
 ) -> None:
@@ -150,7 +167,9 @@ def _write(
         ) from None
     for name, answer in answers.items():
         write_text(partial / f"{name}.csv", answer.to_csv(level=asked.level))
-        if can_draw() and len(answer) <= MAX_DRAWN_ROWS:
+        if drawn.get(name):
+            write_text(partial / f"{name}.svg", drawn[name])
+        elif name in drawn:
             title = asked.questions[name].title
             write_picture(answer, partial / f"{name}.svg", level=asked.level, title=title)
     measurements = _measurements(answers)
@@ -163,6 +182,26 @@ def _write(
     if record is not None:
         record.write(partial / "record")
     partial.rename(out)
+
+
+def drawable(answers: Mapping[str, Answer], level: float) -> dict[str, str]:
+    """Return the tables that have a picture, with their SVG; "" where matplotlib draws it.
+
+    Without matplotlib a table of one key is drawn as the service's pages draw it.
+    """
+    found = {}
+    for name, answer in answers.items():
+        if len(answer) > MAX_DRAWN_ROWS:
+            continue
+        if can_draw():
+            found[name] = ""
+            continue
+        reply = answer_reply(answer, level)
+        charts = [one for one in answer_charts(reply, describe(answer.question)) if one.picture]
+        # A picture is of the first column. Of two keys it would be a part of it, so there is none.
+        if 0 < len(charts) <= len(answer.noisy):
+            found[name] = drawing(charts[0].picture)
+    return found
 
 
 def _measurements(answers: Mapping[str, Answer]) -> dict[str, object]:

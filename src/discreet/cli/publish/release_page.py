@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from ...arithmetic.rounding import shown
@@ -29,11 +29,11 @@ def page(
     answers: Mapping[str, Answer],
     schemas: tuple[Schema, ...],
     promise: Measure,
-    drawn: bool,
+    drawn: Collection[str],
 ) -> str:
     """Return the README of a release as Markdown.
 
-    `promise` is the budget of the ledger; `drawn` says that there are pictures.
+    `promise` is the budget of the ledger; `drawn` names the tables that have a picture.
     """
     percent = f"{100 * file.level:g} %"
     blocks = [f"# {file.title}", _guarantee(answers, schemas, promise)]
@@ -46,8 +46,7 @@ def page(
         "of one person beyond the most) is in no number.",
     ]
     for name, answer in answers.items():
-        has_picture = drawn and len(answer) <= MAX_DRAWN_ROWS
-        blocks += _table(name, file, answer, drawn=has_picture)
+        blocks += _table(name, file, answer, drawn=name in drawn)
     check = _how_to_check(file)
     blocks += ["## Checking", f"`receipt.json` says what was charged and where; {check}"]
     return "\n\n".join(blocks) + "\n"
@@ -86,6 +85,11 @@ def _table(name: str, file: ReleaseFile, answer: Answer, *, drawn: bool) -> list
         )
     if drawn:
         blocks.append(f"![{asked.title}]({name}.svg)")
+    elif len(answer) <= MAX_DRAWN_ROWS:
+        blocks.append(
+            "No picture: this table needs matplotlib (`pip install 'discreet[plot]'`). The same "
+            "release again costs nothing."
+        )
     return blocks
 
 
