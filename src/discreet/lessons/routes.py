@@ -18,6 +18,7 @@ from .attacks import (
     membership_lesson,
     reconstruction_lesson,
 )
+from .documents import document_routes, documents_at
 from .many_answers import curve_lesson, filters_lesson, sparse_lesson, sum_lesson
 from .one_answer import (
     choice_lesson,
@@ -92,6 +93,7 @@ def lesson_routes(state: State) -> list[BaseRoute]:
         Route("/learn", for_all(state, _whole), methods=["GET"]),
         Route("/learn/{lesson}", for_all(state, _one), methods=["GET"]),
         *telemetry_routes(state),
+        *document_routes(state),
     ]
 
 
@@ -105,7 +107,7 @@ def _whole(visit: PageRequest) -> Response:
         here="Learn",
         lessons=lessons,
         contents=CONTENTS,
-        documents=visit.state.config.documents,
+        documents=documents_at(visit.state),
         not_promised=NOT_PROMISED,
         misprints=MISPRINTS,
     )

@@ -40,7 +40,16 @@ def test_synthetic_tables(town, page, axe):
 
 def test_a_model_and_the_program_that_fetches_it_for_nothing(town, page, axe, monkeypatch):
     enter(page, town, town.analyst, "/model/archive")
-    page.get_by_label("Predict").fill("income")
+    expect(page.locator("#weighed .refusal")).to_have_count(0)
+    predict = page.get_by_label("Predict", exact=True)
+    # Only models that fit what is predicted are offered.
+    for target, kind in (("district", "Model of a class"), ("", "Model without a target")):
+        predict.select_option(target)
+        expect(page.get_by_label(kind)).to_be_visible()
+        expect(page.get_by_label("Model of a number")).to_be_hidden()
+        expect(page.locator("#weighed")).to_contain_text("rows against noise")
+    predict.select_option("income")
+    expect(page.get_by_label("Model of a class")).to_be_hidden()
     page.get_by_label("ε to spend").fill("30")
     expect(page.locator("#weighed .refusal")).to_contain_text("is left")
     expect(page.get_by_role("button", name="Train it")).to_be_disabled()

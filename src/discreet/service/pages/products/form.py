@@ -11,7 +11,7 @@ from ....arithmetic.rational import whole
 from ....curator import Curator
 from ....curator.verbs.learn import charge_order_of, plan_training
 from ....curator.verbs.synthesize import plan_synthesis_of
-from ....data.columns.column import Text
+from ....data.columns.column import Boolean, Category, Integer, Real, Text
 from ....data.schema import Schema
 from ....data.unit import People
 from ....errors import BudgetExceeded, InvalidArgument
@@ -27,26 +27,29 @@ from ..charts.amount import BudgetBar
 
 FIRST_COLUMNS = 6
 SUPPOSED_ROWS = 10_000
-KINDS = {
+NUMBER_KINDS = {
     "LinearRegression": "a number, linear in the others",
     "AdditiveRegressor": "a number, as a sum of effects",
     "QuantileRegression": "the median of a number",
+}
+CLASS_KINDS = {
     "LogisticRegression": "a class, linear in the others",
     "AdditiveClassifier": "a class, as a sum of effects",
     "CategoricalNB": "a class, columns taken as independent, in bins",
     "GaussianNB": "a class, columns taken as independent, bell-shaped",
     "NearestCentroid": "a class, for few rows and many columns",
+}
+GROUP_KINDS = {
     "KMeans": "groups of rows that are alike",
     "PCA": "the directions in which rows differ",
 }
+"""Models that predict no column."""
+
+KINDS = NUMBER_KINDS | CLASS_KINDS | GROUP_KINDS
 """Models that a service trains, and the purpose of each."""
 
 COUNTED = {"KMeans": "n_clusters", "PCA": "n_components"}
 """Models with a number of clusters or components, and the parameter with that number."""
-
-UNAIMED = tuple(COUNTED)
-"""Models that predict no column."""
-
 
 FAINT_SIGNAL = 1.0
 """Ratio of signal to noise below which a model is not worth its price."""
@@ -95,12 +98,16 @@ def read_make(
     columns = usable[:FIRST_COLUMNS]
     if form.get("sent"):
         columns = tuple(name for name in usable if form.get(f"column {name}"))
-    # Predicted is the second column unless the form says otherwise, or the only one.
-    target = usable[:2][-1] if usable else ""
 
     def field(name: str, default: str = "") -> str:
         return form.get(name, default).strip()
 
+    fitting = target_columns(private[table])
+    # First offered is a number with a fraction, such as an income: the commonest thing to predict.
+    offered = fitting["reals"] + fitting["numbers"] + fitting["classes"]
+    target = field("target", next(iter(offered), ""))
+    if field("select"):
+        target = field("row_target", target)
     return ProductFields(
         table=table,
         columns=columns,
@@ -110,8 +117,8 @@ def read_make(
         why=field("why"),
         workload="ones" if form.get("workload") == "ones" else "pairs",
         bins=field("bins"),
-        kind=form.get("kind", "LinearRegression"),
-        target=field("target", target),
+        kind=_kind_of(form, target, fitting),
+        target=target,
         count=field("count"),
         size=str(private[table].size or SUPPOSED_ROWS),
     )
@@ -123,6 +130,33 @@ def usable_columns(schema: Schema) -> tuple[str, ...]:
     return tuple(
         name for name, column in schema.declared if not isinstance(column, Text) and name != person
     )
+
+
+def target_columns(schema: Schema) -> dict[str, tuple[str, ...]]:
+    """Return the columns that a model can predict: `numbers` with bounds, `reals` among them, `classes`."""
+    # Numbers need bounds and classes need a list: both follow from the declared type.
+    kinds = {name: schema.columns[name] for name in usable_columns(schema)}
+    return {
+        "numbers": tuple(name for name, kind in kinds.items() if isinstance(kind, Integer | Real)),
+        "reals": tuple(name for name, kind in kinds.items() if isinstance(kind, Real)),
+        "classes": tuple(
+            name for name, kind in kinds.items() if isinstance(kind, Category | Boolean)
+        ),
+    }
+
+
+def _kind_of(form: Mapping[str, str], target: str, fitting: Mapping[str, tuple[str, ...]]) -> str:
+    """Return the kind of model: `kind` if it is given, else the one chosen for such a target."""
+    if form.get("select", "").strip() and "row_kind" in form:
+        return form["row_kind"]
+    if "kind" in form:
+        return form["kind"]
+    # Without a target nothing is predicted: groups or directions are looked for.
+    if not target:
+        return form.get("group_kind", next(iter(GROUP_KINDS)))
+    if target in fitting["classes"]:
+        return form.get("class_kind", next(iter(CLASS_KINDS)))
+    return form.get("number_kind", next(iter(NUMBER_KINDS)))
 
 
 def synthesis_words(fields: ProductFields, unit: BudgetUnit) -> dict[str, object]:
@@ -150,7 +184,7 @@ def model_words(fields: ProductFields, unit: BudgetUnit) -> dict[str, object]:
     """
     model: dict[str, object] = {"kind": fields.kind}
     columns = list(fields.columns)
-    if fields.kind not in UNAIMED:
+    if fields.kind not in GROUP_KINDS:
         if not fields.target:
             raise InvalidArgument("choose the column that the model predicts")
         model["target"] = fields.target

@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from ....errors import DiscreetError
 from ....frozen import frozen
+from ....privacy.measures import PureDP
 from ....wire.json_text import write_json
 from ....wire.reply import status_of
 from ....wire.verbs.synthesis import read_synthesis
@@ -23,13 +24,16 @@ from ..page_request import PageRequest, for_analysts, to
 from ..refusal_view import refusal_of
 from ..workbench import MAX_MARK_LENGTH, dataset_of
 from .form import (
+    CLASS_KINDS,
+    GROUP_KINDS,
     KINDS,
-    UNAIMED,
+    NUMBER_KINDS,
     Preview,
     ProductFields,
     model_words,
     read_make,
     synthesis_words,
+    target_columns,
     usable_columns,
     weigh_model,
     weigh_synthesis,
@@ -147,8 +151,12 @@ def _page(
         mark=fresh_mark(),
         tables=[schema.name for schema in private],
         usable=usable_columns(chosen),
+        targets=target_columns(chosen),
         kinds=KINDS,
-        unaimed=UNAIMED,
+        number_kinds=NUMBER_KINDS,
+        class_kinds=CLASS_KINDS,
+        group_kinds=GROUP_KINDS,
+        pure=isinstance(visit.state.datasets.ledger(dataset).promise(), PureDP),
         past=made_before(visit.state, visit.person.name, dataset, form.verb),
         **weighed,
     )
