@@ -26,7 +26,7 @@ PEOPLE = dp.Schema(
         "age": dp.Integer(0, 120, label="Age <in years>"),
         "income": dp.Real(0, 1000, step=0.01),
         "region": dp.Category(["N", "S", "it's"]),
-        "grade": dp.Category([1, 2, 3], labels={1: "Best"}),
+        "grade": dp.Category([1, 2, 3], labels={1: "best"}),
         "married": dp.Boolean(labels={True: "married"}),
         "born": dp.Date("1990-01-01", "1990-12-31"),
         "seen": dp.Timestamp("2020-01-01T00:00:00", "2020-12-31T00:00:00"),

@@ -274,6 +274,22 @@ class Remote:
         found = self.line.get(self._at("streams"))["streams"]
         return {state["stream"]: self._stream(state["stream"]) for state in found}
 
+    def dashboards(self) -> list[dict[str, Any]]:
+        """List one's own dashboards, and those that colleagues share, as the service describes them."""
+        found: list[dict[str, Any]] = self.line.get(self._at("dashboards"))["dashboards"]
+        return found
+
+    def dashboard(
+        self, title: str, parts: Sequence[Mapping[str, str]], *, shared: bool = False
+    ) -> dict[str, Any]:
+        """Make a dashboard of one's own answers; nothing is charged.
+
+        A part is `{"text": …}`, `{"answer": job}` or `{"stream": name, "by": "week"}`.
+        """
+        body = {"title": title, "parts": [dict(part) for part in parts], "shared": shared}
+        made: dict[str, Any] = self.line.post(self._at("dashboards"), body)
+        return made
+
     def suggest_bounds(
         self,
         table: str,

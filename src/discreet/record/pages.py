@@ -13,24 +13,14 @@ from typing import Any
 
 from ..privacy.events.json import Json
 from ..show.markup import Html, element, picture
+from ..show.printed_page import RED, printed_page
+from ..show.prose import bold
 from .deployment import Deployment, Sentence
 from .derive import Derived, tier_of
 from .fields import FIELDS
 from .sentences import NOT_ANSWERED, OUTSIDE, sentences_in
 from .statements import Answered, LabelRow
 
-RED = "#a40000"
-_STYLE = f"""
-@page {{ size: A4; margin: 12mm }}
-body {{ font: 0.85rem/1.35 system-ui, sans-serif; color: #1b1b1b; background: #fff; max-width: 46rem;
-  margin: 0 auto; padding: 0.5rem 1rem; color-scheme: light }}
-h1 {{ font-size: 1.3rem; margin: 0.3rem 0 }} h2 {{ font-size: 1.05rem; margin: 0.7rem 0 0.2rem }}
-table {{ border-collapse: collapse; width: 100% }}
-th, td {{ text-align: left; vertical-align: top; padding: 0.15rem 0.4rem; border-top: 1px solid #777 }}
-ul {{ margin: 0.2rem 0; padding-left: 1.2rem }} .open {{ color: {RED}; font-weight: bold }}
-a {{ color: #003e8a }} td, li {{ overflow-wrap: anywhere }}
-@media print {{ body {{ font-size: 8.5pt; padding: 0; max-width: none }} }}
-"""
 _FILES = {
     "registry.yaml": "Entry for the registry of deployments, as a draft",
     "checklist.md": "Checklist after the standard for evaluating such promises",
@@ -62,7 +52,7 @@ def index_page(
         lines.append(element("tr", name, _cell(row.text(), row.said.open)))
     items = []
     for sentence in people:
-        items.append(element("li", _bold(sentence.text)))
+        items.append(element("li", element("span", *bold(sentence.text))))
     missing = []
     for point in open_points:
         missing.append(element("li", point, class_="open"))
@@ -84,29 +74,13 @@ def index_page(
         element("h2", "Files"),
         element("ul", *links),
     )
-    head = element(
-        "head",
-        Html('<meta charset="utf-8">'),
-        Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-        element("title", title),
-        element("style", Html(_STYLE)),
-    )
-    return f"<!doctype html>\n{element('html', head, element('body', body), lang='en')}\n"
+    return printed_page(title, body)
 
 
 def _cell(text: str, is_open: bool) -> Html:
     if is_open:
         return element("td", text, class_="open")
     return element("td", text)
-
-
-def _bold(text: str) -> Html:
-    """Write Markdown's bold as HTML."""
-    # Every second piece stands between two marks.
-    pieces: list[str] = text.split("**")
-    for place in range(1, len(pieces), 2):
-        pieces[place] = element("strong", pieces[place])
-    return element("span", *pieces)
 
 
 def label_picture(rows: Sequence[LabelRow]) -> str:

@@ -87,6 +87,8 @@ class DataSet:
     terms: Mapping[str, object] = field(default_factory=dict)
     share_questions: bool = False
     """True if analysts may see the questions of others."""
+    share_dashboards: bool = False
+    """True if analysts may share dashboards of their answers with all who may ask here."""
     siblings: bool = True
     """Whether a charge also measures related counts that cost nothing more, for later questions."""
     keep: str = ""
@@ -197,6 +199,7 @@ _DATASET = (
     "tables",
     "trusted",
     "share_questions",
+    "share_dashboards",
     "siblings",
     "keep",
     "seal",
@@ -368,6 +371,7 @@ def _dataset(name: str, value: object, folder: Path) -> DataSet:
         source=replace(source, trusted=trusted),
         terms=terms,
         share_questions=share_questions,
+        share_dashboards=_flag(facts.get("share_dashboards", False), f"{where}.share_dashboards"),
         siblings=_flag(facts.get("siblings", True), f"{where}.siblings"),
         keep=keep,
         seal=_file(facts["seal"], f"{where}.seal", folder) if "seal" in facts else "",

@@ -117,6 +117,7 @@ PATHS = {
     "analyst": (
         "/workbench/town",
         "/history",
+        "/dashboards",
         "/answers/nothing",
         "/synthesize/town",
         "/model/town",

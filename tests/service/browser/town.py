@@ -57,6 +57,7 @@ schema = "town.toml"
 ledger = "town.ledger"
 budget = {{ epsilon = "3" }}
 neighbours = "add-remove"
+share_dashboards = true
 duckdb = {{ people = "people.csv" }}
 
 [datasets.archive]

@@ -110,7 +110,7 @@ class Endpoint:
 
     @property
     def tag(self) -> str:
-        """Subject of the endpoint in OpenAPI: questions, jobs, books, datasets or people.
+        """Subject of the endpoint in OpenAPI: questions, jobs, books, dashboards, datasets or people.
 
         "books" are the endpoints of ledgers and standing reports.
         """
@@ -119,9 +119,11 @@ class Endpoint:
             return "people"
         if first != "datasets":
             return first
+        verb = remainder.partition("/")[2].partition("/")[0]
+        if verb == "dashboards":
+            return verb
         if self.takes and self.who == "person":
             return "questions"
-        verb = remainder.partition("/")[2].partition("/")[0]
         if verb in ("", "values"):
             return "datasets"
         return "books"

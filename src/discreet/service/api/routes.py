@@ -18,7 +18,7 @@ from ...wire.verbs.table import VERBS
 from ..http.authentication import MARK, enter, require_steward
 from ..state import State
 from ..stores.people import Member
-from . import budget, streams, verbs
+from . import budget, dashboards, streams, verbs
 from . import people as crew
 from .endpoint import ApiCall, Endpoint, Handler, Reply
 from .openapi import document
@@ -126,6 +126,44 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         who="steward",
         takes="StopRequest",
         gives="StreamState",
+    ),
+    Endpoint(
+        "GET",
+        SET + "/dashboards",
+        "List the dashboards: one's own, and shared ones.",
+        dashboards.list_dashboards,
+        gives="Dashboards",
+    ),
+    Endpoint(
+        "POST",
+        SET + "/dashboards",
+        "Make a dashboard of one's own answers.",
+        dashboards.make_dashboard,
+        takes="DashboardRequest",
+        gives="Dashboard",
+        status=(201,),
+    ),
+    Endpoint(
+        "GET",
+        SET + "/dashboards/{dashboard}",
+        "Show a dashboard.",
+        dashboards.show_dashboard,
+        gives="DashboardShown",
+    ),
+    Endpoint(
+        "POST",
+        SET + "/dashboards/{dashboard}",
+        "Change one's own dashboard.",
+        dashboards.change_dashboard,
+        takes="DashboardRequest",
+        gives="Dashboard",
+    ),
+    Endpoint(
+        "DELETE",
+        SET + "/dashboards/{dashboard}",
+        "Delete one's own dashboard; a steward takes a shared one back.",
+        dashboards.remove_dashboard,
+        gives="Dashboard",
     ),
     Endpoint("GET", "/jobs", "List all open jobs.", verbs.list_jobs, who="steward", gives="Jobs"),
     Endpoint("GET", "/people", "List the people.", crew.list_people, who="steward", gives="People"),

@@ -29,6 +29,7 @@ from ...wire.reply import FACTS
 from ...wire.verbs.streams import STATE
 from ...wire.verbs.table import VERBS
 from ..stores.people import NAME, SUBJECT
+from .dashboards import DASHBOARD
 
 _AT = "#/components/schemas/"
 _TEXT = text()
@@ -154,6 +155,15 @@ _BLOCK_LEFT = Record.of(
     part=_TEXT,
     left=BUDGET_REFERENCE,
 )
+_DASHBOARD = Record.of(
+    "A dashboard; `shared` says whether colleagues see it now.",
+    id=_TEXT,
+    title=_TEXT,
+    author=_TEXT,
+    dataset=_TEXT,
+    shared=FLAG,
+    changed=_TEXT,
+)
 _RECORDS: dict[str, Record] = {
     "PersonRequest": NEWCOMER,
     "TokenRequest": RENEWAL,
@@ -205,6 +215,13 @@ _RECORDS: dict[str, Record] = {
             JsonField("prices", _PRICE_TEXTS, required=False),
         )
     ),
+    "DashboardRequest": DASHBOARD,
+    "Dashboard": _DASHBOARD,
+    "DashboardShown": Record(
+        (*_DASHBOARD.fields, JsonField("parts", listing(FACTS, "parts"))),
+        description="A dashboard with its texts, its answers and its sums of standing reports.",
+    ),
+    "Dashboards": Record.of(dashboards=listing(_DASHBOARD.shape, "dashboards")),
     "StopRequest": STOP,
     "StreamState": STATE,
     "Streams": Record.of(streams=listing(STATE.shape, "streams")),

@@ -32,9 +32,11 @@ _TAKE = (
 )
 _FORGET = (
     "DELETE FROM discreet_jobs WHERE finished IS NOT NULL AND finished < ? "
-    "AND id NOT IN (SELECT job FROM discreet_saved) AND id NOT IN (SELECT id FROM (SELECT id, ROW_NUMBER() OVER "
-    "(PARTITION BY person ORDER BY created DESC) AS place FROM discreet_jobs WHERE state = 'done') "
-    "AS newest WHERE place <= ?)"
+    "AND id NOT IN (SELECT job FROM discreet_saved) "
+    "AND NOT EXISTS (SELECT 1 FROM discreet_dashboards AS board "
+    "WHERE REPLACE(board.parts, discreet_jobs.id, '') <> board.parts) "
+    "AND id NOT IN (SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY person "
+    "ORDER BY created DESC) AS place FROM discreet_jobs WHERE state = 'done') AS newest WHERE place <= ?)"
 )
 
 
@@ -187,7 +189,7 @@ class JobStore:
         return int(str(self._store.ask(sql, person)[0][0]))
 
     def forget(self) -> None:
-        """Delete jobs that ended over seven days ago, except saved ones and the newest answers."""
+        """Delete jobs that ended over seven days ago, except saved ones, those on dashboards and the newest answers."""
         self._store.ask(_FORGET, steady() - KEPT_SECONDS, KEPT_ANSWERS)
 
     def _end(self) -> float:

@@ -20,6 +20,7 @@ from ...errors import NotAllowed
 from ..jobs.job import Job
 from ..jobs.job_store import UNKNOWN
 from ..state import State
+from ..stores.dashboards import Dashboards
 from ..stores.saved import SavedQuestions
 from .answer_view import answer_view
 from .downloads.question_code import fields_of, plain_terms, python_code
@@ -115,6 +116,12 @@ def _show_job(visit: PageRequest, job: Job) -> Response:
         title=name or title_of(sql),
         name=name,
         mine=job.person == visit.person.name,
+        done=job.state == "done" and visit.state.jobs.view(job)[0],
+        boards=[
+            board
+            for board in Dashboards(visit.state.store).of(visit.person.name)
+            if board.dataset == job.dataset
+        ],
         sql=sql,
         link=f"/workbench/{job.dataset}?{fields}",
         python=python_code(visit.state.config.url, job.dataset, job.body),

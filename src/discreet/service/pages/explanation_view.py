@@ -167,6 +167,12 @@ def check_run(curator: Curator, ask: Ask, cells: int) -> None:
         raise BudgetExceeded(_too_much(curator, ask, found), asked=found.price, left=found.left)
 
 
+def price_again(curator: Curator, ask: Ask, _cells: int) -> tuple[str, bool, bool]:
+    """Return the price of a question as text, whether it is free, and whether it fits what is left."""
+    found = curator.explain(ask.sql, **ask.terms.words())
+    return str(found.shown_price()), bool(found.stored), bool(found.fits or found.stored)
+
+
 def _too_much(curator: Curator, ask: Ask, found: Explanation) -> str:
     """Word the refusal of a price: cost, budget left, and the errors if all of it were spent."""
     least = f"it costs {found.shown_price()}, and {found.left} is left"

@@ -37,18 +37,24 @@ Path and query together have at most MAX_PATH_LENGTH characters.
 
 MAX_PATH_LENGTH = 2000
 MENUS = {
-    "analyst": (("Ask", "/workbench"), ("Streams", "/streams"), ("History", "/history")),
+    "analyst": (
+        ("Ask", "/workbench"),
+        ("Streams", "/streams"),
+        ("Dashboards", "/dashboards"),
+        ("History", "/history"),
+    ),
     "steward": (
         ("Steward", "/steward"),
         ("People", "/people"),
         ("Ask", "/workbench"),
         ("Streams", "/streams"),
+        ("Dashboards", "/dashboards"),
     ),
 }
 """Pages that the menu shows to each role, before those that are open to all."""
 
 PROVIDER_PATH = "/sign-in/provider"
-LIMITED_PATHS = ("/learn", "/telemetry", PROVIDER_PATH)
+LIMITED_PATHS = ("/learn", "/telemetry", "/documents", PROVIDER_PATH)
 """Open pages that compute something or ask a provider, so they are limited by address."""
 
 
@@ -102,7 +108,7 @@ def _open_pages() -> list[tuple[str, str]]:
     """Return the menu entries of pages that need no session."""
     pages = [("API", "/docs")]
     if lessons_installed():
-        pages.insert(0, ("Learn", "/learn"))
+        pages[:0] = [("Learn", "/learn"), ("Telemetry", "/telemetry")]
     return pages
 
 

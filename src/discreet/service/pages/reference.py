@@ -25,6 +25,7 @@ TITLES = {
     "questions": "Questions",
     "jobs": "Jobs",
     "books": "Books: what is left, what was spent, receipts",
+    "dashboards": "Dashboards",
     "people": "People",
     "service": "The service itself",
 }

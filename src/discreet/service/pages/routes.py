@@ -14,6 +14,7 @@ from starlette.types import Scope
 
 from ..state import State
 from .answers import answer_routes
+from .dashboards import dashboard_routes
 from .downloads.files import file_routes
 from .forms.saved import saved_routes
 from .page_request import PageRequest, for_all
@@ -43,6 +44,7 @@ def routes(state: State) -> list[BaseRoute]:
         *workbench_routes(state),
         *answer_routes(state),
         *file_routes(state),
+        *dashboard_routes(state),
         *saved_routes(state),
         *make_routes(state),
         *made_routes(state),

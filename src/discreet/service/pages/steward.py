@@ -21,8 +21,10 @@ from ...show.markup import Html
 from ...wire.json_text import write_json
 from ..api import budget
 from ..api.endpoint import ApiCall
+from ..dashboards import may_share
 from ..http.health import health_of
 from ..state import State
+from ..stores.dashboards import Dashboard, Dashboards
 from .ask_form import AskFields, BudgetUnit, ask_of, unit_of
 from .charts.amount import BudgetBar, left_bar, part_bar
 from .charts.spending import price_of, spending_chart, spent_over_time
@@ -197,7 +199,15 @@ def _dataset_page(visit: PageRequest, dataset: str) -> Response:
         running=running,
         schemas=[(heading(schema), column_rows(schema)) for schema in schemas],
         intake=_shows_intake(visit, dataset),
+        boards=_shared_boards(state, dataset),
     )
+
+
+def _shared_boards(state: State, dataset: str) -> tuple[Dashboard, ...]:
+    """Return the shared dashboards of a data set, with those that were taken back."""
+    if not may_share(state, dataset):
+        return ()
+    return Dashboards(state.store).shared(dataset)
 
 
 def _managed_people(visit: PageRequest, dataset: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Service store in SQLite or PostgreSQL: one statement at a time, each atomic.
 
-It has users, sessions, jobs, receipts, saved questions and metrics. A connection may be lost after
+It has users, sessions, jobs, receipts, saved questions, dashboards and metrics. A connection may be lost after
 the server has executed a statement and before its reply arrives. The statement is then sent again,
 so running it twice must leave what running it once does. The privacy guarantee rests on the ledger,
 not on this store.
@@ -228,6 +228,9 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS discreet_saved (
         id TEXT PRIMARY KEY, person TEXT NOT NULL, dataset TEXT NOT NULL, name TEXT NOT NULL, fields TEXT NOT NULL,
         job TEXT NOT NULL, created DOUBLE PRECISION NOT NULL, UNIQUE (person, dataset, name))""",
+    """CREATE TABLE IF NOT EXISTS discreet_dashboards (
+        id TEXT PRIMARY KEY, person TEXT NOT NULL, dataset TEXT NOT NULL, title TEXT NOT NULL, parts TEXT NOT NULL,
+        shared INTEGER NOT NULL, withdrawn INTEGER NOT NULL, changed DOUBLE PRECISION NOT NULL)""",
     """CREATE TABLE IF NOT EXISTS discreet_verifiers (
         name TEXT PRIMARY KEY, token TEXT NOT NULL, verifier TEXT NOT NULL)""",
     """CREATE TABLE IF NOT EXISTS discreet_identities (

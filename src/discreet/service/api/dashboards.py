@@ -1,0 +1,150 @@
+"""Endpoints of dashboards: list, make, show, change, take away. Refreshing asks again by `sql`.
+
+The rules are in `service/dashboards.py`; pages use the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from ...errors import DiscreetError, NotAllowed
+from ...json_shape import FLAG, JsonField, Record, choice, listing, text
+from ...streams.calendar import KINDS
+from ..dashboards import (
+    boards_for,
+    change,
+    current_answer,
+    find_board,
+    is_open,
+    own_board,
+    stream_sums,
+    take_away,
+)
+from ..state import State
+from ..stores.dashboards import (
+    MAX_TEXT_LENGTH,
+    MAX_TITLE_LENGTH,
+    UNKNOWN,
+    Dashboard,
+    DashboardPart,
+    Dashboards,
+)
+from .endpoint import ApiCall, Reply
+
+_PART = Record(
+    (
+        JsonField("text", text(MAX_TEXT_LENGTH), required=False),
+        JsonField("answer", text(64), required=False),
+        JsonField("stream", text(60), required=False),
+        JsonField("by", choice(*KINDS), required=False),
+    )
+)
+DASHBOARD = Record(
+    (
+        JsonField("title", text(MAX_TITLE_LENGTH, blank=False)),
+        JsonField("parts", listing(_PART.shape, "parts"), required=False),
+        JsonField("shared", FLAG, required=False),
+    ),
+    example={
+        "title": "Who lives here",
+        "parts": [{"text": "Counted **once a week**."}, {"stream": "visits", "by": "week"}],
+        "shared": True,
+    },
+)
+
+
+_SHOWN = ("columns", "rows", "intervals", "level", "caption", "details", "faint")
+"""Parts of an answer that a dashboard shows; its receipt is its author's."""
+
+
+def list_dashboards(state: State, call: ApiCall) -> Reply:
+    """List one's own dashboards of a data set, and those that colleagues share."""
+    state.datasets.check(call.person, call.dataset)
+    boards = boards_for(state, call.person, call.dataset)
+    return Reply({"dashboards": [_facts(state, board) for board in boards]})
+
+
+def make_dashboard(state: State, call: ApiCall) -> Reply:
+    """Make a dashboard of one's own answers, texts and standing reports."""
+    state.datasets.check(call.person, call.dataset)
+    given = DASHBOARD.read(call.json())
+    made = Dashboards(state.store).add(call.person.name, call.dataset, str(given["title"]))
+    try:
+        return Reply(_facts(state, _change(state, made, given)), 201)
+    except DiscreetError:
+        # All or nothing: no empty dashboard is left of a request that was refused.
+        Dashboards(state.store).delete(made)
+        raise
+
+
+def show_dashboard(state: State, call: ApiCall) -> Reply:
+    """Return a dashboard with the answers and sums that it shows."""
+    board = _found(state, call)
+    parts = []
+    for part in board.parts:
+        shown = _part(state, board, part)
+        if board.person != call.person.name:
+            # Its address is its author's alone.
+            shown.pop("answer", None)
+        parts.append(shown)
+    return Reply(_facts(state, board) | {"parts": parts}, pad=True)
+
+
+def change_dashboard(state: State, call: ApiCall) -> Reply:
+    """Replace title, parts and sharing of one's own dashboard."""
+    _found(state, call)
+    board = own_board(state, call.person, call.path["dashboard"])
+    return Reply(_facts(state, _change(state, board, DASHBOARD.read(call.json()))))
+
+
+def remove_dashboard(state: State, call: ApiCall) -> Reply:
+    """Delete one's own dashboard; a steward takes a shared one back."""
+    _found(state, call)
+    return Reply(_facts(state, take_away(state, call.person, call.path["dashboard"])))
+
+
+def _found(state: State, call: ApiCall) -> Dashboard:
+    # The path names the data set too: another one is as unknown as another dashboard.
+    board = find_board(state, call.person, call.path["dashboard"])
+    if board.dataset != call.dataset:
+        raise NotAllowed(UNKNOWN)
+    return board
+
+
+def _change(state: State, board: Dashboard, given: Mapping[str, Any]) -> Dashboard:
+    parts = [DashboardPart(**part) for part in given.get("parts", ())]
+    shared = given.get("shared", False)
+    return change(state, board, title=given["title"], parts=parts, shared=shared)
+
+
+def _facts(state: State, board: Dashboard) -> dict[str, object]:
+    moment = datetime.fromtimestamp(board.changed, UTC)
+    return {
+        "id": board.id,
+        "title": board.title,
+        "author": board.person,
+        "dataset": board.dataset,
+        "shared": is_open(state, board),
+        "changed": moment.isoformat(timespec="seconds"),
+    }
+
+
+def _part(state: State, board: Dashboard, part: DashboardPart) -> dict[str, object]:
+    """Return a part with what it shows; an answer that is no longer kept has no reply."""
+    if part.text:
+        return {"text": part.text}
+    try:
+        if part.answer:
+            job, reply = current_answer(state, board, part)
+            shown = {name: reply[name] for name in _SHOWN if name in reply}
+            return {"answer": job.id, "reply": shown}
+        return {
+            "stream": part.stream,
+            "by": part.by,
+            "table": stream_sums(state, board, part).to_json(),
+        }
+    except DiscreetError as refusal:
+        # The other parts of the dashboard are shown all the same.
+        return {"missing": str(refusal)}
