@@ -98,7 +98,7 @@ def answer_to_json(answer: Answer) -> Json:
 
 
 def table_to_json(keys: Sequence[KeyValues], estimates: Sequence[Mapping[str, NoisyValue]]) -> Json:
-    """Write keys and estimates, row by row."""
+    """Return a table: the lists `keys` and `estimates`, an item a row, and their `mechanisms`."""
     mechanisms = MechanismList()
     rows = []
     for row in estimates:

@@ -216,8 +216,9 @@ class Device:
     def lifetime(self, period: DevicePeriod) -> Lifetime:
         """Return the promise for a day, a year or all of time, and the histories it is between.
 
-        For a day only the reports of that day count. For a year and all of time every report
-        counts, sent so far and from then on.
+        The promise covers the reports of any one day, of any 366 days, or of all time. Reports
+        sent already do not change it. Without `per_day`, a day and a year have the promise for
+        all time.
         """
         one_of(period, "period", "day", "year", "ever")
         max_reports = self._max_reports(period)

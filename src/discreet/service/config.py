@@ -212,7 +212,8 @@ _DATASET = (
 def read_config(path: str | Path) -> Config:
     """Read a configuration; relative paths are relative to the file's own folder.
 
-    Refuses: a missing file, a file that is no TOML, unknown keys and values out of range, by path and key.
+    Refuses: a file that is missing, unreadable or no TOML, by its path; unknown keys and values
+    out of range, by their key (InvalidArgument).
     """
     file = Path(path)
     try:
@@ -227,7 +228,7 @@ def read_config(path: str | Path) -> Config:
 
 
 def _config(facts: Mapping[str, object], folder: Path) -> Config:
-    """Read the parsed TOML of a configuration; relative paths are below `folder`."""
+    """Read the parsed TOML of a configuration; relative paths are resolved against `folder`."""
     check_known(facts, ("service", "limits", "wire", "oidc", "datasets"))
     service = _table(facts.get("service", {}), "service")
     check_known(service, _SERVICE, "service")

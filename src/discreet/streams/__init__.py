@@ -1,6 +1,7 @@
-"""Streams: standing reports that are charged once and publish a noisy count or sum for every day.
+"""Streams: standing reports, charged once for a fixed number of days.
 
-A published number never changes. Start at `question` (what can be asked), `plan` (strategy and
+A stream publishes one noisy count or sum per day and combination of public keys. A published
+number never changes. Start at `question` (what can be asked), `plan` (strategy and
 noise), then `closing` (how a day is published).
 """
 

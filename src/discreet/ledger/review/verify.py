@@ -185,7 +185,10 @@ def _at_most(replayed: Used, kept: Used) -> bool:
 
 
 def verdict_of(replay: ChainReplay) -> Verdict:
-    """Return the verdict of a replay that found no fault."""
+    """Return the verdict of a replay that found no fault.
+
+    Refuses: a chain without any entry (LedgerCorrupt).
+    """
     books = replay.books("")
     if replay.last is None:
         raise LedgerCorrupt("the chain is empty; a ledger has at least the entry that opened it")

@@ -151,9 +151,12 @@ class MultiplicativeWeights:
     def provable(self, queries: int, beta: Number = 0.05) -> int:
         """Return the least threshold with which `updates` rounds provably suffice for `queries`.
 
-        Holds with probability at least 1 − β. The belief starts at most ln N from the truth in
-        relative entropy. A round closes ((a − h)² − (m − a)²)/4n² of it (`hypothesis.updated`),
-        with |a − h| ≥ threshold − α, |m − a| ≤ ν: (threshold − α)² = 4n² ln N/updates + ν².
+        Holds with probability at least 1 − β. The belief starts uniform over the N = `domain`
+        cells, so its relative entropy from the truth is at most ln N. A round closes
+        ((a − h)² − (m − a)²)/4n² of it (`hypothesis.updated`), where a, h and m are the true, the
+        believed and the measured answer and n = `total`. With |a − h| ≥ threshold − α and
+        |m − a| ≤ ν this gives (threshold − α)² = 4n² ln N/updates + ν². Here α bounds the error
+        of a comparison with ½ for rounding, ν the noise of a measurement.
         """
         nu = self._measurement_error(beta)
         entropy = 4 * self.total**2 * math.log(self.domain)

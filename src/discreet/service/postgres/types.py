@@ -211,7 +211,7 @@ _TRUTHS |= dict.fromkeys(("f", "false", "0", "off", "no"), False)
 
 
 def _number(words: str) -> Parameter:
-    """Read a finite number exactly; ValueError if the text is none or is too long."""
+    """Read a number exactly; ValueError if the text is no finite number or is too long."""
     given = words.strip()
     # Decimal would take NaN, Infinity and underscores too, and millions of digits.
     if len(given) > _MAX_NUMBER or not _NUMBER.fullmatch(given):

@@ -102,11 +102,12 @@ def shaped_error(  # noqa: PLR0917
     beta: float,
     near: NearlyBest | None = None,
 ) -> QuantileError:
-    """Predict the error of the quantile `at` of `size` rows, with probability at least 1 − β.
+    """Predict the error of the quantile `at` of `size` rows, in rows and in grid steps.
 
-    It holds for the shapes of this module. A place that lies `fold` rows further from the quantile
-    is e times less likely to be chosen.
-    `near` counts the intervals that are as good at a place, where they are chosen with it.
+    Each of the two holds by itself with probability at least 1 − β, for the shapes of this module.
+    A place that lies `fold` rows further from the quantile is e times less likely to be chosen.
+    `near` is given where an interval is chosen with the value: it counts the intervals around a
+    place that are as good as its best.
 
     >>> from fractions import Fraction
     >>> from discreet.query.algebra.expression import Field
@@ -142,7 +143,7 @@ def _masses(
         above = at - shape.share((end + 1 - grid.low) / width)
         depth = size * max(0.0, below, above)
         mass = (last - first + 1) * math.exp(-depth / fold)
-        # A run counts with its farther end, so that no error is too small.
+        # Steps are those of the run's farther end; rows, like the mass, those of its nearer end.
         yield mass, depth, max(centre - start, end - centre)
 
 

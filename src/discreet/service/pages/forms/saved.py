@@ -1,4 +1,8 @@
-"""Handlers that save a question under a name, from the workbench or with its answer, and delete it."""
+"""Handlers of saved questions.
+
+They save the workbench's form under a name, name an existing answer, and delete a saved question.
+A named answer is kept until its name is deleted.
+"""
 
 from __future__ import annotations
 
