@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import httpx
+import matplotlib.pyplot as plt
 import pytest
 
 import discreet as dp
@@ -53,7 +54,14 @@ def test_one_story(tmp_path, monkeypatch):
         address = _dashboard(house)
         with httpx.Client(base_url=house.url, trust_env=False, timeout=60) as opened:
             page = Person(opened, house, "bob").get(address).text
-        assert page.count(f"{7 * PER_DAY}") >= WEEKS and "visits by week" in page
+        assert "visits by week" in page and page.count("<figure>") == 3
+        with dp.connect(house.url, token=house.tokens["ana"], dataset="people") as remote:
+            axes = remote.streams()["visits"].by("week").plot()
+            sums = [sum(line.get_ydata()) for line in axes.lines]
+            assert sums == pytest.approx([7 * WEEKS * PER_DAY, 0], abs=2)
+            plt.close(axes.get_figure())
+            made = remote.dashboard("Daily", [{"stream": "visits", "by": "day"}])
+            assert made in remote.dashboards() and len(remote.dashboards()) == 2
         wire = Wire(house, postgres)
         before = wire.psql("SHOW discreet.left").stdout
         done = wire.psql(COUNTED, options="-c discreet.rho=1000")

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..answer.answer import read_level
 from ..arithmetic.rounding import down, up
@@ -24,6 +24,9 @@ from ..statistics.releases.stream_day import inner_multiples
 from ..workloads.stream_noise import StreamNoise
 from .calendar import Kind
 from .question import StreamQuestion
+
+if TYPE_CHECKING:
+    import matplotlib.axes
 
 
 @frozen(eq=False, repr=False)
@@ -143,6 +146,28 @@ class StreamTable:
         """Return the table as a Polars data frame."""
         rows = self.rows(level, joint=joint)
         return load("polars", "polars").DataFrame(rows, schema=list(self.columns), orient="row")
+
+    def plot(self, level: float = 0.95) -> matplotlib.axes.Axes:
+        """Draw the sums along time with their intervals as bands, a line for each key (needs matplotlib)."""
+        plt = load("matplotlib.pyplot", "plot")
+        _, made = plt.subplots(layout="constrained", figsize=(7.0, 3.6))
+        axes: matplotlib.axes.Axes = made
+        lines: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+        for first, _last, *keys, value, low, high in self.rows(level):
+            lines.setdefault(tuple(keys), []).append((first, value, low, high))
+        for key, points in lines.items():
+            days, values, lows, highs = zip(*points, strict=True)
+            [drawn] = axes.plot(
+                days, values, marker="o", markersize=3, label=", ".join(map(str, key))
+            )
+            axes.fill_between(days, lows, highs, color=drawn.get_color(), alpha=0.25, linewidth=0)
+        # A single line needs no legend: the axis has its name.
+        if len(lines) > 1:
+            axes.legend(title=", ".join(self.question.names))
+        axes.set_title(self._foot(level), loc="left", fontsize="small")
+        axes.set_ylabel(self.question.column)
+        axes.tick_params(axis="x", labelrotation=30)
+        return axes
 
     def to_text(self, level: float = 0.95, *, joint: bool = False) -> str:
         """Return the table as text, with the level of its intervals below."""
