@@ -17,11 +17,11 @@ released.
 
 If questions are not shared, an analyst must not learn that a colleague asked first. An answer that
 a colleague paid for then counts in the asker's own account too. It is held back as long as the
-first run took, at most LONGEST_HOLD seconds (timing side channel). Stopping that wait looks and
-costs the same as stopping a run.
+first run took, at most LONGEST_HOLD seconds (timing side channel). An asker who stops while
+the answer is held back gets the error of a stopped run, and the charge in their account stays.
 
 Guarantee: nothing is run before its charge is durable, and no text leaves before it is stored.
-Refuses: what the ledger refuses, before anything is run. After the charge every failure raises
+Refuses: what the ledger or the check of the request refuses, before the charge. After the charge every failure raises
 EngineFailure with one constant message, and the charge stays.
 Law: tests/curator/test_kill.py, tests/curator/test_curator.py
 """

@@ -7,7 +7,9 @@
 
 A stream is a statistic that is published anew for each period (a day), under one charge. Seals,
 periods and the stop refer to the charge. The first entry of each kind and period wins: whoever
-comes later gets the stored one. A period needs its seal, and all periods before it.
+comes later gets the stored one. The order is seal 0, period 0, seal 1, period 1, …; the ledger
+refuses any other (InvalidArgument). Under pure ε one more seal, …/noise, holds the noise that was
+drawn at the opening.
 
 Law: tests/ledger/test_stream_entries.py::TestFirstWriteWins
 """

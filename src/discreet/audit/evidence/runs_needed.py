@@ -1,4 +1,4 @@
-"""Sample size of an audit: the number of runs that it takes to refute a claim."""
+"""Sample size of an audit: runs per input that refute a claim, for a given true loss and power."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ class Patches:
             self._search.reached(root)
 
     def find_all(self) -> bool:
-        """Replace the sources that any object of the process holds; return False if that was done before."""
+        """Replace random sources in all objects of the process; on a second call return False."""
         if self.searched:
             return False
         self.searched = True

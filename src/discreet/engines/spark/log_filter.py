@@ -1,7 +1,7 @@
 """Filter of PySpark's log: a message about a failed query may hold a private value.
 
 PySpark writes the message of a failed query to stderr by loggers of its own, whatever the log level
-of the session. It is dropped while one of our queries runs. Logs of Java are set by the cluster:
+of the session. `quiet` drops these messages while a thread runs a query. Logs of Java are set by the cluster:
 see `docs/explanation/engines.md`.
 """
 

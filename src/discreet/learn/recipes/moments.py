@@ -151,9 +151,11 @@ def shrinkage_of(
 def _covariances(moments: Moments, inverse: Floats, coefficients: Floats, across: float) -> Floats:
     """Estimate the covariance of each label's coefficients, from the added noise and from sampling.
 
-    To first order ŵ − w = A⁻¹(N_b − N_A w) + sampling. The first term has the covariance
-    A⁻¹A⁻ᵀ·(σ_b²/2 + σ²(‖w‖² + w_i²)/2), of which σ²‖w‖² bounds the second part. The sampling term
-    is A⁻¹ times the variance of the residuals.
+    A is Σ x xᵀ with its ridge penalty, `inverse` is A⁻¹; N_A and N_b are the noise of Σ x xᵀ and
+    Σ x y, with deviations σ and σ_b (`across`). To first order
+    ŵ − w = A⁻¹(N_b − N_A w) + sampling error, and
+    Cov(N_b − N_A w) = σ_b²/2·I + σ²/2·(‖w‖²I + wwᵀ) ≼ (σ_b²/2 + σ²‖w‖²)·I, which is used.
+    The covariance of the sampling error is A⁻¹ times the variance of the residuals.
     """
     noise = across**2 / 2 + moments.deviation**2 * (coefficients**2).sum(axis=0)
     explained = np.einsum("ik,ij,jk->k", coefficients, moments.square, coefficients)

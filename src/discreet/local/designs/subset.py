@@ -22,7 +22,9 @@ _CHUNK = 1 << 22
 
 
 def subset_facts(options: int, named: int) -> DesignSizes:
-    """Return the sizes: |Y| = C(d, k), w = C(d−1, k−1), λ = C(d−2, k−2).
+    """Return the sizes for d options, of which a report names k.
+
+    They are |Y| = C(d, k), w = C(d−1, k−1), λ = C(d−2, k−2).
 
     >>> from discreet.local.designs.subset import subset_facts
     >>> subset_facts(4, 2)

@@ -1,4 +1,4 @@
-"""Calibration: the least ε that reaches an error, by bisection over a mechanism's own error.
+"""Calibration: bisection over ε for the least one that reaches an error of a mechanism.
 
 The error has to fall as ε grows. Each search returns an ε that keeps the error, never one just
 below.

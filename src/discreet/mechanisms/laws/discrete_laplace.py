@@ -116,7 +116,7 @@ def mean_size(h: float) -> float:
 
 
 def squared(h: float) -> float:
-    """Return the variance E j² = 2a/(1 − a)².
+    """Return the variance E j² = 2a/(1 − a)², with a = e^(−h).
 
     >>> import math
     >>> from discreet.mechanisms.laws.discrete_laplace import squared

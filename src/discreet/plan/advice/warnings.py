@@ -225,7 +225,11 @@ def _width(statistic: Statistic, question: Question, rows: float | None) -> floa
 
 
 def _offers(plan: Plan, times: float, statistic: Statistic | None) -> str:
-    """Return better alternatives: coarser keys, a larger spend, another statistic."""
+    """Return better alternatives: coarser keys, caps, more spend, another statistic or range.
+
+    `times` is the factor by which the error should fall; more than 100 times the spend is not
+    offered. `statistic` is the one that was asked, None for counts and ranks.
+    """
     if isinstance(plan.spend, ZCDP):
         # Errors fall as 1/√ρ, so ρ grows with the square of the factor.
         times = times**2

@@ -1,6 +1,6 @@
 """Dominating pairs from privacy curves: known at some points, or the worst of several curves.
 
-Rényi and zCDP promises become curves by conversion, and curves become pairs here.
+Converts Rényi and zCDP promises to curves δ(ε), and every curve to a pair that dominates it.
 """
 
 from __future__ import annotations

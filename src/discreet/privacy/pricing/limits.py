@@ -72,8 +72,9 @@ def refuse_beyond(event: events.Event) -> None:
 def is_slight(event: events.Event) -> bool:
     """Return whether a loss of an event is so small that its own formulas would leave the floats.
 
-    Its exact price is kept. Elsewhere it is priced by its pure ε, or as if its loss were `LEAST`,
-    which is no less.
+    Its pure ε is exact. Prices in ρ, μ² or Rényi follow from the pure ε where the event has one,
+    else from its own formula. Dominating pairs raise the loss to `LEAST`, so that no price is too
+    low.
 
     >>> from discreet.privacy import LaplaceNoise
     >>> from discreet.privacy.pricing.limits import is_slight

@@ -1,4 +1,4 @@
-"""Pages to sign in by the OpenID provider of the configuration: to the provider, and back with its code."""
+"""Sign-in by OpenID: redirect to the configured provider, and callback that opens a session."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Stores of the service: its database, users, receipts and saved questions; opened data sets."""
+"""State of the service: database of users, receipts, questions and dashboards; open data sets."""

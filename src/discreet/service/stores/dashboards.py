@@ -1,4 +1,4 @@
-"""Dashboards: text, answers of their author and standing reports on one page, in the author's order."""
+"""Dashboards: one author's texts, answers and streams (standing reports) in a chosen order."""
 
 from __future__ import annotations
 
