@@ -76,6 +76,7 @@ def _opens_alone(page, saved, axe, checked):
         assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
 
 
+@pytest.mark.slow
 def test_without_a_script(town, window):
     page = window(java_script_enabled=False)
     enter(page, town, town.analyst, "/dashboards")

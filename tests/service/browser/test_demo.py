@@ -62,7 +62,11 @@ def test_an_answer_within_four_clicks(demo, window):
 
 
 @pytest.mark.parametrize(
-    ("address", "button"), [("model", "Train it"), ("synthesize", "Release the tables")]
+    ("address", "button"),
+    [
+        ("model", "Train it"),
+        pytest.param("synthesize", "Release the tables", marks=pytest.mark.slow),
+    ],
 )
 def test_models_and_tables_at_the_first_click(demo, window, address, button):
     page = window()
@@ -73,6 +77,7 @@ def test_models_and_tables_at_the_first_click(demo, window, address, button):
     expect(page.get_by_role("region", name="Result as a table").first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_shared_dashboard_and_the_documents(demo, window, axe):
     page = window(bypass_csp=True)
     enter(page, demo, demo.analyst, "/dashboards")
