@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 import discreet as dp
-from discreet.ledger.charge_order import ChargeOrder, Settlement
+from discreet.ledger.charge_order import ChargeOrder, Overtaken, Settlement, Watch
+from discreet.ledger.stores.store import Since
 
 NOISE = dp.Laplace(scale=1, sensitivity=1).event
 LESS = dp.Laplace(scale=2, sensitivity=1).event
@@ -38,6 +39,41 @@ class TestAnOrder:
             ledger.settle(order("eve"))
         with pytest.raises(dp.NotAllowed):
             ledger.find(order("eve"))
+
+    def test_is_not_charged_once_there_are_entries_that_it_must_come_before(self, place):
+        """Only new ones count, of the asker or of everyone, under keys that begin as it says."""
+        ledger = place.open(dp.PureDP(9))
+        first = ledger.settle(order(key="2:b1")).charge
+        since = ledger.last_number()
+        ledger.settle(order("bob", key="2:c1"))
+        ledger.finish(first, "1")
+        for number, who, starts, refused in (
+            (since, "ann", ("2:x", "2:b"), True),  # an answer is an entry too
+            (since, None, ("2:c",), True),
+            (since - 1, "ann", ("2:b1",), True),
+            (since, "ann", ("2:c",), False),  # that is another person's
+            (since, "bob", ("2:c",), True),
+            (since + 3, None, ("2:",), False),
+        ):
+            key = f"2:{number}{who}{starts}"
+            watched = replace(order(key=key), watch=Watch(Since(number, who), starts))
+            if refused:
+                before = ledger.last_number()
+                with pytest.raises(Overtaken, match="nothing was spent"):
+                    ledger.settle(watched)
+                assert ledger.last_number() == before
+            else:
+                # Once it is charged it is found, whatever comes later.
+                assert ledger.settle(watched).fresh and not ledger.settle(watched).fresh
+
+    def test_is_pending_for_who_paid_for_it(self, place):
+        ledger = place.open(dp.PureDP(9))
+        first = ledger.settle(replace(order("ann"), apart=True))
+        assert ledger.pending(KEY, "bob") is None
+        ledger.settle(replace(order("bob"), apart=True))
+        for who in ("ann", "bob", None):
+            assert ledger.pending(KEY, who) == first.charge
+        assert ledger.pending(KEY, "eve") is None
 
     def test_is_not_run_under_a_charge_for_another_event_or_part(self, place):
         ledger = place.open(

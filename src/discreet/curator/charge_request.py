@@ -46,7 +46,7 @@ from ..data.columns.keys import KeyValue
 from ..errors import BudgetExceeded
 from ..frozen import field, frozen
 from ..ledger import Entry, Ledger
-from ..ledger.charge_order import ChargeOrder, Fits
+from ..ledger.charge_order import ChargeOrder, Fits, Watch
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
@@ -112,12 +112,13 @@ def order_of(
     who: str,
     why: str = "",
     told: Questions | None = None,
+    watch: Watch | None = None,
 ) -> Priced:
     """Return the order that charges a ledger for plans of a request. Nothing is charged.
 
     `key` is the key of the request's questions. `measured` is the key under which their answers
     are stored if more is measured than was asked. `told` are the questions that the history shows,
-    if the plans are of others.
+    if the plans are of others. `watch` are entries that must not be there when it is charged.
 
     Refuses: plans that release nothing, events that the ledger cannot price, and questions about
     times whose rows the schema no longer keeps.
@@ -161,6 +162,7 @@ def order_of(
         spelled=question_name(key.prints),
         apart=not context.share_questions,
         price=shown,
+        watch=watch,
     )
     return Priced(order, price, shown)
 
@@ -244,6 +246,7 @@ def pay_request(
     why: str,
     locks: Locks,
     told: Questions | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Paid, Mapping[str, Answer]]:
     """Charge for a request, run `measured` and store its answers, or return the stored ones.
 
@@ -255,10 +258,12 @@ def pay_request(
     stored; else it is empty, and the stored text has to be read. With `reuse="only"` nothing is
     charged.
 
-    Refuses: what the ledger, the engine and `require_answer` refuse, before the charge.
+    Refuses: what the ledger, the engine and `require_answer` refuse, before the charge; with
+    Overtaken a charge that `watch` forbids.
     """
     terms = request.terms
-    priced = order_of(plans, request, key, context, measured.key, who=who, why=why, told=told)
+    words = {"who": who, "why": why}
+    priced = order_of(plans, request, key, context, measured.key, told=told, watch=watch, **words)
     if terms.reuse == "only":
         require_answer(context.ledger, priced)
     # Before the charge: they do not depend on the data, and nothing may fail after it.

@@ -14,7 +14,7 @@ from ..engines.base import Engine, keeps_all_rows
 from ..engines.counted import count_rows_of
 from ..errors import InvalidArgument, SchemaMismatch
 from ..frozen import field, frozen, replace
-from ..ledger import Ledger
+from ..ledger import Entry, Ledger
 from ..noise import Bits, CheckedBits
 from ..plan.planner import Planner, RecentQuestions
 from ..privacy.measures import Neighbours
@@ -98,6 +98,10 @@ class CuratorContext:
         """Return the stored answer of a key that an asker has paid for; anybody's if questions are shared."""
         apart = not self.share_questions
         return find_paid(self.ledger, who, key, apart=apart, pause=self.pause)
+
+    def pending(self, who: str, key: str) -> Entry | None:
+        """Return a charge of a key that this asker has paid for and that has not ended."""
+        return self.ledger.pending(key, None if self.share_questions else who)
 
     @property
     def bits(self) -> Bits | None:

@@ -39,7 +39,7 @@ Law: tests/curator/test_contrast.py
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from ..answer.body import Body, read_body
@@ -100,10 +100,14 @@ class Contrasted:
 
 @frozen
 class FoundCounts:
-    """Stored totals of one question, earliest first, and signed counts of its family in no order."""
+    """Stored totals of one question, earliest first, and signed counts of its family in no order.
+
+    `pending` are the keys of signed counts that are paid for and still to be run.
+    """
 
     totals: Sequence[TotalSource] = ()
     signed: Sequence[tuple[Body, Paid]] = ()
+    pending: Sequence[str] = ()
 
 
 @frozen
@@ -158,16 +162,18 @@ class ContrastSearch:
         to another value. Tables whose numbers were moved after the noise (to 0, or to whole
         numbers) are left out.
         """
-        of_total = key_start(self.total_print)
-        of_split = key_start(_named("split", self.total_print))
-        of_signed = key_start(_named("signed", self.family))
+        starts = self.starts()
+        of_signed = starts[-1]
         totals: list[TotalSource] = []
         signed: list[tuple[Body, Paid]] = []
+        pending: list[str] = []
         for key in keys:
-            if not key.startswith((of_total, of_split, of_signed)):
+            if not key.startswith(starts):
                 continue
             paid = self.context.find_paid(self.who, key)
             if paid is None:
+                if key.startswith(of_signed):
+                    pending.append(key)
                 continue
             body = read_body(paid.body)
             if not body.measured or body.facts is None or is_moved(body):
@@ -178,7 +184,23 @@ class ContrastSearch:
                 totals.append(TotalSource(paid, {body.split: {"sum": [False, True]}}))
             elif _print_of(body) == self.total_print:
                 totals.append(TotalSource(paid, {}))
-        return FoundCounts(sorted(totals, key=_number), signed)
+        return FoundCounts(sorted(totals, key=_number), signed, pending)
+
+    def starts(self) -> tuple[str, str, str]:
+        """Return the beginnings of the keys of totals, of both sides, and of signed counts."""
+        of_split = _named("split", self.total_print)
+        of_signed = _named("signed", self.family)
+        return key_start(self.total_print), key_start(of_split), key_start(of_signed)
+
+    def pending(self, found: FoundCounts) -> Iterator[tuple[Contrasted, int]]:
+        """Yield the signed counts of the question whose charge has not ended, with its number."""
+        for total in found.totals if found.pending else ():
+            offer = self.offer([total])
+            if offer is None or offer.measured.key.text not in found.pending:
+                continue
+            entry = self.context.pending(self.who, offer.measured.key.text)
+            if entry is not None:
+                yield offer, entry.number
 
     def complete(self, found: FoundCounts, asked: PaidMeasurement) -> Contrasted | None:
         """Return a stored total and signed count whose half sum has at most the allowed error.

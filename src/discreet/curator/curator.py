@@ -25,6 +25,7 @@ from ..engines.base import Engine
 from ..errors import InvalidArgument, NotAllowed
 from ..frozen import field, fill, frozen, replace
 from ..ledger import History, Ledger
+from ..ledger.charge_order import Overtaken
 from ..ledger.entry import read_text, read_who
 from ..plan.asked.terms import TermOptions
 from ..plan.plan import Plan
@@ -407,6 +408,17 @@ class Curator(StandingReports):
         stored = self._stored_answers(request, key, why)
         if stored is not None:
             return stored
+        while True:
+            try:
+                return self._answers_by_a_way(request, key, why)
+            except Overtaken:
+                # Another process of this asker paid for what answers this: nothing was charged here.
+                continue
+
+    def _answers_by_a_way(
+        self, request: CheckedRequest, key: AnswerKey, why: str
+    ) -> dict[str, Answer]:
+        """Plan a request, choose how it is answered, and pay for what that needs."""
         plans = plan_to_fit(self.context, request, self.who)
         way = find_way(self.context, request, key, plans, self.who)
         read_text(why, "why")  # refused as for a new question, also where nothing is written
@@ -418,7 +430,9 @@ class Curator(StandingReports):
         if way.summed is not None:
             paid, part = way.summed.paid, way.summed.part
         elif contrast is None:
-            paid, fresh = pay_request(self.context, request, key, plans, way.measured, **by)
+            paid, fresh = pay_request(
+                self.context, request, key, plans, way.measured, watch=way.watch, **by
+            )
             # An answer of an earlier release has the question itself, not a wide one.
             part = way.measured.slice if paid.entry.key == way.measured.key.text else {}
         elif contrast.paid is not None:
@@ -432,6 +446,7 @@ class Curator(StandingReports):
                 bought.plans,
                 bought,
                 told=request.questions,
+                watch=way.watch,
                 **by,
             )
         return read_answers(

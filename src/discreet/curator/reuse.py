@@ -4,7 +4,9 @@ The ledger lists once which tables this asker has paid for. A question without a
 neither siblings nor a contrast, and an asker without charges has no sums: these are not searched.
 
 The same question has the same answer for ever: of several ways that cost nothing, the one that was
-complete first is taken, by the numbers of the ledger's entries.
+complete first is taken, by the numbers of the ledger's entries. Processes of one asker may ask the
+same at once: a charge is written only if no entry has come that would have changed the choice
+(optimistic locking), else the way is looked for again.
 
 Guarantee: the price is at most that of the question by itself. Answers of other askers are not
 read, unless the steward lets analysts share questions.
@@ -13,9 +15,11 @@ Law: tests/curator/test_contrast.py, tests/curator/test_siblings.py, tests/curat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from ..frozen import frozen
+from ..frozen import frozen, replace
+from ..ledger.charge_order import Watch
+from ..ledger.stores.store import Since
 from ..plan.plan import Plan
 from ..plan.planner import CheckedRequest
 from ..query.algebra.tree import Where
@@ -23,17 +27,21 @@ from .answer_key import AnswerKey, key_start
 from .charge_request import PaidMeasurement
 from .context import CuratorContext
 from .contrast import Contrasted, ContrastSearch, FoundCounts, gaussian_noise, search_of
-from .summed_cells import SummedCells, find_sums
+from .summed_cells import FinerTables, SummedCells, find_sums, finer_tables
 from .wide_measurement import widened
 
 
 @frozen
 class Way:
-    """How a request is answered: by sums of stored cells, by a contrast, or by a measurement."""
+    """How a request is answered: by sums of stored cells, by a contrast, or by a measurement.
+
+    `watch` says which new entries would change a choice that is still to be charged for.
+    """
 
     measured: PaidMeasurement
     summed: SummedCells | None = None
     contrast: Contrasted | None = None
+    watch: Watch | None = None
 
     def sources(self) -> tuple[int, ...]:
         """Return the entries of the ledger that the answer is made of, without one still to be charged."""
@@ -61,11 +69,12 @@ def find_way(
 
     1. what the asker has paid for: the measurement, both sides, or total and signed count; of
        several the one that was complete first
-    2. sums of stored cells
-    3. the wide measurement, for the second question of a family that differs in one pinned value
-    4. a signed count, to be charged for
-    5. both sides of the condition, to be charged for, if they cost what the question costs
-    6. the measurement, to be charged for
+    2. the one of these whose charge another process of the asker has just written
+    3. sums of stored cells
+    4. the wide measurement, for the second question of a family that differs in one pinned value
+    5. a signed count, to be charged for
+    6. both sides of the condition, to be charged for, if they cost what the question costs
+    7. the measurement, to be charged for
     """
     measured = PaidMeasurement(key, plans)
     terms = request.terms
@@ -73,32 +82,51 @@ def find_way(
     if request.several or terms.reuse is False or context.ledger.terms.divided:
         return Way(measured)
     [question] = request.questions.values()
-    # Siblings and contrasts are of the conditions of a question.
-    has_condition = isinstance(question.rows, Where)
-    if has_condition and context.siblings:
+    # Siblings are of the conditions of a question, as contrasts are.
+    if isinstance(question.rows, Where) and context.siblings:
         measured = widened(context, request, measured, who)
     # Who wants counts from 0 or whole ones has them moved after the noise: sums of moved cells are biased.
     if terms.nonnegative or terms.whole or plans[""].public:
         return Way(measured)
+    return _way_of_own(context, request, key, plans, measured, who=who)
+
+
+def _way_of_own(
+    context: CuratorContext,
+    request: CheckedRequest,
+    key: AnswerKey,
+    plans: Mapping[str, Plan],
+    measured: PaidMeasurement,
+    *,
+    who: str,
+) -> Way:
+    """Return the way that follows from what this asker has paid for, and what would change it."""
     # The keys of others are not even read: the time would tell what they asked (timing side channel).
     owner = None if context.share_questions else who
+    # Before the keys are listed: what comes between is then new to the charge, and not unseen.
+    since = Since(context.ledger.last_number(), owner)
     paid_keys = context.ledger.keys([key_start("")[:-1]], owner)
     search = None
-    found = FoundCounts()
-    if has_condition:
+    if isinstance(request.questions[""].rows, Where):
         search = search_of(context, request, key, plans, measured, who=who)
+    found = FoundCounts() if search is None else search.found(paid_keys)
+    known = _known_way(context, measured, search, found, paid_keys, who=who)
+    starts = [measured.key.text]
     if search is not None:
-        found = search.found(paid_keys)
-    known = _known_way(context, measured, search, found, who)
-    if known is not None:
-        return known
-    # Who has paid for nothing yet is not kept waiting for a list of what could have been paid for.
+        starts += search.starts()
+    finer: FinerTables = {}
     summed = None
-    if paid_keys:
-        summed = find_sums(context, request, plans[""], paid_keys, who)
-    if summed is not None or search is None:
-        return Way(measured, summed)
-    return _least_charge(measured, search, found)
+    # Who has paid for nothing yet is not kept waiting for a list of what could have been paid for.
+    if paid_keys and known is None:
+        finer = finer_tables(request)
+        summed = find_sums(context, request, plans[""], paid_keys, finer, who=who)
+    if known is None:
+        known = Way(measured, summed)
+        if summed is None and search is not None:
+            known = _least_charge(measured, search, found)
+    if not paid_keys:
+        starts = [key_start("")[:-1]]
+    return replace(known, watch=Watch(since, (*starts, *finer)))
 
 
 def _known_way(
@@ -106,29 +134,35 @@ def _known_way(
     measured: PaidMeasurement,
     search: ContrastSearch | None,
     found: FoundCounts,
+    paid_keys: Collection[str],
+    *,
     who: str,
 ) -> Way | None:
-    """Return the measurement, both sides or the contrast, whichever was paid for first; else None."""
+    """Return the measurement, both sides or the contrast, whichever was paid for first; else None.
+
+    If none is complete, it is the one whose charge is pending: this asker is paying for it.
+    """
     ways: list[tuple[int, Way]] = []
-    own = _entry_of(context, measured.key, who)
-    if own is not None:
-        ways.append((own, Way(measured)))
+    pending: list[tuple[int, Way]] = []
+    split = "" if search is None else search.split_key().text
+    # The keys were listed: the ledger is asked only for those that are there.
+    for key in {measured.key.text, split} & set(paid_keys):
+        paid = context.ledger.find_paid(who, key, apart=not context.share_questions)
+        entry = context.pending(who, key) if paid is None else paid.entry
+        if entry is None:
+            continue
+        own = measured
+        if search is not None and key == split:
+            own = search.split(measured) or measured
+        (pending if paid is None else ways).append((entry.number, Way(own)))
     if search is not None:
-        both_sides = _entry_of(context, search.split_key(), who)
-        if both_sides is not None:
-            ways.append((both_sides, Way(search.split(measured) or measured)))
         pair = search.complete(found, measured)
         if pair is not None:
             ways.append((pair.complete, Way(measured, contrast=pair)))
-    if not ways:
-        return None
-    return min(ways, key=_when)[1]
-
-
-def _entry_of(context: CuratorContext, key: AnswerKey, who: str) -> int | None:
-    """Return the entry of a stored measurement that this asker has paid for; else None."""
-    paid = context.ledger.find_paid(who, key.text, apart=not context.share_questions)
-    return None if paid is None else paid.entry.number
+        for offer, number in search.pending(found):
+            pending.append((number, Way(measured, contrast=offer)))
+    listed = ways or pending
+    return min(listed, key=_when)[1] if listed else None
 
 
 def _when(way: tuple[int, Way]) -> int:

@@ -27,8 +27,9 @@ Law: tests/curator/test_summed_cells.py::TestARollUp
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Mapping
 from itertools import islice
+from typing import TypeAlias
 
 from ..answer.body import Body, read_body
 from ..answer.stored import estimates_from_json, scalar_to_json
@@ -49,6 +50,8 @@ from .stored_answer import is_moved, part_of_table
 
 MAX_LOOKED_FOR = 100
 """Most finer questions that are looked for: to fingerprint one takes a millisecond or two."""
+FinerTables: TypeAlias = Mapping[str, tuple[FinerQuestion, MeasuredPart]]
+"""Finer questions with their measured parts, by the start of the keys under which they are stored."""
 _ROUNDING = 1 + 1e-9
 """Factor by which two bounds of one error may differ because they were searched for apart."""
 
@@ -68,28 +71,33 @@ def find_sums(
     request: CheckedRequest,
     plan: Plan,
     paid_keys: Collection[str],
+    tables: FinerTables,
+    *,
     who: str,
 ) -> SummedCells | None:
     """Return the earliest stored answer whose cells add up to the question; else None.
 
     The error of the sums must be at most `within` times that of `plan`. `paid_keys` are the keys
-    of all measured tables that this asker has paid for.
+    of all measured tables that this asker has paid for, `tables` those that would do.
     """
     terms = request.terms
     found: list[SummedCells] = []
-    for finer, part, keys in _candidates(request, paid_keys):
-        for key in keys:
-            paid = context.find_paid(who, key)
-            if paid is None:
-                continue
-            shown = _shown(finer, part)
-            if terms.within is None and not any(map(is_sum, shown.values())):
-                # Who asks for the same cells at another spend may want another draw: so it is said.
-                continue
-            times = _times_planned(paid, shown, plan)
-            # Both errors were searched for numerically, so equal ones may differ in the last digits.
-            if times <= (terms.within or 1) * _ROUNDING:
-                found.append(SummedCells(paid, shown, times))
+    for key in paid_keys:
+        # A key is the start of its measured part, and the hash of its terms.
+        start = key[: key.rindex(":") + 1]
+        if start not in tables:
+            continue
+        shown = _shown(*tables[start])
+        if terms.within is None and not any(map(is_sum, shown.values())):
+            # Who asks for the same cells at another spend may want another draw: so it is said.
+            continue
+        paid = context.find_paid(who, key)
+        if paid is None:
+            continue
+        times = _times_planned(paid, shown, plan)
+        # Both errors were searched for numerically, so equal ones may differ in the last digits.
+        if times <= (terms.within or 1) * _ROUNDING:
+            found.append(SummedCells(paid, shown, times))
     # The first one and not the best: a later charge must not change an answer that was given before.
     return min(found, key=_number, default=None)
 
@@ -98,10 +106,8 @@ def _number(rolled: SummedCells) -> int:
     return rolled.paid.entry.number
 
 
-def _candidates(
-    request: CheckedRequest, paid_keys: Collection[str]
-) -> Iterator[tuple[FinerQuestion, MeasuredPart, list[str]]]:
-    """Yield finer questions with the keys under which they were charged, on any terms."""
+def finer_tables(request: CheckedRequest) -> FinerTables:
+    """Return the finer questions whose cells add up to the asked ones, by the start of their keys."""
     [checked] = request.checked.values()
     by_start: dict[str, tuple[FinerQuestion, MeasuredPart]] = {}
     listed_questions = finer_questions(checked.question, checked.public_values)
@@ -109,14 +115,7 @@ def _candidates(
         part = measured_part(finer.question)
         # Two finer questions may have one measured part; the one with fewer keys comes first.
         by_start.setdefault(key_start(fingerprint(part.question)), (finer, part))
-    keys: dict[str, list[str]] = {}
-    for key in paid_keys:
-        # A key is the start of its measured part, and the hash of its terms.
-        start = key[: key.rindex(":") + 1]
-        if start in by_start:
-            keys.setdefault(start, []).append(key)
-    for start, listed in keys.items():
-        yield (*by_start[start], listed)
+    return by_start
 
 
 def _shown(finer: FinerQuestion, part: MeasuredPart) -> Json:

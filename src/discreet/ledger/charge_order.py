@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..arithmetic.canonical import canonical_json, digest
 from ..data.columns.keys import KeyValue
-from ..errors import BudgetExceeded, InvalidArgument, LedgerCorrupt
+from ..errors import BudgetExceeded, InvalidArgument, LedgerConflict, LedgerCorrupt
 from ..frozen import field, frozen, replace
 from ..privacy.events import Event
 from ..privacy.events.json import Json, to_json
@@ -46,11 +46,26 @@ from .books import Books
 from .clock import stamp
 from .entry import Entry, read_text, read_who
 from .snapshot import closed, closing_of, last_of, next_page, read_found
-from .stores.store import EntryWithBody, Lookup, Page, Snapshot
+from .stores.store import EntryWithBody, Lookup, Page, Since, Snapshot
 from .terms import Window
 
 Fits = Callable[[Entry, str], bool]
 """Whether a charge with a key of the first format, with its stored answer, answers the order."""
+
+
+class Overtaken(LedgerConflict):
+    """What was to be charged was chosen before the asker paid for something that changes the choice."""
+
+
+@frozen
+class Watch:
+    """Entries on which the choice of a charge depends: new ones under keys that begin with `starts`.
+
+    `since` says from which number on entries are new, and whose count.
+    """
+
+    since: Since
+    starts: tuple[str, ...]
 
 
 @frozen
@@ -75,6 +90,8 @@ class ChargeOrder:
     others were charged for the same question."""
     price: Price | None = field(default=None, kw_only=True)
     """Price as the asker was told it, stored beside the charge for its history."""
+    watch: Watch | None = field(default=None, kw_only=True)
+    """Entries that must not be there yet when the charge is written (optimistic locking)."""
 
 
 @frozen
@@ -107,7 +124,8 @@ class Settlement:
 def lookup_of(order: ChargeOrder) -> Lookup:
     """Return the lookup of the ledger's lines that decide about an order."""
     question = "" if order.fits is None else order.spelled or order.question
-    return Lookup(order.key, question, order.former)
+    since = None if order.watch is None else order.watch.since
+    return Lookup(order.key, question, order.former, since=since)
 
 
 def entry_of(order: ChargeOrder) -> Entry:
@@ -373,11 +391,17 @@ def stored_answer(snapshot: Snapshot, number: int | None = None) -> tuple[Entry,
     return None
 
 
-def pending_charge(snapshot: Snapshot, who: str, window: Window | None) -> Entry | None:
-    """Return this person's charge in the present window that neither was answered nor failed."""
-    for charge, end in _charges(read_found(snapshot.found)):
-        if end is None and charge.who == who and is_present(charge, snapshot, window):
-            return charge
+def pending_charge(snapshot: Snapshot, who: str | None, window: Window | None) -> Entry | None:
+    """Return a charge of the present window that neither was answered nor failed.
+
+    This person has paid for it, as the charge or by an `again`; None is anybody.
+    """
+    entries = read_found(snapshot.found)
+    paid = None if who is None else _paid_by(who, entries)
+    for charge, end in _charges(entries):
+        if end is None and (paid is None or charge.number in paid):
+            if is_present(charge, snapshot, window):
+                return charge
     return None
 
 
@@ -418,10 +442,16 @@ def decide_order(
 
     For an order apart the page of a new charge is always made first, so that the refusals are the
     same whether others have asked or not.
+
+    Refuses: with Overtaken a charge of which `watch` finds new entries.
     """
     settled = settlement_for_asker(order, settlement, snapshot)
     if settled is not None:
         return settled, None
+    if order.watch is not None and any(
+        key.startswith(order.watch.starts) for key in snapshot.newer
+    ):
+        raise Overtaken("the same was paid for meanwhile; nothing was spent, ask again")
     last = last_of(snapshot)
     text = text_of(order)
     # This may raise BudgetExceeded, and must do so before the cheaper `again` is considered.

@@ -191,12 +191,16 @@ class Ledger(StreamBooks):
             return None
         return charge_order.find_paid(who, key, snapshot, apart=apart)
 
+    def last_number(self) -> int:
+        """Return the number of the last entry; 0 of a ledger that has none yet."""
+        return self._store.read(()).number
+
     def keys(self, starts: Collection[str], who: str | None = None) -> list[str]:
         """List the keys that begin with one of `starts` (texts of equal length), in sorted order.
 
         `who` selects the entries of one person: then the time this takes tells nothing of others.
         """
-        if not self._store.read(()).number:
+        if not self.last_number():
             return []
         return self._store.keys(starts, who)
 
@@ -273,8 +277,8 @@ class Ledger(StreamBooks):
             return None
         return end[1]
 
-    def pending(self, key: str, who: str) -> Entry | None:
-        """Return a charge of this key and person that was neither answered nor failed.
+    def pending(self, key: str, who: str | None) -> Entry | None:
+        """Return a charge of this key, paid for by this person, that was neither answered nor failed.
 
         Its process died, or still runs. Nothing went out under it, so it may be run again without a
         new charge. A charge of an earlier window is left alone.

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from ...arithmetic.canonical import canonical_json
 from ...errors import LedgerUnavailable
 from .. import clock, failpoints
-from ..entry import Entry, write_line
+from ..entry import Entry, read_line, write_line
 from .store import (
     NOTHING,
     SECOND_FORMAT,
@@ -19,6 +19,7 @@ from .store import (
     Lookup,
     Newest,
     Page,
+    Since,
     Snapshot,
     StoredLine,
     step_of,
@@ -63,7 +64,8 @@ class LedgerInMemory:
             positions = dict.fromkeys([*by_key, *by_former, *by_others, *by_question])
             found = [self._lines[position] for position in positions]
             last = self._lines[-1][0] if self._lines else ""
-            return Snapshot(len(self._lines), clock.now(), last, texts, found)
+            newer = self._newer(lookup.since)
+            return Snapshot(len(self._lines), clock.now(), last, texts, found, newer)
 
     def append(self, names: Sequence[str] | None, lookup: Lookup, decide: Decide) -> Page | None:
         """Decide and write while nobody else can."""
@@ -93,6 +95,13 @@ class LedgerInMemory:
             else:
                 known = {key: None for keys in self._keys.values() for key in keys}
             return sorted(key for key in known if key.startswith(tuple(starts)))
+
+    def _newer(self, since: Since | None) -> list[str]:
+        """Return the keys of the entries after a number."""
+        if since is None:
+            return []
+        entries = [read_line(line) for line, _ in self._lines[since.number :]]
+        return [entry.key for entry in entries if since.who in (None, entry.who)]
 
     def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
         """Return the lines of a range, or the newest of them."""

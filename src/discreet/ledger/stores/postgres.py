@@ -42,7 +42,9 @@ from .store import (
     LineWithBody,
     Lookup,
     Page,
+    Since,
     Snapshot,
+    since_query,
     step_of,
 )
 
@@ -85,6 +87,8 @@ _KEYS = """
 SELECT DISTINCT key FROM discreet_ledger.entry
 WHERE ledger = %s AND {whose} AND key <> '' AND left(key, %s) IN (SELECT jsonb_array_elements_text(%s::jsonb))
 """
+_SINCE = "SELECT key FROM discreet_ledger.entry WHERE ledger = %s AND number > %s"
+_OWN_SINCE = f"{_SINCE} AND {_WHO} = left(%s, 200)"
 _NEWEST = """
 SELECT number, line, CASE WHEN {unseen} THEN NULL ELSE body END, NULL
 FROM discreet_ledger.entry WHERE ledger = %s AND {whose} AND number BETWEEN %s AND %s ORDER BY number DESC LIMIT %s
@@ -199,13 +203,14 @@ class LedgerInPostgres(LinesInSql):
 
     def _select(
         self, connection: psycopg.Connection, names: Sequence[str] | None, lookup: Lookup
-    ) -> list[psycopg.Cursor[Any]]:
+    ) -> list[psycopg.Cursor[Any] | None]:
         """Send all queries of a snapshot; their rows come back at the end of the pipeline."""
         wanted = list(names or ())
         cursors = [
             connection.execute(_NOW),
             connection.execute(_LAST, (self._name,)),
             connection.execute(_TEXT, (self._name, names is None, wanted)),
+            self._select_newer(connection, lookup.since),
             connection.execute(_KEY, (self._name, lookup.key)),
         ]
         for key in (lookup.former, *lookup.others):
@@ -214,6 +219,15 @@ class LedgerInPostgres(LinesInSql):
         if lookup.question:
             cursors.append(connection.execute(_QUESTION, (self._name, lookup.question)))
         return cursors
+
+    def _select_newer(
+        self, connection: psycopg.Connection, since: Since | None
+    ) -> psycopg.Cursor[Any] | None:
+        """Send the query for the keys of new entries, if they are asked for."""
+        if since is None:
+            return None
+        query, arguments = since_query(since, _SINCE, _OWN_SINCE)
+        return connection.execute(query, (self._name, *arguments))
 
     def _write(self, connection: psycopg.Connection, page: Page) -> None:
         """Write a page and commit, in one round trip; an error rolls all of it back."""
@@ -321,7 +335,7 @@ def turn_of(name: str) -> int:
     return int.from_bytes(hashed[:8], "big", signed=True)
 
 
-def _snapshot(now: Any, last: Any, texts: Any, *found: Any) -> Snapshot:  # noqa: ANN401 cursors of any row
+def _snapshot(now: Any, last: Any, texts: Any, newer: Any, *found: Any) -> Snapshot:  # noqa: ANN401 cursors of any row
     """Make a snapshot of the rows that `_select` asked for."""
     number, line = last.fetchone() or (0, "")
     # A line may be found by its key and by its question; a dict keeps the first of equal rows.
@@ -329,7 +343,8 @@ def _snapshot(now: Any, last: Any, texts: Any, *found: Any) -> Snapshot:  # noqa
     for cursor in found:
         rows.update(dict.fromkeys(cursor.fetchall()))
     time = now.fetchone()[0]
-    return Snapshot(number, time, line, dict(texts.fetchall()), list(rows))
+    keys = [] if newer is None else [key for (key,) in newer.fetchall()]
+    return Snapshot(number, time, line, dict(texts.fetchall()), list(rows), keys)
 
 
 def _after_fork() -> None:

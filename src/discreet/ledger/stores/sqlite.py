@@ -33,6 +33,7 @@ from .store import (
     Lookup,
     Page,
     Snapshot,
+    since_query,
     step_of,
 )
 
@@ -50,6 +51,8 @@ _KEYS = """
 SELECT DISTINCT key FROM entry
 WHERE {whose} AND key <> '' AND substr(key, 1, ?) IN (SELECT value FROM json_each(?))
 """
+_SINCE = "SELECT key FROM entry WHERE number > ?"
+_OWN_SINCE = f"{_SINCE} AND {sqlite_file.WHO} = ?"
 _TEXT = "SELECT name, text FROM state WHERE name = ?"
 _PUT = "INSERT INTO state (name, text) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text"
 
@@ -259,8 +262,12 @@ def _snapshot(
         for row in connection.execute(_QUESTION, (lookup.question,)):
             if row not in found:
                 found.append(row)
+    newer: list[tuple[str]] = []
+    if lookup.since is not None:
+        query, arguments = since_query(lookup.since, _SINCE, _OWN_SINCE)
+        newer += connection.execute(query, arguments)
     number, line = last if last is not None else (0, "")
-    return Snapshot(number, clock.now(), line, dict(texts), found)
+    return Snapshot(number, clock.now(), line, dict(texts), found, [key for (key,) in newer])
 
 
 def _write(connection: sqlite3.Connection, page: Page) -> None:

@@ -66,6 +66,14 @@ def step_of(entry: Entry | None) -> str:
 
 
 @frozen
+class Since:
+    """Request for the keys of the entries after one number: of one person, or with None of everyone."""
+
+    number: int
+    who: str | None = None
+
+
+@frozen
 class Lookup:
     """Request for the lines that a decision needs.
 
@@ -75,6 +83,7 @@ class Lookup:
     | `question` | those of this question under keys of the first format |
     | `former` | those under this key of the second format |
     | `others` | those under these keys, such as those of the periods of a stream |
+    | `since` | none: the keys of new entries, apart from the lines |
 
     An empty field asks for nothing.
     """
@@ -83,6 +92,7 @@ class Lookup:
     question: str = ""
     former: str = ""
     others: tuple[str, ...] = ()
+    since: Since | None = None
 
 
 NOTHING = Lookup()
@@ -119,6 +129,8 @@ class Snapshot:
     texts: Mapping[str, str] = field(default_factory=dict)
     found: Sequence[LineWithBody] = ()
     """The lines of the lookup, each with its body: by key, `former`, `others`, then by question."""
+    newer: Sequence[str] = ()
+    """The keys of the entries that `since` asks for."""
 
 
 @frozen
@@ -182,6 +194,13 @@ class LedgerStore(Protocol):
 
 CHUNK = 1000
 """Lines read in one transaction: enough for speed, and writers wait only briefly."""
+
+
+def since_query(since: Since, everyone: str, own: str) -> tuple[str, tuple[object, ...]]:
+    """Return the query for the keys of new entries, with its parameters."""
+    if since.who is None:
+        return everyone, (since.number,)
+    return own, (since.number, canonical_json(since.who))
 
 
 class LinesInSql:
