@@ -25,6 +25,9 @@ PEOPLE = dp.Schema("people", dp.Rows(), COLUMNS)
 TABLES = {"people": PEOPLE}
 MUCH = dp.PureDP(10**6)
 CELLS = "SELECT region, sex, COUNT(*) AS n, SUM(paid) AS s FROM people GROUP BY region, sex"
+REGIONS = "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
+SUMS = "SELECT region, SUM(paid) AS s, COUNT(*) AS n FROM people GROUP BY region"
+TOTAL = "SELECT COUNT(*) AS total FROM people"
 MONTHS = "SELECT month, COUNT(*) AS n FROM people GROUP BY month"
 
 
@@ -98,6 +101,21 @@ FORMS = [
     "SELECT total / 2 AS half FROM (SELECT COUNT(*) AS total FROM people WHERE month < 6) t",
     "SELECT AVG(m) AS a FROM (SELECT region, AVG(paid) AS m FROM people GROUP BY region)",
     f"WITH t AS ({MONTHS}), u AS (SELECT month, n * 2 AS n FROM t WHERE month > 3) SELECT SUM(n) AS a FROM u",
+    # A total has a row also where HAVING, under a window, leaves none.
+    *(f"SELECT SUM(w) AS a, COUNT(*) AS c FROM (SELECT region, SUM(n) OVER (PARTITION BY sex) AS w FROM ({CELLS}) WHERE n > {least}){end}"
+      for least in (250, 10**6) for end in ("", " WHERE w > 500", " LIMIT 2")),
+    f"SELECT AVG(w) AS a FROM (SELECT month, LAG(n) OVER (ORDER BY month) AS w FROM ({MONTHS}) WHERE n > 160 LIMIT 3)",
+    f"SELECT a.region, a.n, b.s, b.s / a.n AS m FROM ({REGIONS}) a JOIN ({SUMS}) b ON a.region = b.region ORDER BY a.n",
+    f"WITH a AS ({REGIONS}), b AS ({SUMS}) SELECT region, a.n, s FROM a JOIN b USING (region) WHERE s > 2000",
+    f"SELECT a.region, a.n, b.s FROM ({REGIONS}) a LEFT JOIN ({SUMS}) b ON b.region = a.region",
+    f"SELECT x.sex, x.n, y.m FROM ({CELLS}) x JOIN (SELECT sex AS g, region AS r, AVG(paid) AS m FROM people GROUP BY sex, region) y ON x.sex = y.g AND y.r = x.region AND x.n > 300",
+    f"SELECT a.region, a.n, b.s FROM ({REGIONS} HAVING COUNT(*) > 500) a JOIN ({SUMS}) b ON a.region = b.region",
+    f"SELECT a.region, a.n, b.s FROM ({REGIONS}) a JOIN ({SUMS} HAVING SUM(paid) > 2400) b ON a.region = b.region",
+    f"SELECT SUM(a.n + b.n) AS q FROM ({REGIONS}) a JOIN ({SUMS}) b ON a.region = b.region JOIN ({REGIONS}) c ON c.region = a.region WHERE c.n > 10",
+    f"SELECT a.region, n, total, n / total AS share FROM ({REGIONS}) a CROSS JOIN ({TOTAL}) b",
+    f"SELECT SUM(n) OVER () AS q, s, total FROM (SELECT a.region, a.n, b.s FROM ({REGIONS}) a JOIN ({SUMS}) b ON a.region = b.region) u, ({TOTAL}) t WHERE n > 10",
+    f"SELECT t.total, u.s FROM ({TOTAL}) t, (SELECT SUM(paid) AS s FROM people) u",
+    f"SELECT a.*, b.s AS k FROM ({REGIONS}) a JOIN ({SUMS}) b ON a.region = b.region",
     "WITH old AS (SELECT * FROM people WHERE paid > 3), t AS (SELECT sex, COUNT(*) AS n FROM old GROUP BY sex) SELECT MAX(n) AS a FROM t",
 ]  # fmt: skip
 
@@ -145,6 +163,26 @@ class TestReleasedTables:
             found = plain(store.execute(sql).fetchall())
             assert sorted(map(repr, plain(answer.rows))) == sorted(map(repr, found)), sql
 
+    def test_joined_on_keys_that_may_be_null_are_refused(self):
+        """NULL equals nothing, so its row would meet none."""
+        columns = {"region": dp.Category(["N"], null_key=True)}
+        tables = {"people": dp.Schema("people", dp.Rows(), columns)}
+        sql = f"SELECT a.n FROM ({REGIONS}) a JOIN ({REGIONS}) b USING (region)"
+        with pytest.raises(dp.UnsupportedQuery, match="may meet none"):
+            dp.parse_sql(sql, tables)
+
+    def test_joined_are_one_measurement_with_the_intervals_of_its_columns(self):
+        """What is shown of both is what one question about both statistics shows, and costs."""
+        asked = curator(dp.PureDP(1))
+        sql = f"SELECT a.region, b.s, a.n FROM ({REGIONS}) a JOIN ({SUMS}) b ON a.region = b.region"
+        joined = asked.sql(sql, spend=dp.PureDP(1))
+        assert asked.left() == dp.PureDP(0)
+        one = asked.sql(SUMS, spend=dp.PureDP(1))
+        assert one.column("s") == joined.column("s") and one.column("n") == joined.column("n")
+        for row, own in zip(joined.interval(0.95), one.interval(0.95), strict=True):
+            assert row == own and row["n"][0] < row["n"][1]
+        dp.verify_receipt(joined.receipt, answer=joined, ledger=asked.ledger)
+
     @pytest.mark.parametrize(
         "sql",
         [
@@ -164,6 +202,18 @@ class TestReleasedTables:
         [
             (f"SELECT * FROM ({CELLS}) t JOIN people p ON t.sex = p.sex", "JOIN of a released table"),
             (f"SELECT * FROM ({CELLS}) a, ({MONTHS}) b", "JOIN of a released table"),
+            (f"SELECT a.n FROM ({REGIONS}) a JOIN ({MONTHS}) b ON a.n = b.n", "keys of both are not"),
+            (f"SELECT a.n FROM ({REGIONS}) a JOIN ({SUMS}) b ON a.n = b.n", "not on all keys"),
+            (f"SELECT a.n FROM ({REGIONS}) a CROSS JOIN ({SUMS}) b", "not on all keys"),
+            (f"SELECT a.n FROM ({REGIONS}) a JOIN ({SUMS}) b ON a.region = a.region", "not on all keys"),
+            (f"SELECT a.n FROM ({CELLS}) a JOIN ({CELLS}) b ON a.sex = b.sex", "not on all keys"),
+            (f"SELECT a.n FROM ({CELLS}) a JOIN ({CELLS}) b USING (sex, n)", "it is no key"),
+            (f"SELECT n FROM ({REGIONS}) a JOIN ({REGIONS} LIMIT 2) b USING (region)", "LIMIT"),
+            (f"SELECT a.n FROM ({REGIONS}) a LEFT JOIN ({REGIONS} HAVING COUNT(*) > 9) b USING (region)", "may meet none"),
+            (f"SELECT n FROM ({REGIONS}) a SEMI JOIN ({SUMS}) b USING (region)", "SEMI JOIN of a"),
+            (f"SELECT n FROM ({REGIONS}) a JOIN ({REGIONS.replace('GROUP', 'WHERE paid > 3 GROUP')}) b USING (region)", "of other rows"),
+            (f"SELECT n FROM ({REGIONS}) a JOIN (SELECT region, SUM(paid) AS n FROM people GROUP BY region) b USING (region)", "column of several tables"),
+            (f"SELECT * FROM ({REGIONS}) a JOIN ({SUMS}) b ON a.region = b.region", "two columns have the same"),
             (f"SELECT STDDEV(n) FROM ({CELLS})", "there are SUM, AVG, COUNT, MIN and MAX"),
             (f"SELECT COUNT(DISTINCT n) FROM ({CELLS})", "there are SUM, AVG, COUNT, MIN and MAX"),
             (f"SELECT SUM(n) FILTER (WHERE n > 2) FROM ({CELLS})", "there are SUM, AVG, COUNT"),

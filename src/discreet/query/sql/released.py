@@ -8,7 +8,7 @@
 Guarantee: a SELECT outside the aggregate reaches no private row. It is read over the columns that
 the aggregate shows, and makes no relation.
 
-Refuses: with `UnsupportedQuery` joins of released tables.
+Refuses: with `UnsupportedQuery` unions of released tables, and joins but those on all keys.
 
 Law: tests/query/test_released_tables.py::TestReleasedTables
 """
@@ -30,7 +30,8 @@ from .group import group_of
 from .public_list import with_lists
 from .question import read_question
 from .relation import Catalogue, read_from, read_where, with_view
-from .released_rows import ReleasedRows, has_summary, read_select
+from .released_join import join_released
+from .released_rows import ReleasedRows, alias_of, has_summary, read_select
 from .syntax import only
 
 
@@ -64,6 +65,9 @@ def _read(node: exp.Expr, reader: _Reader) -> Question:
     inside = _with_views(select, inside)
     source = _source(select, inside)
     if source is not None and isinstance(select, exp.Select):
+        # Its joins were read with FROM.
+        select = select.copy()
+        select.set("joins", None)
         question = read_select(select, source).finished()
         # Checked again: what is outside was read over columns alone, but may not fit their types.
         return require_sound(_without_unread(question), reader.public_values)
@@ -151,22 +155,28 @@ def _source_node(node: exp.Select, reader: _Reader) -> exp.Expr | None:
 
 
 def _source(node: exp.Expr, reader: _Reader) -> ReleasedRows | None:
-    """Read the released table in FROM; None if the SELECT is one of private rows."""
+    """Read the released tables in FROM; None if the SELECT is one of private rows."""
     if not isinstance(node, exp.Select):
         return None
     source = _source_node(node, reader)
-    joined = [join.this for join in node.args.get("joins") or ()]
-    for item in joined:
+    rows = None if source is None else _rows_of(source, node.args["from_"].this, reader)
+    for join in node.args.get("joins") or ():
         # Either side may be the released one, so each is looked at as if it stood alone in FROM.
-        holder = exp.Select(from_=exp.From(this=item.copy()))
-        if source is not None or _source_node(holder, reader) is not None:
+        joined = _source_node(exp.Select(from_=exp.From(this=join.this.copy())), reader)
+        if (rows is None) != (joined is None):
             raise refusal(
                 "JOIN of a released table",
-                "its rows are noisy results, which are joined with nothing here",
+                "its rows are noisy results, which are joined with no rows of people",
                 "ask for each table by itself, and join the answers",
             )
-    if source is None:
-        return None
+        if rows is not None and joined is not None:
+            right = _rows_of(joined, join.this, reader)
+            rows = join_released(rows, right, join)
+    return rows
+
+
+def _rows_of(source: exp.Expr, item: exp.Expr, reader: _Reader) -> ReleasedRows:
+    """Read one released table, which is an item of FROM."""
     inner = source.unnest() if isinstance(source, exp.Subquery) else source
     question = _read(inner, reader)
     # The finish of the aggregate is where the SELECT outside begins: its rows are those it shows.
@@ -177,5 +187,12 @@ def _source(node: exp.Expr, reader: _Reader) -> ReleasedRows | None:
     if not kept and leaves_no_key(question):
         having = Constant(False)
     return ReleasedRows(
-        question, finish.columns, having, kept, finish.order, finish.limit, finish.offset
+        question,
+        finish.columns,
+        having,
+        kept,
+        finish.order,
+        finish.limit,
+        finish.offset,
+        ((alias_of(item), finish.columns),),
     )

@@ -30,7 +30,15 @@ from ...errors import SchemaMismatch
 from ...frozen import frozen, replace
 from ...show.nearest import did_you_mean
 from ..algebra.chain import chain
-from ..algebra.expression import Constant, Expression, Function, call_of, windows_of
+from ..algebra.expression import (
+    WINDOWS,
+    Call,
+    Constant,
+    Expression,
+    Function,
+    call_of,
+    windows_of,
+)
 from ..algebra.refusal import refusal
 from ..algebra.statistic import Result
 from ..algebra.tree import Finish, Named, Question, names_of, require_unique_names
@@ -55,7 +63,7 @@ class ReleasedRows:
 
     `columns` are the columns that SQL sees, as expressions of keys and statistics. `having` is the
     condition on rows before any window, `kept` are the conditions after windows. `order`, `limit`
-    and `offset` are those of the last SELECT.
+    and `offset` are those of the last SELECT. `tables` has the columns of each table in FROM.
     """
 
     question: Question
@@ -65,6 +73,7 @@ class ReleasedRows:
     order: tuple[tuple[Expression, bool], ...] = ()
     limit: int | None = None
     offset: int = 0
+    tables: tuple[tuple[str, Named], ...] = ()
 
     def finished(self) -> Question:
         """Return the question with all that was read as its finish."""
@@ -89,21 +98,16 @@ class ReleasedRows:
 def read_select(node: exp.Select, rows: ReleasedRows) -> ReleasedRows:
     """Read one SELECT over released rows."""
     only(node, *_CLAUSES)
-    alias = _alias(node)
-    item = node.args["from_"].this
-    if isinstance(item, exp.Subquery):
-        only(item, "this", "alias")
     labels = {name.casefold() for name, _ in rows.columns}
     settle_units(node, lambda name: name.casefold() in labels)
-    plain = _names(rows, alias)
     if _changes_rows(node):
         rows = _without_limit(rows)
-        rows = _where(node, rows, plain)
+        rows = _where(node, rows, column_names(rows))
     if _summarises(node):
-        columns, rows, names = _summarised(node, rows, alias)
+        columns, rows, names = _summarised(node, rows)
     else:
-        names = _with_windows(plain, rows)
-        columns = _columns(node, rows, alias, names)
+        names = _with_windows(column_names(rows), rows)
+        columns = _columns(node, rows, names)
     require_unique_names(names_of(columns))
     aliases = {name.casefold(): expression for name, expression in columns}
     qualify = read_qualify(node, _aliased(names, aliases))
@@ -121,7 +125,7 @@ def read_select(node: exp.Select, rows: ReleasedRows) -> ReleasedRows:
     if node.args.get("limit") is not None or node.args.get("offset") is not None:
         limit = read_limit(node.args.get("limit"))
         offset = read_offset(node.args.get("offset"))
-    return replace(rows, columns=columns, order=order, limit=limit, offset=offset)
+    return replace(rows, columns=columns, order=order, limit=limit, offset=offset, tables=())
 
 
 def _changes_rows(node: exp.Select) -> bool:
@@ -154,9 +158,8 @@ def _without_limit(rows: ReleasedRows) -> ReleasedRows:
         return rows
     if rows.limit == 0:
         return replace(rows, kept=(*rows.kept, Constant(False)), limit=None, offset=0)
-    if rows.having is not None and not rows.has_windows():
-        # A total around this SELECT has a row also if HAVING leaves none, so all rows must stay.
-        rows = replace(rows, kept=(rows.having, *rows.kept), having=None)
+    # A total around this SELECT has a row also if HAVING leaves none, so all rows must stay.
+    rows = _with_all_rows(rows)
     gate = rows.gate()
     keys = () if gate is None else (gate,)
     # Rows that were dropped before are numbered apart from those that are still there.
@@ -168,6 +171,44 @@ def _without_limit(rows: ReleasedRows) -> ReleasedRows:
         last = Constant(rows.offset + rows.limit)
         kept += (call_of(Function.AT_MOST, number, last),)
     return replace(rows, kept=kept, limit=None, offset=0)
+
+
+def _with_all_rows(rows: ReleasedRows) -> ReleasedRows:
+    """Return rows of which HAVING is a condition as those after windows are: none is dropped before.
+
+    Each window then has the condition as one more key of PARTITION BY, so that it reads the rows
+    that HAVING would have left.
+    """
+    condition = rows.having
+    if condition is None:
+        return rows
+    gate = call_of(Function.COALESCE, condition, Constant(False))
+    tables = [(alias, _all_gated(columns, gate)) for alias, columns in rows.tables]
+    order = [(_gated(expression, gate), descends) for expression, descends in rows.order]
+    kept = [_gated(expression, gate) for expression in rows.kept]
+    return replace(
+        rows,
+        columns=_all_gated(rows.columns, gate),
+        tables=tuple(tables),
+        having=None,
+        kept=(condition, *kept),
+        order=tuple(order),
+    )
+
+
+def _all_gated(columns: Named, gate: Expression) -> Named:
+    return tuple((name, _gated(expression, gate)) for name, expression in columns)
+
+
+def _gated(expression: Expression, gate: Expression) -> Expression:
+    """Return an expression of which every window has one more key of PARTITION BY."""
+    if not isinstance(expression, Call):
+        return expression
+    arguments = [_gated(argument, gate) for argument in expression.arguments]
+    if expression.function in WINDOWS:
+        # The keys of a window are its last arguments (`algebra.window`).
+        arguments.append(gate)
+    return Call(expression.function, tuple(arguments))
 
 
 def _where(node: exp.Select, rows: ReleasedRows, names: Names) -> ReleasedRows:
@@ -186,18 +227,18 @@ def _where(node: exp.Select, rows: ReleasedRows, names: Names) -> ReleasedRows:
     return replace(rows, having=having)
 
 
-def _summarised(
-    node: exp.Select, rows: ReleasedRows, alias: str
-) -> tuple[Named, ReleasedRows, Names]:
+def _summarised(node: exp.Select, rows: ReleasedRows) -> tuple[Named, ReleasedRows, Names]:
     """Read GROUP BY, aggregates and DISTINCT: windows over groups, of which the first row is shown."""
-    plain = _names(rows, alias)
+    plain = column_names(rows)
     if node.args.get("distinct") is not None:
         only(node.args["distinct"])
-    keys = _keys(node, rows, alias, plain)
-    names, rows = _grouped(
-        rows, plain, keys, everything=node.args.get("group") is None and not keys
-    )
-    columns = _columns(node, rows, alias, names)
+    keys = _keys(node, rows, plain)
+    everything = node.args.get("group") is None and not keys
+    if everything:
+        rows = _with_all_rows(rows)
+        plain = column_names(rows)
+    names, rows = _grouped(rows, plain, keys, everything=everything)
+    columns = _columns(node, rows, names)
     # Every row of a group has the same sums: the first one stands for the group.
     first = window_call(Function.ROW_NUMBER, WindowParts(None, (), _partition(keys, rows)))
     kept = (*rows.kept, call_of(Function.EQUAL, first, Constant(1)))
@@ -220,15 +261,11 @@ def _grouped(
     """Return the names of SELECT after GROUP BY: keys, and aggregates of the rows of a group.
 
     Without GROUP BY there is one row, also if no row is left to sum up. So conditions are then put
-    into the sums, and all rows stay.
+    into the sums, and all rows stay (`_with_all_rows`).
     """
     present: Expression | None = None
     if everything:
-        conditions = [*rows.kept]
-        if rows.having is not None and not rows.has_windows():
-            conditions.insert(0, rows.having)
-            rows = replace(rows, having=None)
-        present = _all(conditions)
+        present = _all(rows.kept)
         rows = replace(rows, kept=())
 
     empty = never_holds(present)
@@ -254,7 +291,7 @@ def _grouped(
             return read_summary(node, plain, over)
         if isinstance(node, exp.Literal | exp.Paren) or with_aggregate(node):
             return None
-        known = _read_or_none(node, plain)
+        known = read_or_none(node, plain)
         if known in keys:
             return known
         if isinstance(node, exp.Column):
@@ -271,7 +308,7 @@ def _grouped(
     return replace(plain, override=read_grouped), rows
 
 
-def _read_or_none(node: exp.Expr, names: Names) -> Expression | None:
+def read_or_none(node: exp.Expr, names: Names) -> Expression | None:
     """Read an expression of columns; None if one of its names is no column."""
     for column in node.find_all(exp.Column):
         try:
@@ -281,13 +318,13 @@ def _read_or_none(node: exp.Expr, names: Names) -> Expression | None:
     return read(node, names)
 
 
-def _keys(node: exp.Select, rows: ReleasedRows, alias: str, names: Names) -> tuple[Expression, ...]:
+def _keys(node: exp.Select, rows: ReleasedRows, names: Names) -> tuple[Expression, ...]:
     """Read the keys of GROUP BY, or all columns of SELECT DISTINCT."""
     clause = node.args.get("group")
     if clause is None:
         if node.args.get("distinct") is None or any(map(with_aggregate, node.expressions)):
             return ()
-        columns = _columns(node, rows, alias, names)
+        columns = _columns(node, rows, names)
         return tuple(expression for _, expression in columns)
     only(clause, "expressions")
     keys = []
@@ -306,7 +343,7 @@ def _group_item(item: exp.Expr, node: exp.Select, names: Names) -> exp.Expr:
                 f"GROUP BY {place}", f"SELECT has {len(items)} columns", "name the column"
             )
         return items[place - 1].unalias()
-    if isinstance(item, exp.Column) and _read_or_none(item, names) is None:
+    if isinstance(item, exp.Column) and read_or_none(item, names) is None:
         for selected in items:
             named = isinstance(selected, exp.Alias) and selected.alias
             if named and named.casefold() == item.name.casefold():
@@ -314,7 +351,7 @@ def _group_item(item: exp.Expr, node: exp.Select, names: Names) -> exp.Expr:
     return item
 
 
-def _columns(node: exp.Select, rows: ReleasedRows, alias: str, names: Names) -> Named:
+def _columns(node: exp.Select, rows: ReleasedRows, names: Names) -> Named:
     """Read the items of SELECT: stars, columns and expressions, each with a name."""
     columns: list[tuple[str, Expression]] = []
     for place, item in enumerate(node.expressions, 1):
@@ -322,9 +359,13 @@ def _columns(node: exp.Select, rows: ReleasedRows, alias: str, names: Names) -> 
         of_table = isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
         if star or of_table:
             only(item.this if of_table else item)
-            if of_table and item.table.casefold() != alias.casefold():
-                raise SchemaMismatch(f"{item.table}.*: there is no such table in FROM")
-            columns += rows.columns
+            starred = rows.columns
+            if of_table:
+                tables = {name.casefold(): own for name, own in rows.tables}
+                if item.table.casefold() not in tables:
+                    raise SchemaMismatch(f"{item.table}.*: there is no such table in FROM")
+                starred = tables[item.table.casefold()]
+            columns += starred
             continue
         inner = item.unalias()
         name = f"column_{place}"
@@ -338,9 +379,8 @@ def _columns(node: exp.Select, rows: ReleasedRows, alias: str, names: Names) -> 
     return tuple(columns)
 
 
-def _names(rows: ReleasedRows, alias: str) -> Names:
+def column_names(rows: ReleasedRows) -> Names:
     """Return the names of columns of released rows, for the reader of expressions."""
-    known = {name.casefold(): expression for name, expression in rows.columns}
     totals = set()
     for name, statistic in rows.question.statistics:
         if statistic.declared.result in (Result.COUNT, Result.TOTAL):
@@ -349,16 +389,24 @@ def _names(rows: ReleasedRows, alias: str) -> Names:
     def column(node: exp.Column) -> Expression:
         name = identifier(node.this)
         table = node.args.get("table")
-        if table is not None and identifier(table).casefold() != alias.casefold():
-            raise SchemaMismatch(
-                f"there is no table {identifier(table)!r} in FROM; there is {alias}"
-            )
-        if name.casefold() not in known:
+        listed = [own for _, own in rows.tables]
+        if table is not None:
+            of_table = identifier(table).casefold()
+            listed = [own for alias, own in rows.tables if alias.casefold() == of_table]
+            if not listed:
+                there = ", ".join(alias for alias, _ in rows.tables)
+                raise SchemaMismatch(
+                    f"there is no table {identifier(table)!r} in FROM; there is {there}"
+                )
+        found = [one for own in listed for label, one in own if label.casefold() == name.casefold()]
+        if len(set(found)) > 1:
+            raise SchemaMismatch(f"{name!r} is a column of several tables; write t.{name}")
+        if not found:
             labels = names_of(rows.columns)
             message = f"there is no column {name!r} here; there are {', '.join(labels)}"
             hint = did_you_mean(name, labels)
             raise SchemaMismatch("; ".join(filter(None, (message, hint))))
-        return known[name.casefold()]
+        return found[0]
 
     return Names(column, types_of(rows.question), totals=totals)
 
@@ -381,9 +429,10 @@ def _aliased(names: Names, aliases: Mapping[str, Expression]) -> Names:
     return replace(names, override=or_alias(names, aliases))
 
 
-def _alias(node: exp.Select) -> str:
-    """Return the name by which the released table is known in its SELECT."""
-    item = node.args["from_"].this
+def alias_of(item: exp.Expr) -> str:
+    """Return the name by which a released table is known in the SELECT around it."""
+    if isinstance(item, exp.Subquery):
+        only(item, "this", "alias")
     alias = item.args.get("alias")
     if alias is None:
         return item.name if isinstance(item, exp.Table) else ""
