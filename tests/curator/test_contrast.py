@@ -429,5 +429,6 @@ def test_intervals_hold(sides, runs):
                 held[level] += low <= exact[a] <= high
     cells = 1_000 * runs
     for level, times in held.items():
+        print(f"contrast: {times / cells:.4f} of {level}")  # noqa: T201 the numbers are asked for
         error = 6.5 * (level * (1 - level) / cells) ** 0.5
         assert level - error <= times / cells <= level + 0.015 + error, (level, times / cells)

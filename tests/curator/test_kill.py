@@ -15,6 +15,8 @@ import pytest
 
 import discreet as dp
 from curator.cases import PEOPLE, ROWS
+from curator.test_contrast import BY_REGION, OLD, SPEND, TOTAL, YOUNG
+from curator.test_contrast import curator as of_shops
 from discreet.answer.stored import answer_to_json
 from discreet.ledger import failpoints as steps
 from support.fork import fork
@@ -40,7 +42,7 @@ def ask(path, question):
     return json.dumps([answer_to_json(answer), answer.receipt.to_json()])
 
 
-def in_a_child(path, question, deadly):
+def in_a_child(path, question, deadly, ask=ask):
     """Run in a child that dies at a step; give what came out of it, and how it ended."""
     reading, writing = os.pipe()
     child = fork()
@@ -134,3 +136,37 @@ def test_at_every_step_of_a_failure_the_charge_stays(tmp_path, deadly):
     ask(path, "SELECT COUNT(*) AS n FROM people")
     with dp.open_ledger(path) as ledger:
         assert ledger.spent() in (PRICE, dp.PureDP("1/5"))
+
+
+def ask_shops(path, question):
+    """Ask a question about shops as a fresh process does; what answers for nothing is not read from rows."""
+    with dp.open_ledger(path) as ledger:
+        answer = of_shops(ledger=ledger).sql(question, spend=SPEND)
+    return json.dumps([answer_to_json(answer), answer.receipt.to_json()])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("source", "asked"), [
+    (TOTAL, YOUNG), (BY_REGION, OLD), (BY_REGION, TOTAL), (YOUNG, f"{TOTAL} WHERE NOT age < 18"),
+])  # fmt: skip
+def test_at_every_step_of_what_answers_another_question(tmp_path, source, asked):
+    """Killed while the source is paid for, or the question of it: nothing is paid twice, and one answer is told."""
+    alone = tmp_path / "alone.ledger"
+    dp.open_ledger(alone, dp.ZCDP(99)).close()
+    ask_shops(alone, source)
+    ask_shops(alone, asked)
+    for deadly in STEPS:
+        for killed in (source, asked):
+            path = tmp_path / f"{deadly}-{killed == source}.ledger".replace(":", "-")
+            dp.open_ledger(path, dp.ZCDP(99)).close()
+            if killed == asked:
+                ask_shops(path, source)
+            shown, _ = in_a_child(path, killed, deadly, ask_shops)
+            ask_shops(path, source)
+            told = ask_shops(path, asked)
+            if killed == asked and shown:
+                assert told == shown
+            assert ask_shops(path, asked) == told
+            with dp.open_ledger(path) as ledger, dp.open_ledger(alone) as whole:
+                assert ledger.spent() == whole.spent(), (deadly, killed)
+                assert ledger.verify().pending == 0
