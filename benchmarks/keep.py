@@ -1,4 +1,7 @@
-"""Run a benchmark and keep what it prints under `results/`, from which the site makes its page: `keep.py noise [options]`."""
+"""Run a benchmark and keep what it prints under `results/`, from which the site makes its page: `keep.py noise [options]`.
+
+`keep.py --more reuse ranges` adds the lines of this run to those that are kept: for benchmarks that are run in parts.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ def heading() -> str:
     return f"{day}, Python {platform.python_version()}, {os.cpu_count()} processors, load {load} before it began"
 
 
-def main(name: str, options: list[str]) -> int:
+def main(name: str, options: list[str], mode: str = "w") -> int:
     """Print a benchmark's lines as they come; keep them only if it ended well."""
     lines = [heading() + "\n", "\n"]
     command = [sys.executable, str(HERE / f"{name}.py"), *options]
@@ -31,9 +34,15 @@ def main(name: str, options: list[str]) -> int:
             lines.append(line)
     if running.returncode == 0:
         RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{name}.txt").write_text("".join(lines), encoding="utf-8")
+        with (RESULTS / f"{name}.txt").open(mode, encoding="utf-8") as kept:
+            if kept.tell():
+                kept.write("\n")
+            kept.writelines(lines)
     return running.returncode
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    words = sys.argv[1:]
+    if words[0] == "--more":
+        sys.exit(main(words[1], words[2:], "a"))
+    sys.exit(main(words[0], words[1:]))

@@ -1,4 +1,4 @@
-"""Price of query logs with reuse, beside a cache of identical questions: `reuse.py [questions] [seeds] [rows]`.
+"""Price of query logs with reuse, beside a cache of identical questions: `reuse.py [log …] [questions] [seeds] [rows]`.
 
 Five kinds of logs on two tables, asked of the real engine and ledger under ρ-zCDP, every question with the same spend.
 
@@ -220,8 +220,8 @@ def run(world: World, kind: str, seed: int, size: int) -> tuple[float, float, in
     return len(set(asked)), float(spent.rho / SPEND.rho), ledger.verify().charges
 
 
-def main(size: int = 400, seeds: int = 5, rows: int | None = None) -> None:
-    """Print a line for each kind of log and each table."""
+def main(kinds: list[str], size: int = 400, seeds: int = 5, rows: int | None = None) -> None:
+    """Print a line for each of these kinds of logs, or for all, and each table."""
     print(
         f"{size} questions a log, {seeds} seeds; price of a cache of identical questions / with reuse"
     )
@@ -229,7 +229,7 @@ def main(size: int = 400, seeds: int = 5, rows: int | None = None) -> None:
         f"{'log':<10} {'table':<7} {'gain':>6} {'least':>6} {'most':>6} {'cache':>7} {'reuse':>7} {'free':>6}"
     )
     worlds = adult(rows), events(rows)
-    for kind in LOGS:
+    for kind in kinds or LOGS:
         for world in worlds:
             prices = [run(world, kind, seed, size) for seed in range(seeds)]
             gains = [cached / price for cached, price, _ in prices]
@@ -241,4 +241,8 @@ def main(size: int = 400, seeds: int = 5, rows: int | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    words = sys.argv[1:]
+    main(
+        [word for word in words if word in LOGS],
+        *[int(word) for word in words if word not in LOGS],
+    )
