@@ -115,7 +115,7 @@ FORMS = [
     f"SELECT a.region, n, total, n / total AS share FROM ({REGIONS}) a CROSS JOIN ({TOTAL}) b",
     f"SELECT SUM(n) OVER () AS q, s, total FROM (SELECT a.region, a.n, b.s FROM ({REGIONS}) a JOIN ({SUMS}) b ON a.region = b.region) u, ({TOTAL}) t WHERE n > 10",
     f"SELECT t.total, u.s FROM ({TOTAL}) t, (SELECT SUM(paid) AS s FROM people) u",
-    f"SELECT a.*, b.s AS k FROM ({REGIONS}) a JOIN ({SUMS}) b ON a.region = b.region",
+    f"SELECT a.*, b.s FROM ({REGIONS}) a JOIN ({SUMS}) b ON a.region = b.region",
     "WITH old AS (SELECT * FROM people WHERE paid > 3), t AS (SELECT sex, COUNT(*) AS n FROM old GROUP BY sex) SELECT MAX(n) AS a FROM t",
 ]  # fmt: skip
 
