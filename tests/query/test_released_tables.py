@@ -108,7 +108,7 @@ FORMS = [
     f"SELECT a.region, a.n, b.s, b.s / a.n AS m FROM ({REGIONS}) a JOIN ({SUMS}) b ON a.region = b.region ORDER BY a.n",
     f"WITH a AS ({REGIONS}), b AS ({SUMS}) SELECT region, a.n, s FROM a JOIN b USING (region) WHERE s > 2000",
     f"SELECT a.region, a.n, b.s FROM ({REGIONS}) a LEFT JOIN ({SUMS}) b ON b.region = a.region",
-    f"SELECT x.sex, x.n, y.m FROM (SELECT region, sex, COUNT(*) AS n FROM people GROUP BY region, sex) x JOIN (SELECT sex AS g, region AS r, AVG(paid) AS m FROM people GROUP BY sex, region) y ON x.sex = y.g AND y.r = x.region AND x.n > 300",
+    "SELECT x.sex, x.n, y.m FROM (SELECT region, sex, COUNT(*) AS n FROM people GROUP BY region, sex) x JOIN (SELECT sex AS g, region AS r, AVG(paid) AS m FROM people GROUP BY sex, region) y ON x.sex = y.g AND y.r = x.region AND x.n > 300",
     f"SELECT a.region, a.n, b.s FROM ({REGIONS} HAVING COUNT(*) > 500) a JOIN ({SUMS}) b ON a.region = b.region",
     f"SELECT a.region, a.n, b.s FROM ({REGIONS}) a JOIN ({SUMS} HAVING SUM(paid) > 2400) b ON a.region = b.region",
     f"SELECT SUM(a.n + b.n) AS q FROM ({REGIONS}) a JOIN ({SUMS}) b ON a.region = b.region JOIN ({REGIONS}) c ON c.region = a.region WHERE c.n > 10",

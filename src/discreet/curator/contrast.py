@@ -194,7 +194,9 @@ class ContrastSearch:
 
     def pending(self, found: FoundCounts) -> Iterator[tuple[Contrasted, int]]:
         """Yield the signed counts of the question whose charge has not ended, with its number."""
-        for total in found.totals if found.pending else ():
+        if not found.pending:
+            return
+        for total in found.totals:
             offer = self.offer([total])
             if offer is None or offer.measured.key.text not in found.pending:
                 continue

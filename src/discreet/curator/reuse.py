@@ -106,14 +106,15 @@ def _way_of_own(
     # Before the keys are listed: what comes between is then new to the charge, and not unseen.
     since = Since(context.ledger.last_number(), owner)
     paid_keys = context.ledger.keys([key_start("")[:-1]], owner)
+    starts = [measured.key.text]
     search = None
+    found = FoundCounts()
     if isinstance(request.questions[""].rows, Where):
         search = search_of(context, request, key, plans, measured, who=who)
-    found = FoundCounts() if search is None else search.found(paid_keys)
-    known = _known_way(context, measured, search, found, paid_keys, who=who)
-    starts = [measured.key.text]
     if search is not None:
+        found = search.found(paid_keys)
         starts += search.starts()
+    known = _known_way(context, measured, search, found, paid_keys, who=who)
     finer: FinerTables = {}
     summed = None
     # Who has paid for nothing yet is not kept waiting for a list of what could have been paid for.
@@ -144,25 +145,30 @@ def _known_way(
     """
     ways: list[tuple[int, Way]] = []
     pending: list[tuple[int, Way]] = []
-    split = "" if search is None else search.split_key().text
+    tables = {measured.key.text: False}
+    if search is not None:
+        tables[search.split_key().text] = True
     # The keys were listed: the ledger is asked only for those that are there.
-    for key in {measured.key.text, split} & set(paid_keys):
-        paid = context.ledger.find_paid(who, key, apart=not context.share_questions)
-        entry = context.pending(who, key) if paid is None else paid.entry
-        if entry is None:
-            continue
+    for key in tables.keys() & set(paid_keys):
         own = measured
-        if search is not None and key == split:
+        if search is not None and tables[key]:
             own = search.split(measured) or measured
-        (pending if paid is None else ways).append((entry.number, Way(own)))
+        paid = context.ledger.find_paid(who, key, apart=not context.share_questions)
+        if paid is not None:
+            ways.append((paid.entry.number, Way(own)))
+            continue
+        charge = context.pending(who, key)
+        if charge is not None:
+            pending.append((charge.number, Way(own)))
     if search is not None:
         pair = search.complete(found, measured)
         if pair is not None:
             ways.append((pair.complete, Way(measured, contrast=pair)))
         for offer, number in search.pending(found):
             pending.append((number, Way(measured, contrast=offer)))
-    listed = ways or pending
-    return min(listed, key=_when)[1] if listed else None
+    if not ways and not pending:
+        return None
+    return min(ways or pending, key=_when)[1]
 
 
 def _when(way: tuple[int, Way]) -> int:

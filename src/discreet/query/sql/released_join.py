@@ -55,13 +55,18 @@ def join_released(left: ReleasedRows, right: ReleasedRows, join: exp.Join) -> Re
     )
     equated, others = _conditions(join, left, both, shared)
     keys = {key.name for key in question.keys}
-    if (equated != keys) if beside is None else equated:
+    if beside is not None:
+        # A table without keys is joined on none.
+        keys = set()
+    if equated != keys:
         raise refusal("JOIN of a released table", "it is not on all keys of both", _INSTEAD)
     having = [one for one in (left.having, _renamed(right.having, new_names), *others) if one]
     nullable = any(None in (key.values or ()) for key in question.keys)
     if (join.side and (having or nullable)) or (nullable and beside is None):
         raise refusal("JOIN of a released table", "some rows may meet none", _INSTEAD)
-    return replace(both, having=chain(Function.AND, having) if having else None)
+    if not having:
+        return both
+    return replace(both, having=chain(Function.AND, having))
 
 
 def _together(left: Question, right: Question) -> tuple[Question, dict[str, str]]:
@@ -119,7 +124,9 @@ def _conditions(
             raise refusal(f"USING ({name})", "it is no key of both", _INSTEAD)
         equated.add(key)
     on = join.args.get("on")
-    for part in () if on is None else conjuncts(on.unnest()):
+    if on is None:
+        return equated, others
+    for part in conjuncts(on.unnest()):
         key = ""
         if isinstance(part, exp.EQ):
             one, other = part.this, part.expression
@@ -134,7 +141,9 @@ def _conditions(
 def _equated(one: exp.Expr, other: exp.Expr, sides: tuple[Names, Names]) -> str:
     """Return the field that the left table has as `one` and the right table as `other`; else ""."""
     left, right = read_or_none(one, sides[0]), read_or_none(other, sides[1])
-    return left.name if isinstance(left, Field) and left == right else ""
+    if isinstance(left, Field) and left == right:
+        return left.name
+    return ""
 
 
 def _renamed_columns(columns: Named, new_names: dict[str, str]) -> Named:
