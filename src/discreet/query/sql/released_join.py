@@ -115,8 +115,8 @@ def _conditions(
     right = replace(both, tables=both.tables[-1:])
     sides = (column_names(left), column_names(right))
     keys = {key.name for key in both.question.keys}
-    equated = set()
-    others = []
+    equated: set[str] = set()
+    others: list[Expression] = []
     for name in shared:
         column = exp.column(name)
         key = _equated(column, column, sides)
