@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from fractions import Fraction
 
 import pytest
@@ -164,87 +163,3 @@ ASKED = {
 def test_a_steward_is_told_in_words_what_every_job_asks(verb):
     body, words = ASKED[verb]
     assert asked_of(new_job("ana", "people", verb, json.dumps(body), mark="", owner="")) == words
-
-
-REUSED = [
-    "SELECT COUNT(*) AS n FROM people WHERE age < 18",
-    "SELECT region, COUNT(*) AS n FROM people WHERE age BETWEEN 20 AND 30 GROUP BY region",
-    "SELECT COUNT(*) AS n FROM people WHERE income > 500 AND age > 30",
-    "SELECT COUNT(*) AS n FROM people WHERE region = 'N'",
-    "SELECT COUNT(*) AS n FROM people WHERE region = 'S'",
-    "SELECT region, age, COUNT(*) AS n FROM people GROUP BY region, age",
-    "SELECT age, COUNT(*) AS n FROM people GROUP BY age HAVING COUNT(*) > 3 ORDER BY n LIMIT 2",
-]
-_NUMBERS = (
-    "rows",
-    "intervals",
-    "exact",
-    "hash",
-    "charge",
-    "time",
-    "answer",
-    "spent_by_all",
-    "draw",
-)
-
-
-def _same(value, entries, name=""):
-    """Return a reply with drawn numbers and times left out, and its entries numbered in the order they are told."""
-    if name in _NUMBERS:
-        return len(value) if isinstance(value, list) else "…"
-    if isinstance(value, dict):
-        return {one: _same(part, entries, one) for one, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_same(part, entries, name) for part in value]
-    if name in ("number", "refers", "sources", "entry") and value is not None:
-        return entries.setdefault(str(value), f"entry {len(entries)}")
-    if isinstance(value, str) and name == "receipt":
-        return _same(json.loads(value), entries)
-    if isinstance(value, str):
-        # "from entries 2 and 4", "entry 6 of the ledger".
-        return re.sub(
-            r"(?:(?<=entry )|(?<=entries )|(?<= and ))\d+",
-            lambda found: _same(found[0], entries, "entry"),
-            value,
-        )
-    return value
-
-
-def _bytes_told(folder, before):
-    """Return all that bob is sent over HTTP about seven questions, after ana has asked those of `before`."""
-    made = build(folder, budget='{ rho = "100" }', service='grid = "0.1"')
-    told, entries = [], {}
-    with inside(build_app(read_config(made.config)), made.url) as opened:
-
-        def send(who, method, path, body=None):
-            auth = {"Authorization": f"Bearer {made.tokens[who]}"}
-            sent = opened.request(method, "/api/v1" + path, json=body, headers=auth)
-            status, told = sent.status_code, sent.json()
-            job = sent.headers.get("Location")
-            # A run that takes longer than a moment is followed as a job, to the same reply.
-            while job and "reply" not in told:
-                time.sleep(0.02)
-                told = opened.request("GET", job, headers=auth).json()
-            return (told["status"], told["reply"]) if job else (status, told)
-
-        for sql in before:
-            send("ana", "POST", "/datasets/people/sql", {"sql": sql, "spend": {"rho": "1/100"}})
-        for sql in [*REUSED, *REUSED]:
-            for verb in ("explain", "sql"):
-                body = {"sql": sql, "spend": {"rho": "1/100"}}
-                sent = send("bob", "POST", f"/datasets/people/{verb}", body)
-                told.append((verb, sql, *sent))
-        told.append(send("bob", "GET", "/datasets/people/history"))
-        told.append(send("bob", "GET", "/datasets/people/spent"))
-    return told, entries
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("before", [REUSED, REUSED[::-1], REUSED[3:5]])
-def test_every_byte_about_reused_answers_is_that_without_a_colleague(tmp_path, before):
-    """But for drawn numbers, times and hashes, and what is left for all (decision 23)."""
-    seen = []
-    for name, history in (("alone", []), ("beside", before)):
-        told, entries = _bytes_told(tmp_path / name, history)
-        seen.append([_same(one, entries) for one in told])
-    assert seen[0] == seen[1]
