@@ -30,7 +30,13 @@ income = { type = "integer", low = 0, high = 250000 }
 SQL = "SELECT age, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY age"
 WORDS = ["query", "people.parquet", SQL, "--schema", "people.toml", "--ledger", "people.ledger",
          "--budget", "epsilon=3", "--epsilon", "1"]  # fmt: skip
-RUN = "import sys; from discreet.cli.app import app; sys.exit(app())"
+RUN = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from discreet.cli.app import app
+sys.exit(app())
+"""
+"""The command as from a terminal: a job in the background of a shell inherits that Ctrl-C is ignored."""
 SLOWLY = """
 import time
 from discreet.engines.duckdb.engine import DuckDB
