@@ -44,6 +44,7 @@ def path_of(way, dataset="people"):
         "number": "1",
         "person": "bob",
         "stream": "visits",
+        "dashboard": "none",
     }
     return re.sub(r"{(\w+)}", lambda found: filled[found[1]], way.path)
 
