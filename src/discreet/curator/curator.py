@@ -466,8 +466,7 @@ class Curator(StandingReports):
     ) -> dict[str, Answer] | None:
         """Return the answers that this asker has paid for under a key, before anything is planned.
 
-        What only others have paid for is planned, priced and held back like a new question, so that
-        nobody learns from the time it takes (timing side channel).
+        Others' answers are planned, priced and held back like new ones (timing side channel).
         """
         find = partial(self.context.find_paid, self.who)
         paid = find(key.text) or find(key.spelled)
