@@ -6,7 +6,6 @@ The rules are in `service/dashboards.py`; pages use the same ones.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from ...errors import DiscreetError, NotAllowed
@@ -31,6 +30,7 @@ from ..stores.dashboards import (
     DashboardPart,
     Dashboards,
 )
+from ..stores.people import iso_time
 from .endpoint import ApiCall, Reply
 
 _PART = Record(
@@ -120,14 +120,13 @@ def _change(state: State, board: Dashboard, given: Mapping[str, Any]) -> Dashboa
 
 
 def _facts(state: State, board: Dashboard) -> dict[str, object]:
-    moment = datetime.fromtimestamp(board.changed, UTC)
     return {
         "id": board.id,
         "title": board.title,
         "author": board.person,
         "dataset": board.dataset,
         "shared": is_open(state, board),
-        "changed": moment.isoformat(timespec="seconds"),
+        "changed": iso_time(board.changed),
     }
 
 

@@ -20,6 +20,7 @@ from .answer_view import AnswerSet, AnswerView, answer_view
 from .charts.drawing import drawing
 from .downloads.title import title_of
 from .history import sql_of
+from .number_text import day_of
 
 _STYLE = """
 main > section { break-inside: avoid; margin: 1.2rem 0 } svg { max-width: 100%; height: auto }
@@ -62,7 +63,7 @@ def _part(state: State, board: Dashboard, part: DashboardPart) -> PartView:
     except DiscreetError as refusal:
         # A part that cannot be shown must not close the page to the others.
         return PartView(missing=str(refusal))
-    day = datetime.fromtimestamp(job.created, UTC).strftime("%Y-%m-%d")
+    day = day_of(job.created)
     pending = part.fresh if job.id != part.fresh else ""
     waiting = bool(pending) and _runs(state, pending)
     return PartView(

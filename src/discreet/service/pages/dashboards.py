@@ -6,7 +6,6 @@ All forms work without a script: every button sends the whole form, which is sav
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 
 from starlette.responses import Response
 from starlette.routing import Route
@@ -31,6 +30,7 @@ from ..stores.dashboards import Dashboard, DashboardPart, Dashboards
 from .answers import find_job, fresh_mark
 from .dashboard_view import answer_title, dashboard_file, part_views
 from .history import past_of
+from .number_text import day_of
 from .page_request import PageRequest, for_analysts, for_stewards, to
 from .render import HEADERS
 from .workbench import MAX_MARK_LENGTH, dataset_of
@@ -75,17 +75,13 @@ def _all(visit: PageRequest) -> Response:
     """List the user's dashboards and the shared ones, with a form for a new one."""
     listed = []
     for board in boards_for(visit.state, visit.person):
-        listed.append((board, is_open(visit.state, board), _day(board.changed)))
+        listed.append((board, is_open(visit.state, board), day_of(board.changed)))
     return visit.show(
         "dashboards.html",
         here="Dashboards",
         boards=listed,
         datasets=visit.state.datasets.allowed(visit.person),
     )
-
-
-def _day(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
 
 
 def _make(visit: PageRequest) -> Response:
@@ -110,7 +106,7 @@ def _show(visit: PageRequest) -> Response:
         mine=board.person == visit.person.name,
         open=is_open(visit.state, board),
         parts=part_views(visit.state, board),
-        changed=_day(board.changed),
+        changed=day_of(board.changed),
     )
 
 

@@ -1,13 +1,24 @@
-"""Text of numbers on pages: short, thin spaces between thousands; prices and errors round up."""
+"""Text of numbers and days on pages: thin spaces between thousands; prices and errors round up."""
 
 from __future__ import annotations
 
 import math
 import re
+from datetime import UTC, datetime
 from fractions import Fraction
 
 from ...arithmetic.rounding import shown
 from .charts.chart import plain
+
+
+def day_of(seconds: float) -> str:
+    """Write the UTC day of a time in seconds since 1970.
+
+    >>> from discreet.service.pages.number_text import day_of
+    >>> day_of(86_399.9), day_of(86_400)
+    ('1970-01-01', '1970-01-02')
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
 
 
 def price_words(price: float, digits: int = 4) -> str:

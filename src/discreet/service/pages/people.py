@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
 
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -19,6 +18,7 @@ from ..http.csrf import check_origin
 from ..http.session import drop_cookie, set_cookie
 from ..state import State
 from ..stores.people import EVERYTHING, Member
+from .number_text import day_of
 from .page_request import PageRequest, for_all, for_analysts, for_stewards, local_path, to
 from .refusal_view import Refusal, refusal_of
 
@@ -157,13 +157,9 @@ def _row(person: Member, subject: str) -> PersonRow:
     if person.revoked:
         state = "revoked"
     reach = "all data sets" if EVERYTHING in person.datasets else ", ".join(person.datasets)
-    until = "no end" if person.expires is None else _day(person.expires)
-    since = _day(person.created)
+    until = "no end" if person.expires is None else day_of(person.expires)
+    since = day_of(person.created)
     return PersonRow(person.name, person.role, reach, since, until, state, subject)
-
-
-def _day(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
 
 
 def _call(visit: PageRequest, fields: dict[str, object]) -> ApiCall:

@@ -67,14 +67,14 @@ class Member:
 
     def to_json(self) -> dict[str, object]:
         """Return the facts that a steward sees; no token is among them."""
-        expires = None if self.expires is None else _iso_time(self.expires)
+        expires = None if self.expires is None else iso_time(self.expires)
         return {
             "name": self.name,
             "role": self.role,
             "datasets": list(self.datasets),
             "expires": expires,
             "revoked": self.revoked,
-            "created": _iso_time(self.created),
+            "created": iso_time(self.created),
         }
 
 
@@ -296,7 +296,8 @@ def _read(row: tuple[object, ...]) -> Member:
     )
 
 
-def _iso_time(seconds: float) -> str:
+def iso_time(seconds: float) -> str:
+    """Write a time in seconds since 1970 as ISO 8601 in UTC, to the second."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
