@@ -37,6 +37,8 @@ from ..arithmetic.canonical import canonical_json, digest
 from ..errors import LedgerCorrupt
 from .stores.store import ACCOUNT_TREE, account_name
 
+_UNREADABLE = "the account tree of this ledger cannot be read: it was damaged or changed"
+
 
 def page_name(who: str) -> str:
     """Return the name of the page of the tree that holds a person.
@@ -118,7 +120,7 @@ def _read_root(text: str) -> dict[str, Any]:
     root = _read_page(text)
     # The types within are not checked: the last entry vouches for the text.
     if root.keys() != {"pages", "repair", "behind"}:
-        raise LedgerCorrupt("the roll of this ledger cannot be read: it was torn or changed")
+        raise LedgerCorrupt(_UNREADABLE)
     return root
 
 
@@ -130,5 +132,5 @@ def _read_page(text: str) -> dict[str, str]:
     except ValueError:
         data = None
     if not isinstance(data, dict):
-        raise LedgerCorrupt("the roll of this ledger cannot be read: it was torn or changed")
+        raise LedgerCorrupt(_UNREADABLE)
     return data

@@ -159,7 +159,7 @@ def _compare_trees(replay: ChainReplay, end: Snapshot) -> None:
         repair, behind = tree_numbers(replay.tree)
         expected = build_tree(accounts_in(end.texts), repair, behind)
     if kept != expected:
-        raise LedgerCorrupt("the roll of people in the books is not that of their accounts")
+        raise LedgerCorrupt("the account tree of this ledger does not fit its accounts: one of them was changed")
 
 
 def _covers(kept: Account, replayed: Account) -> bool:
