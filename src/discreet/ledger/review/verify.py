@@ -159,7 +159,9 @@ def _compare_trees(replay: ChainReplay, end: Snapshot) -> None:
         repair, behind = tree_numbers(replay.tree)
         expected = build_tree(accounts_in(end.texts), repair, behind)
     if kept != expected:
-        raise LedgerCorrupt("the account tree of this ledger does not fit its accounts: one of them was changed")
+        raise LedgerCorrupt(
+            "the account tree of this ledger does not fit its accounts: one of them was changed"
+        )
 
 
 def _covers(kept: Account, replayed: Account) -> bool:
