@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -116,10 +117,7 @@ def pg8000(place):
 def odbc(place, more=""):
     import pyodbc
 
-    line = pyodbc.connect(
-        f"Driver={{PostgreSQL Unicode}};Server=127.0.0.1;Port={place['port']};Database=people;"
-        f"Uid=ana;Pwd={place['token']};{more}"
-    )
+    line = pyodbc.connect(f"{place['odbc'].strip()};{more}")
     shown = line.cursor()
     tables = [row.table_name for row in shown.tables()]
     columns = [row.column_name for row in shown.columns("people")]
@@ -295,6 +293,92 @@ def dbt(place):
         "again": show(place["sql"]),
         "counted": show(place["counted"].format(place["age"]))[0][0],
         "refusal": refused.stdout + refused.stderr,
+    }
+
+
+def superset(place):
+    """Superset itself, asked as its own pages ask: a server of this process, and its REST interface."""
+    import threading
+
+    folder = Path(tempfile.mkdtemp())
+    # Made by setup_clients.sh with Superset's own commands; a copy, so that each run begins anew.
+    shutil.copy(Path(sys.executable).parents[1] / "superset.db", folder)
+    (folder / "superset_config.py").write_text(
+        f'SECRET_KEY = "only for this test"\nSQLALCHEMY_DATABASE_URI = "sqlite:///{folder}/superset.db"\n'
+        "TALISMAN_ENABLED = False\n"
+    )
+    os.environ["SUPERSET_CONFIG_PATH"] = str(folder / "superset_config.py")
+    from superset.app import create_app
+    from werkzeug.serving import make_server
+
+    server = make_server("127.0.0.1", 0, create_app(), threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        return _superset(f"http://127.0.0.1:{server.port}/api/v1", place)
+    finally:
+        server.shutdown()
+
+
+def _superset(root, place):
+    import requests
+
+    line = requests.Session()
+
+    def call(verb, path, **body):
+        reply = line.request(verb, root + path, json=body or None, timeout=120)
+        assert reply.status_code < 300, (path, reply.status_code, reply.text)
+        return reply.json()
+
+    def ask(sql):
+        found = call("POST", "/sqllab/execute/", database_id=database, sql=sql, schema="public")
+        return [list(row.values()) for row in found["data"]]
+
+    def chart(dataset, metric, **more):
+        asked = {"columns": ["region"], "metrics": [metric], "row_limit": 1000} | more
+        context = {
+            "datasource": {"id": dataset, "type": "table"},
+            "queries": [asked],
+            "force": True,
+            "result_format": "json",
+            "result_type": "full",
+        }
+        [found] = call("POST", "/chart/data", **context)["result"]
+        return sorted([row["region"], row["n"]] for row in found["data"])
+
+    who = {"username": "admin", "password": "admin", "provider": "db"}
+    line.headers["Authorization"] = (
+        f"Bearer {call('POST', '/security/login', **who)['access_token']}"
+    )
+    line.headers["X-CSRFToken"] = call("GET", "/security/csrf_token/")["result"]
+    line.headers["Referer"] = root
+    uri = place["superset"].strip()
+    call("POST", "/database/test_connection/", database_name="census", sqlalchemy_uri=uri)
+    database = call("POST", "/database/", database_name="census", sqlalchemy_uri=uri)["id"]
+    tables = call("GET", f"/database/{database}/tables/?q=(schema_name:public)")["result"]
+    people = {"database": database, "schema": "public", "table_name": "people"}
+    physical = call("POST", "/dataset/", **people)["id"]
+    columns = call("GET", f"/dataset/{physical}")["result"]["columns"]
+    call("GET", f"/datasource/table/{physical}/column/region/values/")
+    # A chart with a filter, opened twice; the editor's text is the same question.
+    count = {"expressionType": "SQL", "sqlExpression": "COUNT(*)", "label": "n"}
+    young = [{"col": "age", "op": "<", "val": place["age"]}]
+    rows = chart(physical, count, filters=young)
+    again = chart(physical, count, filters=young, orderby=[[count, False]])
+    assert sorted(ask(place["sql"])) == rows
+    # A virtual data set: Superset asks for one row of it to learn its columns.
+    virtual = call("POST", "/dataset/", **people | {"table_name": "young", "sql": place["sql"]})
+    total = {"expressionType": "SQL", "sqlExpression": "SUM(n)", "label": "n"}
+    assert chart(virtual["id"], total) == rows
+    counted = ask(place["counted"].format(place["age"]))[0][0]
+    refused = {"database_id": database, "sql": ROWS, "schema": "public"}
+    refusal = line.post(root + "/sqllab/execute/", json=refused, timeout=120).text
+    return {
+        "tables": [table["value"] for table in tables],
+        "columns": [column["column_name"] for column in columns],
+        "rows": rows,
+        "again": again,
+        "counted": counted,
+        "refusal": refusal,
     }
 
 

@@ -20,12 +20,26 @@ drivers)
 ibis) packages="ibis-framework[postgres]==12.0.0 packaging" ;;
 jupysql) packages="jupysql==0.11.1 psycopg2-binary==2.9.13 pandas==3.1.1 ipython==9.18.1" ;;
 dbt) packages="dbt-core==1.10.23 dbt-postgres==1.11.0" ;;
+superset)
+    # Its own lower bounds are too wide: with flask-caching 2.5 it does not start, and rich is not named.
+    packages="apache-superset==6.1.0 psycopg2-binary==2.9.13 flask-caching==2.3.1 rich==15.0.0 cachetools==8.0.0"
+    ;;
 *) exit 2 ;;
 esac
 if [ ! -e "$folder/ready" ]; then
     python3.11 -m venv "$folder" >&2
     # shellcheck disable=SC2086
     timeout 600 "$folder/bin/python" -m pip install --quiet --disable-pip-version-check $packages >&2
+    if [ "$2" = superset ]; then
+        # What an operator does once, at its own pace: the tables of the program, its roles, a first user.
+        printf 'SECRET_KEY = "only for this test"\nSQLALCHEMY_DATABASE_URI = "sqlite:///%s"\n' \
+            "$folder/superset.db" >"$folder/superset_config.py"
+        export SUPERSET_CONFIG_PATH="$folder/superset_config.py" FLASK_APP=superset
+        "$folder/bin/superset" db upgrade >&2
+        "$folder/bin/superset" fab create-admin --username admin --firstname A --lastname B \
+            --email admin@example.org --password admin >&2
+        "$folder/bin/superset" init >&2
+    fi
     touch "$folder/ready"
 fi
 echo "$folder/bin/python"

@@ -22,7 +22,7 @@ SEPARATE = {
         "drivers",
     ),
     **dict.fromkeys(("polars_adbc", "polars_connectorx", "r"), "drivers"),
-    **{name: name for name in ("ibis", "jupysql", "dbt")},
+    **{name: name for name in ("ibis", "jupysql", "dbt", "superset")},
 }
 """Tools that run in a process of their own, with the environment that has them."""
 NEEDED = {"r": "Rscript", "odbc": "odbcinst", "odbc_cursors": "odbcinst"}
@@ -34,6 +34,8 @@ def _place(wire, age):
         "token": wire.deployment.tokens["ana"],
         "age": age,
         "profile": _block("dbt", "yaml", wire),
+        "superset": _block("Superset", "text", wire),
+        "odbc": _block("Excel and other programs with ODBC", "text", wire),
         "sql": f"SELECT region, COUNT(*) AS n FROM people WHERE age < {age} GROUP BY region",
         "counted": "SELECT COUNT(*) AS n FROM people WHERE age > {}",
     }
@@ -93,6 +95,7 @@ def _block(heading, language, wire):
         "5433": str(wire.port),
         "census": "people",
         "verify-full": "prefer",
+        "TOKEN": wire.deployment.tokens["ana"],
     }.items():
         text = text.replace(before, after)
     return text

@@ -24,12 +24,16 @@ from ...data.schema import Schema
 from ...frozen import field, frozen
 from . import types
 from .catalog_image import MACROS, CatalogImage, facts, table_name
-from .refusals import FEATURE, UNKNOWN_TABLE, WireError
+from .refusals import FEATURE, READ_ONLY, UNKNOWN_TABLE, WireError
 from .settings import Settings
 
 Described: TypeAlias = list[tuple[str, int]]
 VERSION = "PostgreSQL 15.0 (discreet, a private view)"
 MAX_ROWS = 20_000
+MAX_TEXT = 2 << 20
+"""Most characters of a result: what a session keeps of its cursors has a limit."""
+_BATCH = 1_000
+_WHOLE_BITS = 63
 _SCHEMAS = ("pg_catalog", "information_schema")
 _OIDS = {
     "BOOLEAN": types.BOOL, "TINYINT": types.INT2, "SMALLINT": types.INT2, "INTEGER": types.INT4,
@@ -81,21 +85,47 @@ def run_catalog(
 ) -> tuple[Described, tuple[tuple[object, ...], ...]]:
     """Run a query of the catalog; return its columns with their types, and at most MAX_ROWS rows.
 
-    Refuses: functions and forms that are not known here; no message quotes an error of DuckDB.
+    Refuses: functions and forms that are not known here, and whatever is no query; no message quotes
+    an error of DuckDB.
     """
+    # The image is shared by all people of a planning worker: nothing may change it, or leave a
+    # transaction open in it.
+    if not isinstance(tree, exp.Query | exp.Values) or tree.find(exp.DML, exp.DDL, exp.Into):
+        raise WireError(READ_ONLY, "only queries are answered", "use SELECT")
     # One query at a time: an image is one connection of DuckDB.
     with _LOCK:
         image = _image(session.database, schemas)
         sql = _Rewriter(image, session).rewrite(tree)
         try:
             cursor = image.connection.execute(sql)
-            rows = cursor.fetchmany(MAX_ROWS)
+            rows = _fetch(cursor)
         except duckdb.Error:
-            raise WireError(
-                FEATURE, "this query of the catalog is not answered here", "ask for less of it"
-            ) from None
+            raise _not_answered() from None
         described = [(str(column[0]), _oid(str(column[1]))) for column in cursor.description or ()]
-    return described, tuple(tuple(map(_plain, row)) for row in rows)
+    return described, rows
+
+
+def _fetch(cursor: duckdb.DuckDBPyConnection) -> tuple[tuple[object, ...], ...]:
+    """Return at most MAX_ROWS rows; refuse what has more than MAX_TEXT characters in all."""
+    found: list[tuple[object, ...]] = []
+    size = 0
+    while len(found) < MAX_ROWS:
+        batch = cursor.fetchmany(_BATCH)
+        if not batch:
+            break
+        for row in batch:
+            plain = tuple(map(_plain, row))
+            size += sum(len(value) for value in plain if isinstance(value, str | list))
+            found.append(plain)
+        if size > MAX_TEXT:
+            raise _not_answered()
+    return tuple(found[:MAX_ROWS])
+
+
+def _not_answered() -> WireError:
+    return WireError(
+        FEATURE, "this query of the catalog is not answered here", "ask for less of it"
+    )
 
 
 def _image(database: str, schemas: Mapping[str, Schema]) -> CatalogImage:
@@ -116,6 +146,11 @@ def _oid(kind: str) -> int:
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, bytes):
+        return "\\x" + value.hex()
+    if isinstance(value, int) and value.bit_length() > _WHOLE_BITS:
+        # Beyond the widest whole number that is described.
+        raise _not_answered()
     if value is None or isinstance(value, bool | int | float | str | list | date | datetime):
         return value
     return str(value)
@@ -235,10 +270,10 @@ class _Rewriter:
         return None
 
     def _setting(self, node: exp.Func) -> exp.Expr:
-        asked = node.expressions[0].name if node.expressions else ""
-        if not isinstance(node.expressions[0], exp.Literal):
+        asked = node.expressions[0] if node.expressions else exp.Null()
+        if not isinstance(asked, exp.Literal):
             return exp.Null()
-        return exp.Literal.string(Settings(values=self._session.settings).show(asked))
+        return exp.Literal.string(Settings(values=self._session.settings).show(asked.name))
 
     def _name_columns(self, tree: exp.Expr, names: Sequence[str]) -> None:
         """Name the columns of results as PostgreSQL does, and show objects by their names."""

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import ssl
 import struct
+from contextlib import suppress
 
 from .messages import MAX_BYTES, Message, ProtocolViolation, read_message
 from .refusals import WireError, error_message
+
+FIRST_SECONDS = 15.0
+FAREWELL_SECONDS = 2.0
 
 
 class Client:
@@ -20,6 +25,7 @@ class Client:
         self.reader = reader
         self.writer = writer
         self.consumed = 0
+        self.patience = FIRST_SECONDS
         peer = writer.get_extra_info("peername") or ("",)
         self.address = str(peer[0])
 
@@ -42,13 +48,27 @@ class Client:
         self.writer.write(data)
 
     async def flush(self) -> None:
-        """Wait until the client has taken most of what was queued."""
-        await self.writer.drain()
+        """Wait until the client has taken most of what was queued.
+
+        Refuses: a client that takes nothing for `patience` seconds (TimeoutError).
+        """
+        async with asyncio.timeout(self.patience):
+            await self.writer.drain()
 
     async def fatal(self, error: WireError) -> None:
-        """Tell why the connection ends."""
+        """Tell why the connection ends, if the client listens."""
+        self.patience = FAREWELL_SECONDS
         self.write(error_message(error, "FATAL"))
         await self.flush()
+
+    async def close(self) -> None:
+        """Close the connection; what a client does not take by then is dropped."""
+        self.writer.close()
+        # Cancelled too: a client that does not read must not keep the service from stopping.
+        with suppress(ConnectionError, TimeoutError, ssl.SSLError, asyncio.CancelledError):
+            async with asyncio.timeout(FAREWELL_SECONDS):
+                await self.writer.wait_closed()
+        self.writer.transport.abort()
 
 
 def mark_of(key: bytes) -> str:

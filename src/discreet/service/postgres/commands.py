@@ -26,7 +26,7 @@ from .messages import Bind, parameter_status
 from .questions import Asked, ResultColumn, Studied, study
 from .refusals import FEATURE, READ_ONLY, SYNTAX, WireError, notice
 from .results import Row, StatementResult, answer_rows, text_result
-from .settings import PREFIX, SHOWN
+from .settings import PREFIX, SHOWN, Settings
 from .sign_in import Admitted
 from .statements import Statement, read_statement
 from .types import TEXT
@@ -78,8 +78,8 @@ class Commands:
         # The same bucket as over HTTP: both ways together have one limit.
         self._state.limits.request(admitted.person.name)
 
-    async def plan(self, statements: Sequence[Statement]) -> list[Studied | None]:
-        """Plan all statements of a query before the first one runs.
+    async def plan(self, statements: Sequence[Statement]) -> list[tuple[Studied | None, Settings]]:
+        """Plan all statements of a query before the first one runs; return the settings of each plan.
 
         Refuses: the whole query if one of its statements is refused.
         """
@@ -87,13 +87,13 @@ class Commands:
             _check_answered(statement)
         # Settings are changed for planning only; the run sets them again, in order.
         before = self.settings
-        planned: list[Studied | None] = []
+        planned: list[tuple[Studied | None, Settings]] = []
         try:
             for statement in statements:
                 if statement.verb == "set":
                     # A setting holds for the questions after it.
                     self.settings = self.settings.set(statement.name, statement.value)
-                planned.append(await self.study(statement))
+                planned.append((await self.study(statement), self.settings))
         finally:
             self.settings = before
         return planned
@@ -115,8 +115,8 @@ class Commands:
         # Options are refused here, before the question behind them is charged.
         if statement.verb == "copy":
             read_format(statement.value)
-        if statement.verb == "explain":
-            _check_explain(statement)
+        if statement.inner:
+            _check_inner(statement)
         values: tuple[bytes | None, ...] | None = bind.values if bind else ()
         settings = self.settings
         options = self._state.config.wire
@@ -384,14 +384,15 @@ class Commands:
         return StatementResult(tag)
 
 
-def _check_explain(statement: Statement) -> None:
-    """Refuse EXPLAIN ANALYZE, and EXPLAIN of anything but a SELECT."""
-    if "ANALYZE" in statement.value.upper():
+def _check_inner(statement: Statement) -> None:
+    """Refuse EXPLAIN ANALYZE, and EXPLAIN, COPY and DECLARE of anything but a SELECT."""
+    if statement.verb == "explain" and "ANALYZE" in statement.value.upper():
         raise WireError(
             FEATURE, "EXPLAIN ANALYZE would ask the question", "write EXPLAIN: it is free"
         )
     if read_statement(statement.inner).verb != "select":
-        raise WireError(FEATURE, "EXPLAIN is of a SELECT", "write EXPLAIN SELECT …")
+        verb = statement.verb.upper()
+        raise WireError(FEATURE, f"{verb} is of a SELECT", f"write {verb} with a SELECT in it")
 
 
 def _check_answered(statement: Statement) -> None:

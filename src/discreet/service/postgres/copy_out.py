@@ -12,9 +12,9 @@ from .results import StatementResult
 from .statements import Statement
 from .types import encode
 
-_FORMAT = re.compile(r"\b(?:FORMAT\s+)?'?(TEXT|CSV|BINARY)\b", re.IGNORECASE)
 _HEADER = re.compile(r"\bHEADER\b(?!\s*(?:FALSE|OFF|0))", re.IGNORECASE)
-_OTHER = re.compile(r"\b(DELIMITER|NULL|QUOTE|ESCAPE|ENCODING|FORCE_\w+)\b", re.IGNORECASE)
+_FORMATS = frozenset({"TEXT", "CSV", "BINARY"})
+_OPTIONS = _FORMATS | {"WITH", "FORMAT", "HEADER", "TRUE", "FALSE", "ON", "OFF", "1", "0"}
 _BINARY_START = b"PGCOPY\n\xff\r\n\0" + struct.pack("!ii", 0, 0)
 _BINARY_END = struct.pack("!h", -1)
 _ESCAPES = {
@@ -33,12 +33,12 @@ def read_format(options: str) -> str:
 
     Refuses: options beyond FORMAT and HEADER, which a client can apply itself.
     """
-    if _OTHER.search(options):
+    words = re.findall(r"\w+", options.upper())
+    if not _OPTIONS.issuperset(words):
         raise WireError(
             FEATURE, "COPY has the options FORMAT and HEADER here", "leave out the others"
         )
-    found = _FORMAT.search(options)
-    return found[1].lower() if found else "text"
+    return next((word.lower() for word in words if word in _FORMATS), "text")
 
 
 def copy_rows(statement: Statement, result: StatementResult) -> bytes:

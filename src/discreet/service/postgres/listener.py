@@ -37,7 +37,7 @@ from .messages import (
     read_opening,
     text,
 )
-from .refusals import PROTOCOL, WireError
+from .refusals import PROTOCOL, WireError, wire_error
 from .session import WireSession
 from .sign_in import Admitted, sign_in
 
@@ -96,18 +96,19 @@ class _Listener:
         if task is None:  # pragma: no cover a callback of the loop runs in a task
             return
         self._tasks.add(task)
+        client = Client(reader, writer)
         try:
-            await self._serve(Client(reader, writer))
+            await self._serve(client)
         except (ConnectionError, asyncio.IncompleteReadError, TimeoutError, ssl.SSLError):
             # The client is gone, or says nothing: there is nobody to tell.
             pass
         except Exception as broken:  # noqa: BLE001 its message may tell about data
             self._state.log.write(f"error {place_of(broken)}", status=500)
+            with suppress(ConnectionError, TimeoutError):
+                await client.fatal(wire_error(broken))
         finally:
+            await client.close()
             self._tasks.discard(task)
-            writer.close()
-            with suppress(ConnectionError, TimeoutError, ssl.SSLError):
-                await writer.wait_closed()
 
     async def _serve(self, client: Client) -> None:
         """Sign a client in within SIGN_IN_SECONDS, and run its session."""

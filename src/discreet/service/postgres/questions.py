@@ -48,6 +48,8 @@ from .statements import PARAMETER, name_parameters
 from .types import Parameter, decode
 
 PREVIEW_ROWS = 1_000
+MAX_COLUMNS = 1_664
+"""Most columns of a result, as in PostgreSQL, and most parameters; messages count them in 16 bits."""
 _WHOLE_RESULTS = (Function.ROUND, Function.FLOOR, Function.CEILING)
 _CASTS = {
     exp.DataType.Type.BOOLEAN: types.BOOL.oid,
@@ -126,15 +128,20 @@ def study(curator: Curator, asked: Asked) -> Studied | WireError:
     the library.
     """
     try:
-        return _study(curator, asked)
+        studied = _study(curator, asked)
     except WireError as refusal:
         return refusal
+    if len(studied.columns) > MAX_COLUMNS:
+        return WireError("54011", f"a result has at most {MAX_COLUMNS} columns", "ask for fewer")
+    return studied
 
 
 def _study(curator: Curator, asked: Asked) -> Studied:
     """Bind the parameters of a SELECT; run it in the catalog, answer it at once, or plan it."""
     # Parsers disagree about $1, so a plain name stands for it until its value is known.
     text, count = name_parameters(asked.sql)
+    if count > MAX_COLUMNS:
+        raise WireError("54023", f"a statement has at most {MAX_COLUMNS} parameters", "send fewer")
     schemas = curator.context.schemas
     tree = _parse(text)
     declared = _declared_tables(tree, schemas)

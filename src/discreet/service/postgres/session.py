@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from ...errors import DiscreetError
-from ...frozen import frozen
 from ..http.rate_limit import TooMany
 from ..jobs.planning_pool import WorkerFailed
 from ..state import State
@@ -43,7 +42,7 @@ from .messages import (
 from .questions import ResultColumn, Studied
 from .refusals import FAILED_TRANSACTION, PROTOCOL, WireError, error_message, wire_error
 from .results import StatementResult
-from .settings import DEFAULTS
+from .settings import DEFAULTS, Settings
 from .sign_in import Admitted
 from .statements import Statement, read_statement, split
 from .types import encode, size_of
@@ -54,13 +53,26 @@ MAX_PREPARED = 256
 _ENDS_TRANSACTION = ("commit", "rollback")
 
 
-@frozen
 class _Prepared:
-    """A prepared statement with the types of its parameters; `studied` once it was described."""
+    """A prepared statement with the types of its parameters.
 
-    statement: Statement
-    types: tuple[int, ...]
-    studied: Studied | None = None
+    `studied` is its plan once it was described, `settings` those it was planned under.
+    """
+
+    def __init__(self, statement: Statement, types: tuple[int, ...] = ()) -> None:
+        self.statement = statement
+        self.types = types
+        self.studied: Studied | None = None
+        self.settings: Settings | None = None
+
+    def holds(self, settings: Settings) -> bool:
+        """Whether the plan may be run: under the same settings, and where no price was checked.
+
+        A price is compared with what is left at that moment, so it is found again for each run.
+        """
+        if self.settings != settings:
+            return False
+        return self.studied is None or self.studied.price is None
 
 
 class _Portal:
@@ -69,7 +81,7 @@ class _Portal:
     def __init__(self, prepared: _Prepared, bind: Bind) -> None:
         self.prepared = prepared
         self.bind = bind
-        self.studied: Studied | None = None
+        self.planned = _Prepared(prepared.statement, prepared.types)
         self.result: StatementResult | None = None
         self.sent = 0
 
@@ -97,6 +109,7 @@ class WireSession:
         self._client.write(message(b"K", self._key))
         self._ready()
         idle = self._state.config.wire.idle_minutes * 60.0
+        self._client.patience = idle
         try:
             while True:
                 await self._client.flush()
@@ -124,6 +137,9 @@ class WireSession:
                 if unchecked is not None and not self._skipping:
                     await self._check(unchecked)
                 self._skipping = False
+                if self._commands.transaction == "I":
+                    # As in PostgreSQL, a portal lives as long as its transaction.
+                    self._portals.clear()
                 self._ready()
             return
         # After an error everything up to Sync belongs to what failed.
@@ -172,17 +188,22 @@ class WireSession:
 
     async def _query(self, sql: str) -> None:
         """Answer a simple query: all its statements are planned first, then run one by one."""
-        statements = [read_statement(text) for text in split(sql)]
+        statements = [_Prepared(read_statement(text)) for text in split(sql)]
         if not statements:
             self._client.write(messages.EMPTY_QUERY)
             return
         # Before any planning: a failed transaction costs nobody any work.
-        self._check_transaction(statements[0])
+        self._check_transaction(statements[0].statement)
         await self._commands.check_person()
-        planned = await self._commands.plan(statements)
-        for statement, studied in zip(statements, planned, strict=True):
+        planned = await self._commands.plan([prepared.statement for prepared in statements])
+        for prepared, (studied, settings) in zip(statements, planned, strict=True):
+            statement = prepared.statement
             self._check_transaction(statement)
-            result = await self._commands.run(statement, studied)
+            prepared.studied, prepared.settings = studied, settings
+            if len(statements) > 1 and not prepared.holds(self._commands.settings):
+                # A statement before it has changed settings, or spent of what is left.
+                prepared.studied = await self._commands.study(statement)
+            result = await self._commands.run(statement, prepared.studied)
             if statement.verb == "copy":
                 self._client.write(copy_rows(statement, result))
             elif result.columns is not None:
@@ -236,9 +257,9 @@ class WireSession:
     async def _study_prepared(self, name: str) -> _Prepared:
         """Plan a statement with examples in place of its parameters."""
         known = self._known(name)
-        studied = await self._commands.study(known.statement, known.types, described=True)
-        self._prepared[name] = _Prepared(known.statement, known.types, studied)
-        return self._prepared[name]
+        known.settings = self._commands.settings
+        known.studied = await self._commands.study(known.statement, known.types, described=True)
+        return known
 
     def _known(self, name: str) -> _Prepared:
         if name not in self._prepared:
@@ -252,8 +273,8 @@ class WireSession:
             # A cursor of DECLARE is a portal too.
             self._write_description(self._commands.cursor(name).columns, ())
             return
-        await self._study_portal(portal)
-        columns = self._commands.columns(portal.prepared.statement, portal.studied)
+        studied = await self._study_portal(portal)
+        columns = self._commands.columns(portal.prepared.statement, studied)
         self._write_description(columns, portal.bind.result_formats)
 
     def _write_description(
@@ -265,18 +286,22 @@ class WireSession:
         else:
             self._client.write(_description(columns, formats))
 
-    async def _study_portal(self, portal: _Portal) -> None:
+    async def _study_portal(self, portal: _Portal) -> Studied | None:
         """Plan a portal with its values; a statement without parameters was planned by Describe."""
-        if portal.studied is not None:
-            return
-        prepared = portal.prepared
-        known = self._prepared.get(portal.bind.statement, prepared).studied
+        settings = self._commands.settings
+        prepared, planned = portal.prepared, portal.planned
+        known = prepared.studied
+        if planned.studied is not None and planned.holds(settings):
+            return planned.studied
         if known is not None and not known.parameters and known.rows is None:
-            portal.studied = known
-            return
-        portal.studied = await self._commands.study(prepared.statement, prepared.types, portal.bind)
-        if known and portal.studied and known.columns != portal.studied.columns:
+            if prepared.holds(settings):
+                return known
+        described = planned.studied or known
+        studied = await self._commands.study(prepared.statement, prepared.types, portal.bind)
+        if described and studied and described.columns != studied.columns:
             raise WireError("0A000", "the columns have changed since they were described")
+        planned.studied, planned.settings = studied, settings
+        return studied
 
     async def _execute(self, received: Execute) -> None:
         """Run a portal at its first message, and send its rows, at most `max_rows` at a time."""
@@ -291,8 +316,8 @@ class WireSession:
         if portal.result is None:
             self._check_transaction(statement)
             await self._commands.check_person()
-            await self._study_portal(portal)
-            portal.result = await self._commands.run(statement, portal.studied)
+            studied = await self._study_portal(portal)
+            portal.result = await self._commands.run(statement, studied)
         result = portal.result
         if statement.verb == "copy":
             self._client.write(copy_rows(statement, result))

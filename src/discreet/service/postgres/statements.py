@@ -89,6 +89,7 @@ def name_parameters(sql: str) -> tuple[str, int]:
 
 _NAME = r"(?P<name>[A-Za-z_][\w.]*|\"[^\"]+\")"
 # The first form that matches decides. Tags are those of PostgreSQL: drivers compare them.
+# No form has two runs of spaces beside each other: a scan would take quadratic time.
 _FORMS: tuple[tuple[Verb, str, str], ...] = (
     ("select", "SELECT", r"(?:(?:SELECT|WITH|VALUES|TABLE)\b|\().*"),
     ("explain", "EXPLAIN", r"EXPLAIN(?P<value>\s*\([^)]*\)|(?:\s+(?:ANALYZE|VERBOSE))*)\s*(?P<inner>.+)"),
@@ -108,7 +109,8 @@ _FORMS: tuple[tuple[Verb, str, str], ...] = (
     ("accepted", "DEALLOCATE", r"DEALLOCATE\b.*"),
     ("accepted", "UNLISTEN", r"UNLISTEN\b.*"),
     ("declare", "DECLARE", rf"DECLARE\s+{_NAME}\s+[\w\s]{{0,60}}?\bCURSOR\b[\w\s]{{0,60}}?\bFOR\s+(?P<inner>.+)"),
-    ("fetch", "FETCH", rf"(?:FETCH|MOVE)\s+(?:FORWARD\s+)?(?P<value>\d{{1,9}}|ALL|NEXT)?\s*(?:(?:FROM|IN)\s+)?{_NAME}"),
+    ("fetch", "FETCH", r"(?:FETCH|MOVE)\s+(?:FORWARD\s+)?(?:(?P<value>\d{1,9}|ALL|NEXT)\s+)?(?:(?:FROM|IN)\s+)?"
+        rf"{_NAME}"),
     ("close", "CLOSE CURSOR", rf"CLOSE\s+{_NAME}"),
     ("copy", "COPY", r"COPY\s*\((?P<inner>.+)\)\s*TO\s+STDOUT\b(?P<value>.*)"),
     ("write", "", r"(?:INSERT|UPDATE|DELETE|MERGE|CREATE|DROP|ALTER|TRUNCATE|GRANT|REVOKE|COMMENT|COPY|CALL|DO|VACUUM|"
