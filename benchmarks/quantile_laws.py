@@ -1,6 +1,6 @@
 """Exact laws of one quantile: value and interval beside the exponential mechanism over the gaps between rows.
 
-`python benchmarks/quantile_laws.py [--drawn RUNS]` prints the figures of docs/decisions/0107. No law is sampled: a
+`python benchmarks/quantile_laws.py [--drawn RUNS]` prints the figures of docs/decisions/0124. No law is sampled: a
 probability is worked out for every cell and every reach. `--drawn` also draws the value that is shipped so many times,
 with its standard error.
 
@@ -164,15 +164,21 @@ def at_once(table: Table, epsilon: float) -> Outcome:
     aim = RankTarget(Fraction(str(table.at)))
     made = QuantileAndInterval(Fraction(str(epsilon)), aim.moved(1), aim, 1)
     slack = made.slack(places, BETA) / aim.scale
-    found = reaches_of(table, slack, reaches(places))
     depth = table.depth()
     per_row = made.fineness * aim.scale / made.sensitivity
     masses = []
-    for weight, own in zip(made.reach_weights, found.depths, strict=True):
-        # Depths are whole steps: a float may lie just below its level.
-        levels = np.floor(np.maximum(depth, own) * per_row + 1e-9)
-        masses.append(weight * np.exp(-float(made.level_rate) * levels))
-    return _outcome(table, found, masses)
+    lists = Reaches([], [])
+    odd_places = np.arange(places) % 2
+    for odd, distances_ in enumerate(reaches(places)):
+        found = reaches_of(table, slack, distances_)
+        for weight, own in zip(made.reach_weights, found.depths, strict=True):
+            # Depths are whole steps: a float may lie just below its level.
+            levels = np.floor(np.maximum(depth, own) * per_row + 1e-9)
+            mass = weight * np.exp(-float(made.level_rate) * levels)
+            masses.append(mass * (odd_places == odd))
+        lists.depths.extend(found.depths)
+        lists.ends.extend(found.ends)
+    return _outcome(table, lists, masses)
 
 
 def tables() -> Iterator[tuple[str, Array, int]]:

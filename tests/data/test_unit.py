@@ -78,6 +78,13 @@ class TestUnits:
             People("id", **options)
 
 
+class TestRows:
+    @pytest.mark.parametrize("cap", ["max_rows", "max_groups", "max_rows_per_group"])
+    def test_caps_are_on_people(self, cap):
+        with pytest.raises(InvalidArgument, match=f"{cap}: a cap is on the rows of a person"):
+            Rows(**{cap: 2})
+
+
 class TestNames:
     @pytest.mark.parametrize(
         "name", ["age", "Time spent (minutes)", "straße", "income>50K", "x" * 63]

@@ -25,6 +25,8 @@ LATE, EARLY = Fraction(9, 10), Fraction(1, 10)
 LAST = 6
 WHERE = PlaceRange(0, LAST, LAST + 1)
 tables = st.dictionaries(st.integers(0, LAST), st.integers(1, 30), max_size=LAST + 1)
+apart = st.sampled_from([1, 5])
+"""How many places lie between two cells: from 8 on the distances of odd places are others."""
 quantiles = st.sampled_from([LATE, EARLY, Fraction(99, 100), Fraction(1, 2)])
 
 
@@ -36,6 +38,10 @@ def made_of(at, epsilon=2, *, unit=1, weight=1, neighbours="add-remove", alone=T
     if neighbours == "replace":
         moved = 2 * at.denominator * unit if alone else 2 * steepest
     return QuantileAndInterval(Fraction(epsilon), moved, aim, weight, neighbours)
+
+
+def spread(counts, step):
+    return {cell * step: count for cell, count in counts.items()}
 
 
 def pairs_of(at, counts, slack, weight=1, last=LAST):
@@ -62,14 +68,22 @@ class TestTheLaw:
     """P(place, reach) ∝ weight · exp(−ε/2k · min(⌊k·depth/Δ⌋, cut-off)), by enumeration of all pairs."""
 
     @settings(max_examples=examples(150), deadline=None)
-    @given(tables, quantiles, st.sampled_from([0.01, 0.3, 2, 30]), st.sampled_from([0.5, 0.05]))
-    def test_the_pairs_of_every_level(self, counts, at, epsilon, beta):
+    @given(
+        tables,
+        quantiles,
+        st.sampled_from([0.01, 0.3, 2, 30]),
+        st.sampled_from([0.5, 0.05]),
+        apart,
+    )
+    def test_the_pairs_of_every_level(self, counts, at, epsilon, beta, step):
+        counts, last = spread(counts, step), LAST * step
         made = made_of(at, Fraction(str(epsilon)))
-        counted = RankedPairs.of(made, RankedRows(counts), WHERE, beta)
-        cut = made.cut(LAST + 1, beta)
+        where = PlaceRange(0, last, last + 1)
+        counted = RankedPairs.of(made, RankedRows(counts), where, beta)
+        cut = made.cut(last + 1, beta)
         listed = {}
-        slack = made.slack(LAST + 1, beta)
-        for outcome, kinds in pairs_of(at, counts, slack).items():
+        slack = made.slack(last + 1, beta)
+        for outcome, kinds in pairs_of(at, counts, slack, last=last).items():
             for depth, heavy, _ in kinds:
                 level = min(made.fineness * depth // made.sensitivity, cut)
                 listed.setdefault(level, Counter())[outcome] += heavy
@@ -110,9 +124,11 @@ class TestTheLaw:
         assert all(abs(drawn[o] / 250 - chance) <= allowed for o, chance in chances.items())
 
     def test_distances_double(self):
-        assert reaches(1) == (0,)
-        assert reaches(2) == (0, 1)
-        assert reaches(10) == (0, 1, 2, 4, 8, 16)
+        assert reaches(1) == ((0,), (0,))
+        assert reaches(2) == ((0, 1), (0, 1))
+        assert reaches(10) == ((0, 1, 2, 4, 8, 16), (0, 1, 2, 4, 10, 22))
+        for even, odd in zip(*reaches(1 << 40), strict=True):
+            assert even < 2 or (odd % 2 == 0 and 2 * even**2 - 8 * even < odd**2 <= 2 * even**2)
 
 
 class TestThePrice:
@@ -189,9 +205,10 @@ class TestItHolds:
     """Some pair has depth 0, every pair that does not hold is deeper than the slack, so both ends hold with 1 − β."""
 
     @settings(max_examples=examples(150), deadline=None)
-    @given(tables, quantiles, st.sampled_from([0.5, 0.05, 0.001]), st.sampled_from(["1/20", "1", "20"]))  # fmt: skip
-    def test_on_any_data(self, counts, at, beta, epsilon):
-        assert law(made_of(at, Fraction(epsilon)), counts, beta)[1] <= beta
+    @given(tables, quantiles, st.sampled_from([0.5, 0.05, 0.001]), st.sampled_from(["1/20", "1", "20"]), apart)  # fmt: skip
+    def test_on_any_data(self, counts, at, beta, epsilon, step):
+        made = made_of(at, Fraction(epsilon))
+        assert law(made, spread(counts, step), beta, last=LAST * step)[1] <= beta
 
     @settings(max_examples=examples(150), deadline=None)
     @given(tables.filter(bool), quantiles, st.sampled_from([0.5, 0.05]))
@@ -211,6 +228,15 @@ class TestItHolds:
                 assert right or wrong
                 assert right or all(depth > slack - half + own[end] for end in wrong)
         assert [best[place] for place in range(LAST + 1)] == own
+
+    @pytest.mark.parametrize("end", [50, 51])
+    def test_an_end_has_one_pair_a_distance(self, end):
+        """What the slack supposes of the pairs that an end can make wrong, on either side."""
+        for sign in (-1, 1):
+            pairs = 0
+            for place in range(101):
+                pairs += sum(place + sign * h == end for h in reaches(50)[place % 2])
+            assert pairs <= len(reaches(50)[0])
 
     @pytest.mark.parametrize("count", range(1, 17))
     @pytest.mark.parametrize("at", [Fraction(99, 100), Fraction(1, 100)])

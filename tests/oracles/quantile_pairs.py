@@ -5,6 +5,7 @@ It imports nothing of discreet.
 
 from fractions import Fraction
 from itertools import accumulate
+from math import isqrt
 
 
 def list_pairs(at, counts, slack, weight, ends):
@@ -17,14 +18,17 @@ def list_pairs(at, counts, slack, weight, ends):
     ranks = [0, *accumulate(size * counts.get(cell + origin, 0) for cell in range(last + 1))]
     half = at.denominator * weight
     middle = half + at.numerator * 2 * (ranks[-1] // size - weight)
-    steps = [0]
-    while steps[-1] < last:
-        steps.append(max(1, 2 * steps[-1]))
+    doubled = [0]
+    while doubled[-1] < last:
+        doubled.append(max(1, 2 * doubled[-1]))
+    # Odd places go √2 times as far, to an even number; 0 and 1 are in both lists.
+    longer = [h if h < 2 else 2 * isqrt(h * h // 2) for h in doubled]
     heavy_down = 4 if at >= Fraction(9, 10) else 1
     heavy_up = 4 if at <= Fraction(1, 10) else 1
     listed = {}
     for place in range(last + 1):
         own = max(0, middle - ranks[place + 1], ranks[place] - middle)
+        steps = longer if (place + origin) % 2 else doubled
         low = [middle - half - ranks[max(place - h, 0)] for h in steps]
         high = [ranks[min(place + h, last) + 1] - middle - half for h in steps]
         least = [min(a, b) for a, b in zip(low, high, strict=True)]

@@ -7,7 +7,7 @@ The bounds of `People` are enforced, not believed: however many rows a person ha
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import ClassVar, Literal, Never, TypeAlias, get_args
 
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
@@ -46,16 +46,25 @@ def read_name(value: object, what: str) -> str:
     return str(value)
 
 
-@frozen
+@frozen(init=False)
 class Rows:
     """Protect one row: for data with one row per person, or where only the single event is secret.
 
     >>> import discreet as dp
     >>> print(dp.Rows())
     one row
+
+    Refuses: caps, which are on the rows of a person.
     """
 
     kind: ClassVar[Literal["rows"]] = "rows"
+
+    def __init__(self, **caps: Never) -> None:
+        if caps:
+            raise InvalidArgument(
+                f"Rows takes no {', '.join(caps)}: a cap is on the rows of a person, and the unit is "
+                'one row; write Rows(), or People("user_id", max_rows=…) with the column of their ids'
+            )
 
     def __str__(self) -> str:
         return "one row"

@@ -1,7 +1,8 @@
 """One quantile: its value and its confidence interval by a single selection (joint choice).
 
 An outcome is a pair: a place p for the value, and a reach around it, one of the public distances h
-both ways, downwards with all above, upwards with all below, or all places. A pair is scored by
+both ways, downwards with all above, upwards with all below, or all places. Distances double; those
+of odd places lie between those of even ones (`reaches`). A pair is scored by
 −max(d(p), D(p, reach)): d is by how many ranks p lies beside its aim, D is the depth of the reach
 as in `quantile_interval`. So all of ε chooses the value, and the same ε its interval.
 
@@ -21,7 +22,9 @@ at least the slack plus rank(q) less that aim: more than s + d(q), but for half 
 that end at q and do not hold together weigh C·e^(−rate·(s − half a row)) of what a pair of the *place*
 q weighs whose reach has depth 0, of which there is one. C counts the reaches that have an end at q,
 on either side. With s = ln(C(1 − β)/β)/rate and half a row the interval holds with probability at
-least 1 − β, on any data. The number of places does not enter.
+least 1 − β, on any data. The number of places does not enter. Distances above 1 are even, so that
+all reaches with an end at q are of places on one side, even or odd: two lists count no more than
+one. (A distance of 1 is in both lists; it is of places on the other side.)
 
 **Draw.** Ranks grow with places. So for one reach the places of at most some depth are an interval
 without another interval, whose ends are found by bisection. Summed up over all reaches that is the
@@ -72,17 +75,22 @@ Chosen = tuple[int, int, int]
 
 
 @lru_cache(maxsize=256)
-def reaches(places: int) -> tuple[int, ...]:
-    """List public distances from 0 to at least `places` − 1, each twice as far as the last.
+def reaches(places: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """List public distances from 0 to at least `places` − 1, for even and for odd places.
+
+    Each is about twice as far as the last, and those of odd places √2 times those of even ones. So
+    how rows happen to lie beside the distances matters less: one place in two has another list.
 
     >>> from discreet.mechanisms.selection.quantile_pair import reaches
-    >>> reaches(20), len(reaches(1 << 18))
-    ((0, 1, 2, 4, 8, 16, 32), 20)
+    >>> reaches(20), len(reaches(1 << 18)[0])
+    (((0, 1, 2, 4, 8, 16, 32), (0, 1, 2, 4, 10, 22, 44)), 20)
     """
-    listed = [0]
-    while listed[-1] < places - 1:
-        listed.append(max(1, 2 * listed[-1]))
-    return tuple(listed)
+    even = [0]
+    while even[-1] < places - 1:
+        even.append(max(1, 2 * even[-1]))
+    # Even numbers, rounded down; 0 and 1 as they are.
+    odd = [h if h < 2 else 2 * math.isqrt(h * h // 2) for h in even]
+    return tuple(even), tuple(odd)
 
 
 @frozen
@@ -164,7 +172,7 @@ class QuantileAndInterval:
     def slack(self, places: int, beta: float) -> int:
         """Return the ranks that are passed beyond the ends of an interval, in steps."""
         both, down, up_, _ = self.reach_weights
-        ends = len(reaches(places)) * (2 * both + down + up_)
+        ends = len(reaches(places)[0]) * (2 * both + down + up_)
         # A little more than the gap: room for what is cut off.
         levels = self._levels(worst_gap(ends + 1, beta, 1) + 1e-9)
         # Rounded up, with the half row by which an end may be nearer than its place.
@@ -180,7 +188,7 @@ class QuantileAndInterval:
     def mass(self, places: int) -> int:
         """Return the public weight of all pairs together."""
         both, down, up_, all_rows = self.reach_weights
-        return places * (len(reaches(places)) * (both + down + up_) + all_rows)
+        return places * (len(reaches(places)[0]) * (both + down + up_) + all_rows)
 
     @property
     def reach_weights(self) -> tuple[int, int, int, int]:
@@ -211,7 +219,7 @@ class QuantileAndInterval:
     def nearly_best(self, places: int, beta: float) -> NearlyBest:
         """Return how many reaches of a place are as good as its best one, about."""
         slack = self.interval_rows(places, beta)
-        return NearlyBest(slack, len(reaches(places)), max(self.reach_weights))
+        return NearlyBest(slack, len(reaches(places)[0]), max(self.reach_weights))
 
     def interval_rows(self, places: int, beta: float) -> float:
         """Return the rows that an interval passes on either side, about."""
@@ -302,12 +310,11 @@ class RankedPairs:
     def pair(self, level: int, index: int) -> Chosen:
         """Return a pair of a level by its number."""
         own = self._spans([level])[:, 0]
+        outcomes = own.shape[1] // 2
         if level == self.cut:
             # Everything that is deeper has the level of the cut-off.
-            own[0] = self.where.low
-            own[1] = self.where.high
-            own[2] = _FAR
-            own[3] = -_FAR
+            everywhere = np.array([self.where.low, self.where.high, _FAR, -_FAR])[:, None]
+            own = np.repeat(_halves(everywhere, [0, 1]), outcomes, axis=1)
         # No pair has a level below 0.
         before = self._spans([level - 1])[:, 0]
         if level == 0:
@@ -319,13 +326,15 @@ class RankedPairs:
         outcome = int(np.searchsorted(ends, index, side="right"))
         rest = index - int(ends[outcome] - fresh[outcome])
         number = rest // int(weights[outcome])
-        place = _place(own[:, outcome].tolist(), before[:, outcome].tolist(), number)
-        return place, *self._ends(place, outcome)
+        half = _place(own[:, outcome].tolist(), before[:, outcome].tolist(), number)
+        odd, reach = divmod(outcome, outcomes)
+        place = 2 * half + odd
+        return place, *self._ends(place, reach)
 
-    def _ends(self, place: int, outcome: int) -> tuple[int, int]:
+    def _ends(self, place: int, reach: int) -> tuple[int, int]:
         """Return the first and the last place of a reach."""
-        distances = reaches(self.where.places)
-        direction, step = divmod(outcome, len(distances))
+        distances = reaches(self.where.places)[place % 2]
+        direction, step = divmod(reach, len(distances))
         low = max(place - distances[step], self.where.low)
         high = min(place + distances[step], self.where.high)
         if direction in {_UP, _ALL}:
@@ -336,30 +345,24 @@ class RankedPairs:
 
     def _weights(self) -> Integers:
         """Return the public weight of every reach, in the order of `_spans`."""
-        count = len(reaches(self.where.places))
-        return np.repeat(np.array(self.made.reach_weights), [count, count, count, 1])
+        count = len(reaches(self.where.places)[0])
+        weights = np.repeat(np.array(self.made.reach_weights), [count, count, count, 1])
+        return np.tile(weights, 2)
 
     def _spans(self, levels: Sequence[int]) -> Integers:
         """Return for every level and reach the places down to it: `low` to `high` without a gap.
 
-        The axes are low, high and the ends of the gap; levels; reaches, both ways, down, up, all.
+        The axes are low, high and the ends of the gap; levels; reaches, both ways, down, up, all, of
+        even places and then of odd ones. Places are halved: 2i and 2i + 1 are the i-th of their list.
         """
         bounds = np.array([self._bounds(self.made.deepest(level)) for level in levels])
-        a, b, x, y, x_before, y_before, below, above = bounds.T[:, :, None]
-        h = np.array(reaches(self.where.places))
-        # No distance lies before the first: nothing is asked of it.
-        before = np.concatenate(([-_FAR], h[:-1]))
-        both = np.maximum(a, y - h), np.minimum(b, x + h), y_before - before, x_before + before
-        # The other side goes all the way: none of its distances leaves the slack.
-        down = np.maximum(a, x_before + before + 1), np.minimum(b, x + h) - below
-        up_ = np.maximum(a, y - h) + above, np.minimum(b, y_before - before - 1)
-        all_rows = a + above + below, b
-        # Only reaches both ways have a gap.
-        none = np.full_like(both[0], _FAR)
-        ways = [both, (*down, none, -none), (*up_, none, -none)]
-        none = np.full_like(b, _FAR)
-        ways.append((*all_rows, none, -none))
-        return np.concatenate([np.array(way) for way in ways], axis=2)
+        columns = bounds.T[:, :, None]
+        even, odd = reaches(self.where.places)
+        listed = [
+            _halves(_spans_of(columns, np.array(even)), 0),
+            _halves(_spans_of(columns, np.array(odd)), 1),
+        ]
+        return np.concatenate(listed, axis=2)
 
     def _bounds(self, depth: int) -> tuple[int, ...]:
         """Find the places that bound the pairs of at most some depth.
@@ -402,6 +405,31 @@ class RankedPairs:
         if found == len(self.rows.before):
             return _FAR
         return self.rows.cells[found - 1]
+
+
+def _spans_of(bounds: Integers, h: Integers) -> Integers:
+    """Return the spans of a list of distances, as if all places had it."""
+    a, b, x, y, x_before, y_before, below, above = bounds
+    # No distance lies before the first: nothing is asked of it.
+    before = np.concatenate(([-_FAR], h[:-1]))
+    both = np.maximum(a, y - h), np.minimum(b, x + h), y_before - before, x_before + before
+    # The other side goes all the way: none of its distances leaves the slack.
+    down = np.maximum(a, x_before + before + 1), np.minimum(b, x + h) - below
+    up_ = np.maximum(a, y - h) + above, np.minimum(b, y_before - before - 1)
+    all_rows = a + above + below, b
+    # Only reaches both ways have a gap.
+    none = np.full_like(both[0], _FAR)
+    ways = [both, (*down, none, -none), (*up_, none, -none)]
+    none = np.full_like(b, _FAR)
+    ways.append((*all_rows, none, -none))
+    return np.concatenate([np.array(way) for way in ways], axis=2)
+
+
+def _halves(spans: Integers, odd: int | Sequence[int]) -> Integers:
+    """Return the even (or odd) places of spans, halved: first ends rounded up, last ends down."""
+    up_ = np.array([1, 0, 1, 0]).reshape(4, *[1] * (spans.ndim - 1))
+    halves: Integers = (spans - np.array(odd) + up_) // 2
+    return halves
 
 
 def _sizes(spans: Integers) -> Integers:
