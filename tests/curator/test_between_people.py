@@ -13,6 +13,7 @@ import discreet as dp
 from curator.cases import COUNT, curator, opened
 from discreet.curator import context as standing
 from discreet.curator import pay as paying
+from discreet.curator.curator import served
 from discreet.learn import GaussianNB
 from discreet.ledger import verify_export
 from discreet.ledger.entry import read_line, seal, write_line
@@ -158,6 +159,62 @@ class TestAReceiptOfWhatWasAskedAgain:
         (tmp_path / "forged.jsonl").write_text("\n".join(lines) + "\n")
         with pytest.raises(dp.LedgerCorrupt, match="entry 4"):
             verify_export(tmp_path / "forged.jsonl")
+
+
+class TestNumbersOfOnesOwn:
+    """As a service tells them: as if the ledger had been opened for one person alone."""
+
+    def receipts(self, *names, **more):
+        office = served(curator(opened(allowances=ALLOWED), **more))
+        told = [office.named(name).sql(COUNT, spend=ONE, why="").receipt for name in names]
+        return office, told
+
+    def test_tell_nothing_of_others_and_are_proved_by_the_ledger(self):
+        office, told = self.receipts("ana", "bob", "ana")
+        assert [one.number for one in told] == [2, 2, 2] and told[0] == told[2]
+        for receipt in told:
+            assert dp.verify_receipt(receipt.to_json(), ledger=office.ledger) == receipt
+        assert [one.number for one in office.named("bob").history()] == [2]
+        assert list(office.named("bob").history().asked) == [2]
+        small = dp.PureDP("1/9")
+        assert office.named("bob").sql(COUNT, spend=small).receipt.number == 3
+        assert office.context.numbers.in_ledger("bob", 3) > 4
+        assert (
+            office.context.numbers.in_ledger("bob", 4)
+            == 0
+            == office.context.numbers.in_ledger("eve", 2)
+        )
+
+    def test_are_not_mistaken_for_those_of_the_ledger(self):
+        office, told = self.receipts("ana", "bob")
+        plain_, _ = asked_by("bob")
+        whole = plain_.sql(COUNT, spend=ONE).receipt
+        for lie, ledger in (
+            (replace(told[1], numbered=""), office.ledger),
+            (replace(told[1], number=4), office.ledger),
+            (replace(told[1], number=3), office.ledger),
+            (replace(whole, numbered="own", number=3), plain_.ledger),
+        ):
+            with pytest.raises(dp.ClaimRefuted):
+                dp.verify_receipt(lie, ledger=ledger)
+        with pytest.raises(dp.ClaimRefuted, match="no receipt of discreet"):
+            dp.verify_receipt(replace(whole, numbered="bob"))
+
+    def test_are_the_ledger_s_where_questions_are_shared(self):
+        _, told = self.receipts("ana", "bob", share_questions=True)
+        assert told[0] == told[1] and not told[0].numbered
+
+    def test_count_what_a_person_sees(self):
+        office, _ = self.receipts("ana")
+        office.ledger.allow("ana", dp.PureDP(3))
+        office.ledger.allow("bob", dp.PureDP(3))
+        ana = office.named("ana")
+        ana.sql(COUNT, spend=dp.PureDP("1/9"))
+        assert [(one.number, one.kind) for one in ana.history()] == [
+            (2, "charge"),
+            (3, "allow"),
+            (4, "charge"),
+        ]
 
 
 def test_a_steward_may_share_questions():

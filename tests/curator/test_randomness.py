@@ -12,7 +12,7 @@ import discreet as dp
 from curator.cases import PEOPLE, ROWS
 from discreet import learn
 from discreet.curator.context import RunControl
-from discreet.curator.curator import stoppable
+from discreet.curator.curator import served
 from discreet.errors import Cancelled
 from discreet.noise import CheckedBits, secure_bits
 
@@ -185,5 +185,5 @@ class TestCheckedBits:
         control = RunControl(lambda: checked.append(1), lambda _: None)
         ledger = dp.open_ledger(":memory:", dp.ZCDP(10))
         plain = dp.Curator(dp.Memory(ROWS), [PEOPLE], ledger)
-        numbers(stoppable(plain, control))
+        numbers(served(plain, control))
         assert checked and plain.context.control is None

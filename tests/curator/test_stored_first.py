@@ -23,7 +23,7 @@ from curator.cases import (
 )
 from discreet.answer.provenance import Late, Provenance
 from discreet.curator.context import RunControl
-from discreet.curator.curator import stoppable
+from discreet.curator.curator import served
 from discreet.ledger import clock
 from discreet.plan.planner import RECENT_QUESTIONS, RecentQuestions
 
@@ -286,7 +286,7 @@ def test_an_answer_of_a_colleague_is_held_back_as_long_when_it_is_asked_again(mo
     waits = []
     control = RunControl(lambda: None, waits.append)
     ana = dp.Curator(Slow(ROWS), TABLES, ledger, who="ana")
-    bob = stoppable(dp.Curator(Slow(ROWS), TABLES, ledger, who="bob"), control)
+    bob = served(dp.Curator(Slow(ROWS), TABLES, ledger, who="bob"), control)
     ana.sql(COUNT, spend=ONE)
     assert bob.sql(COUNT, spend=ONE).rows == bob.sql(COUNT, spend=ONE).rows
     assert len(waits) == 2 and waits[0] == waits[1] > 2

@@ -35,7 +35,10 @@ def blurred(reply):
 def test_a_question_asked_before_is_answered_like_a_new_one(as_who, ask):
     def spent():
         found = as_who("bob", "GET", "/datasets/people/spent").json()
-        return [Fraction(found[name]["epsilon"]) for name in ("spent", "spent_by_all")]
+        # What all have spent tells of others, so an analyst is not told it.
+        assert found["spent_by_all"] == found["spent"]
+        whole = as_who("stella", "GET", "/datasets/people/spent").json()
+        return [Fraction(one["epsilon"]) for one in (found["spent"], whole["spent_by_all"])]
 
     def explained():
         found = as_who(
@@ -55,8 +58,11 @@ def test_a_question_asked_before_is_answered_like_a_new_one(as_who, ask):
     assert again["rows"] == first["rows"] and blurred(again) == blurred(new)
     assert "ana" not in again["receipt"] and "secret" not in again["receipt"]
     number = json.loads(again["receipt"])["number"]
-    assert as_who("bob", "GET", f"/datasets/people/receipt/{number}").status_code == 200
-    assert as_who("ana", "GET", f"/datasets/people/receipt/{number}").status_code == 403
+    path = f"/datasets/people/receipt/{number}"
+    assert as_who("bob", "GET", path).text == again["receipt"]
+    # Numbers are of one's own: the same number is another receipt, or none, for ana.
+    assert as_who("ana", "GET", path).text != again["receipt"]
+    assert as_who("ana", "GET", f"/datasets/people/receipt/bob:{number}").status_code == 403
 
 
 def test_an_analyst_s_history_is_of_their_own_and_a_steward_s_has_the_texts(as_who, ask):

@@ -131,9 +131,15 @@ class TestCharged:
     def test_the_receipt_can_be_fetched_again_by_its_owner_and_stewards(self, as_who, ask):
         found = ask("ana", "/datasets/people/sql", small(11)).reply
         mine = json.loads(found["receipt"])["number"]
-        for who in ("ana", "stella"):
-            assert as_who(who, "GET", f"/datasets/people/receipt/{mine}").text == found["receipt"]
-        for number in (mine, 10**9, "x", "-1", "1" * 30):
+        for who, named in (("ana", mine), ("stella", f"ana:{mine}")):
+            assert as_who(who, "GET", f"/datasets/people/receipt/{named}").text == found["receipt"]
+        # To stewards a number alone is the ledger's, as in the history that they see.
+        whole = as_who("stella", "GET", "/datasets/people/history?last=1000").json()["entries"]
+        charge = json.loads(found["receipt"])["charge"]
+        [number] = [entry["number"] for entry in whole if entry["hash"] == charge]
+        path = f"/datasets/people/receipt/{number}"
+        assert as_who("stella", "GET", path).text == found["receipt"]
+        for number in (f"ana:{mine}", 10**9, "x", "-1", "1" * 30, "ana:", ":", ":1", "stella:1"):
             assert as_who("bob", "GET", f"/datasets/people/receipt/{number}").status_code == 403
 
     def test_the_same_question_again_is_free(self, as_who, ask):

@@ -10,12 +10,12 @@ import pytest
 import discreet as dp
 from curator.cases import PEOPLE, ROWS, VISITS, WARDS, opened
 from discreet import learn
-from discreet.curator.curator import stoppable
+from discreet.curator.curator import served
 from discreet.ledger import import_ledger
+from discreet.ledger.review.history import OWN_KINDS
 from discreet.service.config import read_config
 from discreet.service.jobs.paced_engine import pace
 from discreet.service.stores.datasets import DataSets
-from discreet.wire.history import ANALYST_ENTRY_KINDS
 from service.deployment import COUNT, ONE, build, free_port, serving
 
 TABLES = [PEOPLE, VISITS, WARDS]
@@ -33,7 +33,7 @@ class AskingService:
     def ask(self, who, *, stop, sql=SOME):
         """Ask, and stop as soon as the store is asked or an answer is waited for; give the error, and what is spent."""
         engine = pace(dp.Memory(ROWS), self.seconds)
-        asker = stoppable(dp.Curator(engine, TABLES, self.ledger, who=who), engine.control)
+        asker = served(dp.Curator(engine, TABLES, self.ledger, who=who), engine.control)
 
         def stopping():
             engine.touched.wait()
@@ -48,7 +48,7 @@ class AskingService:
         shown = [
             (entry.kind, entry.refers is None, entry.who)
             for entry in asker.history()
-            if entry.kind in ANALYST_ENTRY_KINDS
+            if entry.kind in OWN_KINDS
         ]
         return told, self.ledger.spent(who), shown
 
@@ -91,7 +91,7 @@ class TestWhoStopsAQuestion:
 
         engine = pace(Watched(ROWS), 0.01)
         ledger = dp.open_ledger(":memory:", dp.ZCDP(5))
-        asker = stoppable(dp.Curator(engine, [PEOPLE], ledger), engine.control)
+        asker = served(dp.Curator(engine, [PEOPLE], ledger), engine.control)
         model = learn.LogisticRegression(target="region", features=["age"], steps=1000)
         with pytest.raises(dp.EngineFailure, match="not shown"):
             asker.learn("SELECT age, region FROM people", model, dp.ZCDP(1))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self, Unpack
+from urllib.parse import quote
 
 from ..answer.answer import Answer
 from ..answer.stored import answer_from_json, scalar_from_json
@@ -400,9 +401,10 @@ class Remote:
         prices = {int(number): str(text) for number, text in told.items()}
         return History(entries, Filter.from_json(found["filter"]), asked, prices)
 
-    def receipt(self, number: int) -> Receipt:
-        """Fetch a receipt again, by its number in the ledger."""
-        text = self.line.text(self._at(f"receipt/{int(number)}"))
+    def receipt(self, number: int, who: str = "") -> Receipt:
+        """Fetch a receipt again, by its number; a steward says of `who`, or gives the ledger's number."""
+        whose = f"{quote(who, safe='')}:" if who else ""
+        text = self.line.text(self._at(f"receipt/{whose}{int(number)}"))
         return read_receipt(text)
 
     def close(self) -> None:

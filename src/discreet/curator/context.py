@@ -18,6 +18,7 @@ from ..ledger import Entry, Ledger
 from ..noise import Bits, CheckedBits
 from ..plan.planner import Planner, RecentQuestions
 from ..privacy.measures import Neighbours
+from .history import EntryNumbers
 from .pay import Paid, find_paid
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class CuratorContext:
     engine: Engine
     schemas: dict[str, Schema]
     ledger: Ledger
+    numbers: EntryNumbers
+    """Numbers of entries as their analysts are told them."""
     share_questions: bool = False
     """Whether analysts may know what others have asked."""
     siblings: bool = True
@@ -156,7 +159,8 @@ def read_context(
             raise InvalidArgument(f"{name} is True or False, got {type(flag).__name__}")
     declared = _schemas(schemas)
     counted = count_rows_of(engine, declared.values(), ledger.terms.blocks)  # type: ignore[arg-type]
-    context = CuratorContext(counted, declared, ledger, share_questions, siblings)  # type: ignore[arg-type]
+    numbers = EntryNumbers(ledger)
+    context = CuratorContext(counted, declared, ledger, numbers, share_questions, siblings)  # type: ignore[arg-type]
     _check_neighbours(context)
     _check_parts(context)
     _check_blocks(context)

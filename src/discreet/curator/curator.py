@@ -41,7 +41,7 @@ from .charge_request import PaidBy, pay_request, plan_to_fit
 from .context import CuratorContext, RunControl, read_context
 from .explain import explain_plan
 from .explanation import Explanation
-from .history import history_of
+from .history import EntryNumbers, history_of
 from .pay import Locks
 from .reuse import find_way
 from .signing import Signer
@@ -422,7 +422,6 @@ class Curator(StandingReports):
         plans = plan_to_fit(self.context, request, self.who)
         way = find_way(self.context, request, key, plans, self.who)
         read_text(why, "why")  # refused as for a new question, also where nothing is written
-        opened = self.ledger.terms.filter
         part: Json = {}
         fresh: Mapping[str, Answer] = {}
         contrast = way.contrast
@@ -453,7 +452,7 @@ class Curator(StandingReports):
             request,
             lambda: plans,
             paid,
-            opened,
+            self.context,
             self.signer,
             fresh=fresh,
             part=part,
@@ -483,12 +482,13 @@ class Curator(StandingReports):
         def plan() -> dict[str, Plan]:
             return request.plans(opened)
 
-        return read_answers(request, plan, paid, opened, self.signer)
+        return read_answers(request, plan, paid, self.context, self.signer)
 
 
-def stoppable(curator: Curator, control: RunControl) -> Curator:
-    """Return the same curator, whose runs and waits `control` can stop; used by the service."""
-    context = replace(curator.context, control=control)
+def served(curator: Curator, control: RunControl | None = None) -> Curator:
+    """Return the same curator for a service: `control` can stop it, and entries have own numbers."""
+    numbers = EntryNumbers(curator.ledger, own=not curator.context.share_questions)
+    context = replace(curator.context, control=control, numbers=numbers)
     copied = object.__new__(Curator)
     return _fill(copied, curator.who, curator.signer, context, curator.locks)
 

@@ -90,7 +90,7 @@ def explain_plan(
         texts=store_texts(measured.plans[""], context.engine),
         rest=remaining,
         warnings=(*plan.warnings, *earlier, *_looked_at(plan), *block_warnings(part, ledger.terms)),
-        sources=way.sources(),
+        sources=tuple(map(context.numbers.of, way.sources())),
         times=1.0 if way.summed is None else way.summed.times,
     )
 
@@ -121,7 +121,7 @@ def _earlier_rules(
     found = context.ledger.find(replace(order, fits=fits, former=key.former))
     if found is None or found.body is None or found.charge.key == order.key:
         return ()
-    return (EARLIER_RULES.format(number=found.entry.number),)
+    return (EARLIER_RULES.format(number=context.numbers.of(found.entry)),)
 
 
 def _remaining_after(context: CuratorContext, event: Event, who: str) -> Measure:

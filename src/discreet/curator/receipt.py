@@ -99,6 +99,8 @@ class Receipt:
     """Part of the measured table that was asked for: values of its keys, as JSON; empty for all of it."""
     total: ReceiptTotal | None = None
     """The total with which the answer was made; None for an answer of one entry."""
+    numbered: str = ""
+    """Whose numbers entries have: "own" for those of the asker, as a service tells them; else the ledger's."""
 
     def facts(self) -> Json:
         """Return all but the hash, the signature and the signer's key, as plain JSON types."""
@@ -130,6 +132,8 @@ class Receipt:
         if self.total is not None:
             facts["receipt"] = TOTAL_VERSION
             facts["total"] = self.total.facts()
+        if self.numbered:
+            facts["numbered"] = self.numbered
         return facts
 
     @property

@@ -24,6 +24,7 @@ from ..arithmetic.canonical import canonical_json, hash_json
 from ..errors import ClaimRefuted, DiscreetError, InvalidArgument
 from ..privacy.events.json import from_json, measure_from_json
 from .answer_key import question_name
+from .history import EntryNumbers
 from .pay import Paid
 from .receipt import (
     PART_VERSION,
@@ -116,8 +117,10 @@ def _check_against_ledger(receipt: Receipt, ledger: Ledger) -> bool:
     0.1.0 were stored without the questions' texts and the versions of the data. These two are then taken
     from the receipt, and the fingerprint, which is a hash of both, must be the one in the ledger.
     """
+    numbers = EntryNumbers(ledger, own=receipt.numbered == "own")
+    own = numbers.in_ledger(receipt.who, receipt.number)
     # The asker's own charge first: others may have paid for the same answer.
-    stored = ledger.answer(receipt.stored_as, receipt.number) or ledger.answer(receipt.stored_as)
+    stored = ledger.answer(receipt.stored_as, own) or ledger.answer(receipt.stored_as)
     if stored is None:
         raise ClaimRefuted("the ledger holds no such answer")
     charge, text = stored
@@ -130,10 +133,10 @@ def _check_against_ledger(receipt: Receipt, ledger: Ledger) -> bool:
     if prints.keys() != body.answers.keys() or wrong_name:
         raise ClaimRefuted("the ledger holds another question for this charge")
     try:
-        total = _total_of(receipt.total, ledger)
-        rewritten = receipt_of(
-            charge, body, facts, ledger.promise(), dict(receipt.shown), total=total
-        )
+        total = _total_of(receipt, numbers)
+        shown = dict(receipt.shown)
+        promise = ledger.promise()
+        rewritten = receipt_of(charge, body, facts, promise, shown, total=total, numbers=numbers)
     except InvalidArgument:
         raise ClaimRefuted("the ledger holds no such part of this answer") from None
     if receipt.charged is None:
@@ -147,11 +150,13 @@ def _check_against_ledger(receipt: Receipt, ledger: Ledger) -> bool:
     return body.facts is not None
 
 
-def _total_of(total: ReceiptTotal | None, ledger: Ledger) -> TotalSource | None:
+def _total_of(receipt: Receipt, numbers: EntryNumbers) -> TotalSource | None:
     """Return the total that a receipt names, as the ledger holds it."""
+    total = receipt.total
     if total is None:
         return None
-    stored = ledger.answer(total.stored_as, total.number)
+    number = numbers.in_ledger(receipt.who, total.number)
+    stored = numbers.ledger.answer(total.stored_as, number)
     if stored is None:
         raise InvalidArgument("the ledger holds no such total")
     return TotalSource(Paid(*stored), dict(total.shown))
@@ -227,7 +232,10 @@ def _receipt(data: Any) -> Receipt:  # noqa: ANN401 whatever JSON holds
 
     Refuses: other fields. A field of a wrong type raises, or does not give the same text again.
     """
-    if not isinstance(data, dict) or data.keys() != _FIELDS[data["receipt"]]:
+    # Receipts of a service say that their numbers are the asker's own; others have no such field.
+    if not isinstance(data, dict) or data.keys() - {"numbered"} != _FIELDS[data["receipt"]]:
+        raise ValueError
+    if data.get("numbered", "own") != "own":
         raise ValueError
     if not all(isinstance(data[name], str) for name in _TEXTS):
         raise ValueError
@@ -253,4 +261,5 @@ def _receipt(data: Any) -> Receipt:  # noqa: ANN401 whatever JSON holds
         charged=measure_from_json(data["charged"]) if "charged" in data else None,
         shown=tuple(data.get("shown", {}).items()),
         total=_read_total(data["total"]) if "total" in data else None,
+        numbered=data.get("numbered", ""),
     )

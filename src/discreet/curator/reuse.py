@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ..frozen import frozen, replace
+from ..ledger import Entry
 from ..ledger.charge_order import Watch
 from ..ledger.stores.store import Since
 from ..plan.plan import Plan
@@ -43,15 +44,15 @@ class Way:
     contrast: Contrasted | None = None
     watch: Watch | None = None
 
-    def sources(self) -> tuple[int, ...]:
+    def sources(self) -> tuple[Entry, ...]:
         """Return the entries of the ledger that the answer is made of, without one still to be charged."""
         if self.summed is not None:
-            return (self.summed.paid.entry.number,)
+            return (self.summed.paid.entry,)
         if self.contrast is None:
             return ()
-        entries = [self.contrast.total.paid.entry.number]
+        entries = [self.contrast.total.paid.entry]
         if self.contrast.paid is not None:
-            entries.append(self.contrast.paid.entry.number)
+            entries.append(self.contrast.paid.entry)
         return tuple(entries)
 
 

@@ -44,13 +44,14 @@ from ..plan.public_answer import is_public
 from ..plan.text.plan import share_text, truncation_sentence, truncation_text
 from ..privacy.events import Event
 from ..privacy.events.json import Json, from_json
-from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure, PureDP
 from ..query.algebra.tally import Free
 from ..query.algebra.tree import relations_of
 from ..query.bounds.relation_facts import tables_of
 from . import answer_key
 from .answer_key import AnswerKey
+from .context import CuratorContext
+from .history import EntryNumbers
 from .pay import Paid
 from .receipt import Receipt, ReceiptQuestion, ReceiptTotal
 from .signing import Signer
@@ -185,7 +186,7 @@ def read_answers(
     request: CheckedRequest,
     plan: Callable[[], Mapping[str, Plan]],
     paid: Paid,
-    opened: Filter,
+    context: CuratorContext,
     signer: Signer | None,
     *,
     fresh: Mapping[str, Answer] | None = None,
@@ -195,7 +196,7 @@ def read_answers(
 ) -> dict[str, Answer]:
     """Return the answers of a request by name, each with the receipt of their one charge.
 
-    `paid` is the charge with the stored text, `opened` the ledger's filter with its whole budget.
+    `paid` is the charge with the stored text, `context` has the ledger and the numbers of entries.
     `part` says which part of the stored table was asked for; empty for all of it. `derived` says
     that the answer is summed from cells of another question's table. With a `total`, the answer is
     half the sum of it and of the stored table.
@@ -206,25 +207,26 @@ def read_answers(
     """
     questions = request.questions
     terms = request.terms
-    promise = opened.promise()
+    promise = context.ledger.terms.filter.promise()
+    numbers = context.numbers
     charge = paid.entry
     body = read_body(paid.body)
     facts = body.facts
     if facts is None:
         # Release 0.1.0 stored no facts: they are those of today's question.
         facts = _spelled_facts(plan(), questions, terms)
-    receipt = receipt_of(charge, body, facts, promise, part, total=total)
+    receipt = receipt_of(charge, body, facts, promise, part, total=total, numbers=numbers)
     if signer is not None:
         receipt = receipt.signed(signer)
     again = again_words(dict(receipt.tables)) if paid.again else ""
     if derived:
-        again = FROM_CELLS.format(number=charge.number)
+        again = FROM_CELLS.format(number=receipt.number)
     how = again
-    if total is not None:
-        entries = {"total": total.paid.entry.number, "number": charge.number}
+    if receipt.total is not None:
+        entries = {"total": receipt.total.number, "number": receipt.number}
         how = FROM_HALVES.format(**entries)
         again = FROM_BOTH.format(**entries) if paid.again else ""
-    caption = AnswerCaption(receipt.price_words(), charge.number, again, how if total else "")
+    caption = AnswerCaption(receipt.price_words(), receipt.number, again, how if total else "")
 
     @cache
     def made() -> Mapping[str, Plan | Provenance]:
@@ -347,10 +349,12 @@ def receipt_of(
     part: Json | None = None,
     *,
     total: TotalSource | None = None,
+    numbers: EntryNumbers,
 ) -> Receipt:
     """Return the receipt of a charge, with the hash of each answer as `part_of_table` returns it.
 
     `part` names a part of the stored table, `total` a table with which half the sum is taken.
+    `numbers` are those of entries as the asker sees them.
     """
     event = from_json(charge.event)
     asked = []
@@ -359,7 +363,7 @@ def receipt_of(
         asked.append(ReceiptQuestion(name, said.text, said.fingerprint, answer_hash))
     shown = body.shown
     return Receipt(
-        number=charge.number,
+        number=numbers.of(charge),
         charge=charge.hash,
         time=charge.time,
         who=charge.who,
@@ -374,13 +378,14 @@ def receipt_of(
         asked=tuple(asked),
         charged=None if shown is None else shown.charged,
         shown=tuple((part or {}).items()),
-        total=None if total is None else _receipt_total(total),
+        total=None if total is None else _receipt_total(total, numbers),
+        numbered=numbers.name,
     )
 
 
-def _receipt_total(total: TotalSource) -> ReceiptTotal:
+def _receipt_total(total: TotalSource, numbers: EntryNumbers) -> ReceiptTotal:
     entry = total.paid.entry
-    return ReceiptTotal(entry.number, entry.hash, entry.key, tuple(total.part.items()))
+    return ReceiptTotal(numbers.of(entry), entry.hash, entry.key, tuple(total.part.items()))
 
 
 def same_plan(charge: Entry, plans: Mapping[str, Plan], terms: Terms) -> bool:

@@ -270,12 +270,9 @@ class Ledger(StreamBooks):
 
     def body(self, charge: Entry) -> str | None:
         """Return the answer that was stored under a charge, if there is one."""
-        number = charge_order.read_charge(charge).number
-        entries = read_found(self._found(charge.key).found)
-        end = closing_of(number, entries)
-        if end is None:
-            return None
-        return end[1]
+        entries = read_found(self._found(charge_order.read_charge(charge).key).found)
+        end = closing_of(charge.number, entries)
+        return end and end[1]
 
     def pending(self, key: str, who: str | None) -> Entry | None:
         """Return a charge of this key, paid for by this person, that was neither answered nor failed.
@@ -351,6 +348,10 @@ class Ledger(StreamBooks):
         of them, that many.
         """
         return review.history.read_history(self._store, self.filter(), who, last, kinds)
+
+    def own_numbers(self, who: str, after: int = 0) -> list[int]:
+        """List the numbers, after one, of the entries that one person sees as their own."""
+        return review.history.own_numbers(self._store, who, after)
 
     def entries(self) -> Iterator[tuple[Entry, str | None]]:
         """Iterate over all entries with the texts stored beside them, up to the one last now.

@@ -5,27 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..curator.history import history_of
+from ..ledger.review.history import OWN_KINDS
 from .reply import entry_to_json
 
 if TYPE_CHECKING:
     from ..curator import Curator
 
-ANALYST_ENTRY_KINDS = ("charge", "again", "allow")
-"""Kinds of ledger entries that an analyst may see.
-
-An answer's entry is not among them: its time says when the store was done (timing side channel).
-"""
-
 
 def history_reply(curator: Curator, whose: str | None, last: int) -> dict[str, object]:
     """List the `last` newest ledger entries: all if `whose` is None, else those of one analyst.
 
-    An analyst sees entries of the kinds ANALYST_ENTRY_KINDS only.
+    An analyst sees entries of OWN_KINDS only.
     """
     if whose is None:
         entries = curator.ledger.history(None, last)
     else:
-        entries = history_of(curator.context, whose, last, ANALYST_ENTRY_KINDS)
+        entries = history_of(curator.context, whose, last, OWN_KINDS)
     # Names of a JSON object are texts.
     asked = {str(number): text for number, text in entries.asked.items()}
     prices = {str(number): text for number, text in entries.prices.items()}

@@ -130,7 +130,8 @@ def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: st
     paid = pay(context.ledger, order, Work(run, check, context.pause), asker.locks)
     body = read_body(paid.body)
     # The receipt states the facts as they were stored, which another process may have written.
-    receipt = receipt_of(paid.entry, body, body.facts or facts, context.ledger.promise())
+    promise = context.ledger.promise()
+    receipt = receipt_of(paid.entry, body, body.facts or facts, promise, numbers=context.numbers)
     if asker.signer is not None:
         receipt = receipt.signed(asker.signer)
     return course.taught(body.answers[""], receipt)

@@ -87,7 +87,8 @@ def synthesize(asker: Learner, made: Synthesis, why: str) -> Synthetic:
     body = read_body(paid.body)
     # The facts as they were stored, which another process may have written.
     stored_facts = body.facts or facts
-    receipt = receipt_of(paid.entry, body, stored_facts, context.ledger.promise())
+    promise = context.ledger.promise()
+    receipt = receipt_of(paid.entry, body, stored_facts, promise, numbers=context.numbers)
     if asker.signer is not None:
         receipt = receipt.signed(asker.signer)
     plan_text = stored_facts.asked[""].plan

@@ -22,7 +22,7 @@ from ...show.bar import fraction_bar
 from ...show.table import html_table, text_table, truncate
 from ..balance import spent_of, spent_share
 from ..entry import Entry, read_line
-from ..stores.store import EntryWithBody, LedgerStore, Newest
+from ..stores.store import SECOND_FORMAT, EntryWithBody, LedgerStore, Newest
 
 Kinds: TypeAlias = Collection[str] | None
 """Some kinds of entries; None for all."""
@@ -32,6 +32,11 @@ _CHUNK = 1000
 _MAX_TEXT = 80
 """Characters of a question's text that the table shows."""
 _MAX_WHY = 40
+OWN_KINDS = ("charge", "again", "allow")
+"""Kinds of entries that an analyst sees of their own; no steps, which only the first asker has.
+
+An answer's entry is not among them: its time says when the store was done (timing side channel).
+"""
 
 
 @frozen
@@ -166,12 +171,37 @@ def read_history(
     return History(entries, filter, asked, prices)
 
 
+def own_numbers(store: LedgerStore, who: str, after: int) -> list[int]:
+    """List the numbers of one person's entries of OWN_KINDS after a number, in order."""
+    end = store.read(()).number
+    numbers = []
+    for stored in store.lines(after + 1, end, Newest(end, who)):
+        # The hash of a line is checked where its entry is shown; here a few fields are enough.
+        fields = json.loads(stored.line)
+        if fields["who"] == who and _kind(fields["kind"], fields["key"]) in OWN_KINDS:
+            numbers.append(int(fields["number"]))
+    return numbers
+
+
+def _kind(kind: str, key: str) -> str:
+    """Return the kind of an entry as its person is told it: "step" for a step of a synthetic table.
+
+    Only the first who asks for a table has its steps, so they would tell who was first.
+    """
+    # The key of a step is that of its synthesis, of the second format, and the name of the step.
+    if kind == "charge" and key.startswith(SECOND_FORMAT) and key.count(":") == 2:
+        return "step"
+    return kind
+
+
 def _selected(chunk: Sequence[EntryWithBody], who: str | None, kinds: Kinds) -> list[EntryWithBody]:
     """Return those of a chunk's entries that are of this person and of these kinds; None is all."""
     selected: list[EntryWithBody] = []
     for entry, body in chunk:
         # The store selects by text or by a prefix of the name; the entry itself decides.
         if who not in (None, entry.who):
+            continue
+        if who is not None and kinds is not None and _kind(entry.kind, entry.key) == "step":
             continue
         if kinds is None or entry.kind in kinds:
             selected.append((entry, body))

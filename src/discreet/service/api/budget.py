@@ -5,6 +5,7 @@ Stewards can also set allowances, verify the hash chain and export it.
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -22,11 +23,17 @@ _DEFAULT_ENTRIES = 100
 
 
 def get_left(state: State, call: ApiCall) -> Reply:
-    """Return what is left for this person and for all persons together; for nobody else."""
+    """Return what is left for this person, and for stewards what is left for all together.
+
+    Analysts who do not share questions are told their own budget in both places: what is left for
+    all tells when a colleague has asked something.
+    """
     state.datasets.check(call.person, call.dataset)
     ledger = state.datasets.ledger(call.dataset)
     own = ledger.left(call.person.name)
-    everybody = ledger.left()
+    everybody = own
+    if _sees_all(state, call):
+        everybody = ledger.left()
     remaining = None
     if ledger.terms.filter.adds:
         # The largest single charges are defined for an (ε, δ) budget under a sum of prices.
@@ -45,11 +52,13 @@ def get_left(state: State, call: ApiCall) -> Reply:
 
 
 def get_spent(state: State, call: ApiCall) -> Reply:
-    """Return the spending of this person and of all together."""
+    """Return the spending of this person, and for stewards of all together; see `get_left`."""
     state.datasets.check(call.person, call.dataset)
     ledger = state.datasets.ledger(call.dataset)
     own = ledger.spent(call.person.name)
-    everybody = ledger.spent()
+    everybody = own
+    if _sees_all(state, call):
+        everybody = ledger.spent()
     return Reply(
         {
             "spent": budget_to_table(own),
@@ -57,6 +66,12 @@ def get_spent(state: State, call: ApiCall) -> Reply:
             "text": str(own),
         }
     )
+
+
+def _sees_all(state: State, call: ApiCall) -> bool:
+    """Return whether a person may know of the spending of others."""
+    shared = state.datasets.curator(call.dataset, call.person.name).context.share_questions
+    return shared or call.person.role == "steward"
 
 
 def list_history(state: State, call: ApiCall) -> Reply:
@@ -79,19 +94,38 @@ def list_history(state: State, call: ApiCall) -> Reply:
 
 
 def get_receipt(state: State, call: ApiCall) -> Reply:
-    """Return the receipt of a charge by its entry number: to the person charged and to stewards.
+    """Return the receipt of a charge by the number of its entry as the caller sees it.
+
+    | caller | number |
+    |---|---|
+    | an analyst | the analyst's own; else the ledger's, as receipts from before own numbers have it |
+    | a steward | the ledger's; or the own number of a person, after the name: `ana:2` |
 
     Refuses: a missing receipt and another person's receipt in the same words.
     """
     state.datasets.check(call.person, call.dataset)
-    digits = call.path["number"]
+    who, _, digits = call.path["number"].rpartition(":")
     number = -1
     # Short digit strings only: int() is slow for very long ones, and no ledger is that long.
     if len(digits) < 16 and digits.isdecimal():
         number = int(digits)
-    stored = state.receipts.find(call.dataset, number)
+    steward = call.person.role == "steward"
+    if not steward:
+        if who not in ("", call.person.name):
+            number = -1
+        who = call.person.name
+    if not who:
+        stored = state.receipts.find(call.dataset, number)
+    else:
+        numbers = state.datasets.curator(call.dataset, call.person.name).context.numbers
+        stored = state.receipts.find(call.dataset, numbers.in_ledger(who, number))
+    if stored is None and not steward:
+        stored = state.receipts.find(call.dataset, number)
+        # Else an analyst could try out which numbers the ledger has given to the own entries.
+        if stored is not None and json.loads(stored[1])["number"] != number:
+            stored = None
     # One message for a missing and a foreign receipt, so that it does not tell which exist.
-    if stored is None or (stored[0] != call.person.name and call.person.role != "steward"):
+    if stored is None or (stored[0] != call.person.name and not steward):
         raise NotAllowed("there is no receipt of yours under this number")
     return Reply(stored[1])
 

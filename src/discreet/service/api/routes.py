@@ -76,7 +76,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "GET",
         SET + "/receipt/{number}",
-        "Give the receipt of a charge.",
+        "Give the receipt of a charge, by one's own number; to stewards by the ledger's, or as `ana:2`.",
         budget.get_receipt,
         gives="Receipt",
     ),

@@ -171,12 +171,14 @@ class JobExecutor:
         verb = VERBS[job.verb]
         body = json.loads(job.body)
 
+        curator = run.thread_curator.curator.named(job.person)
+
         def ask() -> Mapping[str, object]:
-            curator = run.thread_curator.curator.named(job.person)
             return verb.run_job(curator, body)
 
         reply = retry_while_busy(ask, self._stopping)
-        self._receipts.keep(job.dataset, reply)
+        # The numbers of this asker's entries are known since the receipt was made: nothing can fail.
+        self._receipts.keep(job.dataset, reply, curator.context.numbers)
         return Outcome("done", 200, reply, run.charged)
 
 

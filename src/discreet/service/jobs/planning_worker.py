@@ -24,6 +24,7 @@ from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
 from ...curator import Curator
+from ...curator.curator import served
 from ...data.columns.column import Integer
 from ...data.schema import Schema
 from ...data.unit import Rows
@@ -187,8 +188,8 @@ def _curator(line: Connection, setup: Setup, made: dict[str, Curator]) -> Curato
         share_questions=setup.share_questions,
         siblings=setup.siblings,
     )
-    made[setup.name] = curator
-    return curator
+    made[setup.name] = served(curator)
+    return made[setup.name]
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from typing import Any
 
 from ... import engines  # each store's driver is imported when its engine is touched
 from ...curator import Curator
-from ...curator.curator import stoppable
+from ...curator.curator import served
 from ...curator.signing import Signer
 from ...data.files.schema_file import read_schemas
 from ...data.schema import Schema
@@ -260,9 +260,11 @@ class DataSets:
             siblings=config.siblings,
             seal=seal,
         )
+        control = None
         if grid:
             # Sampling and waiting must notice a stop too, not only the engine's query.
-            curator = stoppable(curator, paced.control)
+            control = paced.control
+        curator = served(curator, control)
         return ThreadCurator(curator, engine, paced.touched, paced.stopped)
 
 

@@ -1,4 +1,6 @@
-"""Receipts of charges, kept for good by their entry number in the ledger, to be fetched again.
+"""Receipts of charges, kept for good by their entry's number in the ledger, to be fetched again.
+
+A receipt states the number that its asker sees; `EntryNumbers` has the ledger's.
 
 Suggested bounds and caps have no receipt.
 """
@@ -8,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from ...curator.history import EntryNumbers
 from .store import ServiceStore
 
 
@@ -17,7 +20,7 @@ class Receipts:
     def __init__(self, store: ServiceStore) -> None:
         self._store = store
 
-    def keep(self, dataset: str, reply: Mapping[str, object]) -> None:
+    def keep(self, dataset: str, reply: Mapping[str, object], numbers: EntryNumbers) -> None:
         """Keep the receipt of a reply, if it has one; a charge has one receipt."""
         receipt = _receipt_of(reply)
         if receipt is None:
@@ -28,13 +31,13 @@ class Receipts:
             "INSERT INTO discreet_receipts (dataset, number, person, receipt) VALUES (?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING",
             dataset,
-            facts["number"],
+            numbers.in_ledger(facts["who"], facts["number"]),
             facts["who"],
             receipt,
         )
 
     def find(self, dataset: str, number: int) -> tuple[str, str] | None:
-        """Find the user who was charged, and the canonical text of the receipt."""
+        """Find by the ledger's number: the user who was charged, and the receipt's canonical text."""
         rows = self._store.ask(
             "SELECT person, receipt FROM discreet_receipts WHERE dataset = ? AND number = ?",
             dataset,
