@@ -29,15 +29,11 @@ SCHEMAS = [
     dp.Schema("visits", dp.People("uid", max_rows=3), COLUMNS),
     dp.Schema("bills", dp.People("uid", max_rows=2), {"paid": dp.Boolean()}),
 ]
-CUT = (
-    "at most 3 rows a person counted: what people have beyond that is in no number and no interval"
-)
+CUT = "at most 3 rows a person counted: anything beyond that is in no number and in no interval"
 NOISE = "± covers the noise that was added for privacy: neither sampling error"
 MOVED = "counts were moved to 0 or more, as asked"
-NO_KEY = (
-    "rows without a listed value of town are in none of its cells, but in totals over it: COALESCE"
-)
-ADD_UP = "those shown need not add up"
+NO_KEY = "rows without a listed value of town count in totals, but in no cell"
+ADD_UP = "the numbers shown may not add up"
 KINDS = {
     "count": (
         "SELECT COUNT(*) AS n FROM rows WHERE cost > 99999",
@@ -73,7 +69,7 @@ KINDS = {
     "join": (
         "SELECT sex, COUNT(*) AS n FROM visits JOIN bills ON visits.uid = bills.uid GROUP BY sex",
         {},
-        ["rows a person counted: what people have beyond that"],
+        ["rows a person counted: anything beyond that"],
     ),
     "filters": (
         "SELECT COUNT(*) FILTER (WHERE age > 1) AS a, COUNT(*) FILTER (WHERE age > 2) AS b FROM visits",
@@ -95,7 +91,7 @@ KINDS = {
     "picked": (
         "SELECT age, COUNT(*) AS n FROM rows GROUP BY age ORDER BY n DESC LIMIT 2",
         {},
-        ["rows were picked by noisy values: intervals hold at once for all 5 keys"],
+        ["rows were picked by noisy values: their intervals hold together for all 5 keys"],
     ),
     "mode": ("SELECT MODE(age) AS m FROM rows", {}, ["no interval of m: it is picked"]),
 }

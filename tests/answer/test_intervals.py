@@ -269,7 +269,7 @@ def test_a_word_where_intervals_are_wider_than_planned():
         [{"x": i % 60, "y": 1, "region": "N" if i > 30 else "S"} for i in range(1030)]
     )
     answer = run_plan(plan_question(asked, PureDP(1), size=1000), store)
-    assert "m wider than planned, which supposed 1,000 rows per key (given)" in answer.details()
+    assert "m wider than planned: the plan supposed 1,000 rows per key (given)" in answer.details()
     # Nobody vouched for it.
     assert "wider" not in run_plan(plan_question(asked, PureDP(1)), store).details()
     assert "wider" not in str(run_plan(plan_question(asked, PureDP(1), size=10), store))

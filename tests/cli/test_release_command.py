@@ -8,6 +8,7 @@ from datetime import date
 import pytest
 
 import discreet as dp
+from discreet.data.files.schema_file import write_schemas
 
 FILE = """title = "Incomes"
 source = "people.csv"
@@ -206,3 +207,41 @@ def test_invariants_are_refused_loudly(run, home, file):
     assert done.exit_code == 2
     assert "outside every promise" in " ".join(done.stderr.split())
     assert not (home / "people.ledger").exists()
+
+
+def test_a_row_for_all_without_a_listed_value(run, home):
+    """False alarm below 1e-9: no noise of scale 1/100 moves a count by 1."""
+    cells = [("x", "0"), ("x", "1"), ("y", "1"), ("zz", ""), ("", "7")]
+    lines = [f"{town},{sex}" for town, sex in cells for _ in range(20)]
+    (home / "t.csv").write_text("\n".join(["town,sex", *lines, ""]))
+    columns = {
+        "town": dp.Category(["x", "y"]),
+        "sex": dp.Category([0, 1], labels={0: "woman", 1: "man"}),
+    }
+    write_schemas(home / "t.toml", [dp.Schema("t", dp.Rows(), columns)])
+    head = 'source = "t.csv"\nschema = "t.toml"\nledger = "t.ledger"\n'
+    head += 'budget = { epsilon = "10000" }\nspend = { epsilon = "1000" }\n'
+    asked = ""
+    for key in ("town", "sex"):
+        asked += f'[questions.{key}]\nsql = "SELECT {key}, COUNT(*) AS n FROM t GROUP BY {key}"\n'
+    (home / "r.toml").write_text(f'{head}other = "other or unknown"\n{asked}')
+    done = run("release", "r.toml", "--out", "out")
+    assert done.exit_code == 0, done.stderr
+    page = (home / "out" / "README.md").read_text()
+    assert "In a row *other or unknown* is what has no listed value of its column" in page
+    assert "count in totals, but in no cell" not in page
+    for key, counts in (
+        ("town", {"x": 40, "y": 20, "other or unknown": 40}),
+        ("sex", {"woman": 20, "man": 40, "other or unknown": 40}),
+    ):
+        rows = (home / "out" / f"{key}.csv").read_text().splitlines()[1:]
+        found = {row.split(",")[0]: round(float(row.split(",")[1])) for row in rows}
+        assert found == counts
+    # Without the line, rows without a listed value are in no cell, and the page says so.
+    (home / "r.toml").write_text(f"{head}{asked}")
+    assert run("release", "r.toml", "--out", "plain").exit_code == 0
+    assert len((home / "plain" / "town.csv").read_text().splitlines()) == 3
+    assert "count in totals, but in no cell" in (home / "plain" / "README.md").read_text()
+    (home / "r.toml").write_text(f'{head}other = "x"\n{asked}')
+    refused = run("release", "r.toml", "--out", "none")
+    assert refused.exit_code == 2 and "'x' is a listed value of town" in refused.stderr

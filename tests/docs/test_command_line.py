@@ -24,6 +24,7 @@ EXIT = re.compile(r"\s+# exit ([0-9])$")
     [
         ("reference/command-line.md", 16, ["tables/README.md", "income.csv"]),
         ("tutorials/first-answer.md", 5, ["people.store", "income.csv", "people.ledger"]),
+        ("how-to/choose-your-tool.md", 2, ["people.toml", "people.ledger"]),
         ("how-to/messy-files.md", 10, ["visits.store", "invoices.store"]),
     ],
 )

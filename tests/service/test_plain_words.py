@@ -7,6 +7,7 @@ from pathlib import Path
 
 import discreet
 from discreet.service.pages.refusal_view import OTHERWISE, TITLES
+from support.reading import ease_of
 
 TEMPLATES = Path(discreet.__file__).parent / "service" / "templates"
 MIN_EASE = 60
@@ -26,23 +27,6 @@ def texts_of(template: str) -> list[str]:
     inline = re.sub(r"</?(?:a|strong|em|span|mark|b|kbd)\b[^>]*>", "", plain)
     found = re.split(r"<[^>]*>", inline) + SAID.findall(plain)
     return [" ".join(text.split()) for text in found if len(text.split()) >= PROSE]
-
-
-def syllables(word: str) -> int:
-    """Count groups of vowels; a silent e at the end is none."""
-    groups = re.findall(r"[aeiouy]+", word.lower())
-    silent = word.lower().endswith("e") and not word.lower().endswith("le")
-    return max(1, len(groups) - (silent and len(groups) > 1))
-
-
-def ease_of(texts: list[str]) -> float:
-    """Return Flesch's reading ease: 60 to 70 is plain English, and more is easier."""
-    sentences = [
-        part for text in texts for part in re.split(r"[.!?:;]+\s", f"{text} ") if part.strip()
-    ]
-    words = re.findall(r"[A-Za-z’']+", " ".join(texts))
-    total = sum(map(syllables, words))
-    return 206.835 - 1.015 * len(words) / len(sentences) - 84.6 * total / len(words)
 
 
 def test_pages_are_easy_to_read():

@@ -25,11 +25,10 @@ MAX_WORDS = 20
 _COVERED = {"data": "± is noise only", "population": "± includes sampling"}
 _COVERAGE = {
     "data": "± covers the noise that was added for privacy: "
-    "neither sampling error nor what bounds on values and rows cut off",
+    "neither sampling error nor what bounds and caps cut off",
     "population": "± covers noise and sampling error, if these rows are a random sample: "
-    "not what bounds on values and rows cut off",
+    "not what bounds and caps cut off",
 }
-SHOWS_ALL_ROWS = "COALESCE in the question, or null_key= and other= in the schema, show them"
 # "(ε, δ) = (1, 1e-06)" and "ε(α) = 0.5 at 2,", which is one of several Rényi orders.
 _FIRST_TERM_WORDS = 5
 
@@ -132,10 +131,7 @@ def _interval_notes(seen: DisplayFacts) -> Iterator[str]:
         yield _COVERAGE[answer.target]
     if answer.candidates:
         keys = "1 key" if answer.candidates == 1 else f"{answer.candidates:,} keys"
-        yield (
-            "rows were picked by noisy values: "
-            f"intervals hold at once for all {keys} they were picked from"
-        )
+        yield (f"rows were picked by noisy values: their intervals hold together for all {keys}")
     yield from _beyond_plan(seen)
     yield from _unbounded(seen)
 
@@ -144,26 +140,24 @@ def _reading_notes(seen: DisplayFacts) -> Iterator[str]:
     """Yield how rows and digits are to be read."""
     question = seen.answer.question
     if any(key.values is None for key in question.keys):
-        yield "keys were selected privately: those of too few people are not shown"
+        yield "keys were selected privately: keys of too few people are not shown"
     elif not published_by(seen.answer.estimates):
         # Without the values of public tables a key is rather said to be missing than not.
         names = " or ".join(absent_keys(question, None))
         if names:
-            yield (
-                f"rows without a listed value of {names} are in none of its cells, but in totals "
-                f"over it: {SHOWS_ALL_ROWS}"
-            )
+            yield f"rows without a listed value of {names} count in totals, but in no cell"
+            yield "to show these rows, write COALESCE, or declare null_key= and other= in the schema"
     if _was_moved(seen.answer):
-        yield "counts were moved to 0 or more, as asked: small ones lean upwards"
+        yield "counts were moved to 0 or more, as asked: small counts are too large on average"
     if seen.answer.noisy:
         # A legend, said in any case: the length of a reply then follows from question and plan.
         yield (
             "rows drawn hollow, in grey or in italics say nothing: "
-            "the noise is as large as what it hides"
+            "the noise is as large as the value"
         )
         yield "numbers are shown rounded to their error; files and data frames have every digit"
     if question.sets is not None or question.running:
-        yield "each number is rounded by itself, so those shown need not add up to a total shown"
+        yield "each number is rounded by itself, so the numbers shown may not add up"
 
 
 def _unbounded(seen: DisplayFacts) -> Iterator[str]:
@@ -196,7 +190,7 @@ def _beyond_plan(seen: DisplayFacts) -> Iterator[str]:
         if any(_half(row.get(name)) > limit for row in intervals):
             wide.append(name)
     if wide:
-        yield f"{', '.join(wide)} wider than planned, which supposed {plan.supposed}"
+        yield f"{', '.join(wide)} wider than planned: the plan supposed {plan.supposed}"
 
 
 def _half(ends: Interval) -> float:

@@ -29,6 +29,7 @@ from ...wire.verbs.question import plan_reply
 from ..flags import JsonFlag
 from ..ledger_access import report_charges_on_interrupt
 from ..output import can_draw, echo, write_picture, write_text
+from ..publish.other_row import with_other_row
 from ..publish.release_file import ReleaseFile, read_release
 from ..publish.release_page import MAX_DRAWN_ROWS, errors_known, page
 from ..refusal import refusals
@@ -95,14 +96,15 @@ def release(
             ):
                 curator = Curator(engine, schemas, ledger, who=asked.who)
                 options = {**_price(asked), "level": asked.level, "whole": asked.whole}
+                questions = _questions(asked, schemas)
                 if plan:
-                    found = curator.plan(_questions(asked), **_price(asked), level=asked.level)
-                    answered = curator.released(_questions(asked), **options) or {}
+                    found = curator.plan(questions, **_price(asked), level=asked.level)
+                    answered = curator.released(questions, **options) or {}
                     known = {name: errors_known(one, asked.level) for name, one in answered.items()}
                     text = "\n\n".join([str(found), *(f"{of}: {it}" for of, it in known.items())])
                     echo(text, {**plan_reply(found), "answered": known}, as_json=as_json)
                     return
-                answers = curator.release(_questions(asked), **options, why=asked.why)
+                answers = curator.release(questions, **options, why=asked.why)
                 drawn = drawable(answers, asked.level)
                 readme = page(asked, answers, schemas, ledger.promise(), drawn)
                 record = _record(ledger, schemas, asked, answers)
@@ -119,8 +121,12 @@ def _write_example(out: Path, *, as_json: bool) -> None:
     echo(f"a made-up country is in {out}; {next_step}", {"file": str(made)}, as_json=as_json)
 
 
-def _questions(asked: ReleaseFile) -> dict[str, str]:
-    return {name: table.sql for name, table in asked.questions.items()}
+def _questions(asked: ReleaseFile, schemas: Iterable[Schema]) -> dict[str, str]:
+    questions = {name: table.sql for name, table in asked.questions.items()}
+    if asked.other:
+        for name, sql in questions.items():
+            questions[name] = with_other_row(sql, schemas, asked.other)
+    return questions
 
 
 def _price(asked: ReleaseFile) -> dict[str, Any]:

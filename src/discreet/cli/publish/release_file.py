@@ -6,6 +6,7 @@ schema = "people.toml"
 ledger = "people.ledger"
 spend = { epsilon = "1" }
 whole = false           # true: counts of cubes, rollups, running totals are whole and add up
+other = "other or unknown"  # a row of this name for rows without a listed value of a key
 # also: budget (of a new ledger), tables (further files), who, why, level; without spend, an error
 # in every question
 
@@ -48,6 +49,7 @@ _FIELDS = {
     "why",
     "level",
     "whole",
+    "other",
     "questions",
     "words",
 }
@@ -81,6 +83,8 @@ class ReleaseFile:
     why: str = ""
     level: float = DEFAULT_LEVEL
     whole: bool = False
+    other: str = ""
+    """Name of the row for rows without a listed value of a key; "" adds none."""
     words: Words | None = None
     """The steward's words for the public record; None makes none."""
 
@@ -128,6 +132,7 @@ def read_release(path: str | Path) -> ReleaseFile:
         why=_text(data.get("why", title), "why", path),
         level=level,
         whole=read_terms(whole=data.get("whole", False)).whole,
+        other=_text(data.get("other", ""), "other", path),
         words=_words(data),
     )
 

@@ -45,6 +45,11 @@ def page(
         "cells: nothing is known. What the bounds of the schema cut off (values beyond them, rows "
         "of one person beyond the most) is in no number.",
     ]
+    if file.other:
+        blocks.append(
+            f"In a row *{file.other}* is what has no listed value of its column: the value is "
+            "missing, cannot be read, or is not in the list."
+        )
     for name, answer in answers.items():
         blocks += _table(name, file, answer, drawn=name in drawn)
     check = _how_to_check(file)

@@ -69,8 +69,8 @@ def warnings_of(plan: Plan) -> tuple[str, ...]:
     cut = truncation_text(plan)
     if cut:
         helps = (
-            "suggest_caps tells privately how many rows people have, "
-            "estimate_truncation what is cut off"
+            "suggest_caps says privately how many rows people have, "
+            "estimate_truncation says what is cut off"
         )
         warnings.append(f"{cut}; {helps}")
         warnings += _key_warnings(plan.question)
@@ -84,8 +84,8 @@ def _key_warnings(question: Question) -> Iterator[str]:
     if where and any(not isinstance(one, of_people) for _, one in question.statistics):
         names = " or ".join(absent_keys(question, None))
         yield (
-            f"rows without a listed value of {names} count towards the rows of a person, "
-            f"though no cell has them; {where} leaves them out before the cap"
+            f"rows without a listed value of {names} are in no cell, "
+            f"but count towards the cap of a person; {where} leaves them out before the cap"
         )
 
 

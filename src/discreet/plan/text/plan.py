@@ -102,10 +102,7 @@ def truncation_sentence(shares: Collection[str]) -> str:
     if not shares:
         return ""
     bounds = " and ".join(shares)
-    return (
-        f"at most {bounds} counted: "
-        "what people have beyond that is in no number and no interval here"
-    )
+    return f"at most {bounds} counted: anything beyond that is in no number and in no interval"
 
 
 def _one_row(rows: Relation) -> bool:

@@ -270,7 +270,7 @@ def read_from(node: exp.Select, tables: Catalogue) -> Scope:
 
 
 def _there_is(tables: Catalogue) -> str:
-    return f"there is {', '.join(tables.schemas)}"
+    return f"known: {', '.join(tables.schemas)}"
 
 
 def _join(first: exp.Expr, joins: Sequence[exp.Join], tables: Catalogue) -> SharedTable:

@@ -78,8 +78,9 @@ _SINGLE = "it would show values of single people; ask for COUNT(*), MODE(x), MIN
 _FORMAT = "group by the date itself, as DATE_TRUNC('month', d), or by YEAR(d) and MONTH(d)"
 _CLOCK = "answers may not depend on the clock; write DATE '2024-01-31'"
 _SCALAR = (
-    "among results it may be a count, sum or mean of all rows; of rows ask for the inner number "
-    "first and write it out, as WHERE cost > 120, or join a sub-query that groups by the person"
+    "ask for the inner number first and write it out, as WHERE cost > 120; "
+    "or join a sub-query that groups by the person; "
+    "beside results a sub-query may be a count, sum or mean of all rows"
 )
 _RANK = "write ORDER BY … DESC, and LIMIT for the first of them"
 
