@@ -1,48 +1,68 @@
-"""Kill −9 at every step of opening and closing: one charge, one value for each day, never two.
+"""Kill −9 at every step of opening, sealing, closing, the key file and the stop: one charge, one value of each day.
 
-Each round forks a child that opens or closes a stream and is killed at one step; then a fresh process
-goes on. A thousand rounds in `make deep`, otherwise one for each step.
+Each round forks a child that opens, closes or stops a stream and is killed at one step; then a fresh process goes
+on. Every death is checked to be one. `make deep` kills more than a thousand times: both forms of noise, on a ledger
+in a file and on one in a database. A ledger in memory ends with its process: `test_schedules` has its deaths.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import shutil
 import signal
+from hashlib import sha256
 from itertools import cycle, islice
 
 import pytest
 
 import discreet as dp
 from discreet.ledger import failpoints as steps
+from discreet.streams.closing import stored_notes, unpack_numbers
 from streams.cases import BY_REGION, PEOPLE, START, curator, set_clock, visit
 from support.fork import fork
 from support.profile import DEEP
 
-OPENING = ["charge:before", "charge:written", "charge:after", "noise"]
+OPENING = ["charge:before", "charge:written", "charge:after"]
 CLOSING = [
-    "used:before",
+    "used:before", "used:written", "used:after",
     "seal:before", "seal:written", "seal:after",
     "draw:after",
     "period:before", "period:written", "period:after",
-    "remember:after",
-    "never",
+    "remember:written", "remember:after",
 ]  # fmt: skip
+BEFORE_THE_SEAL = CLOSING[:5]
+SEALS = [step for step in CLOSING if step.startswith("seal")]
+"""Under a pure ε the first of these is the seal of all noise, at the opening."""
 STOPPING = ["stop:before", "stop:written", "stop:after"]
-STREAMS = 10 if DEEP else 1
-ROUNDS = 100 if DEEP else len(CLOSING)
-"""Streams, and days of each: short ones, since a fresh process reads all days before."""
+FORMS = {"Gaussian": dp.ZCDP("1/2"), "pure": dp.PureDP(1)}
+ROUNDS = 120 if DEEP else len(CLOSING)
+"""Days of a stream: short ones, since a fresh process reads all days before."""
+STREAMS = range(2 if DEEP else 1)
 WORDS = {"start": START, "periods": 120, "per_person": dp.Days(5), "matters": {"day": 1}}
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
 def ledger_of(home):
-    """Open the ledger of a folder: its file, or the database that a file names."""
+    """Open the ledger of a folder: its file, or one of the database that a file names."""
     server = home / "server"
     if server.exists():
-        return dp.open_ledger(server.read_text(), name="kills")
+        return dp.open_ledger(server.read_text(), name=name_of(home))
     return dp.open_ledger(home / "v.ledger")
+
+
+def name_of(home):
+    """Return the name of a ledger in a database that all tests of this process share."""
+    return f"k{sha256(str(home).encode()).hexdigest()[:16]}"
+
+
+def make(home, spend):
+    """Make a ledger and a key file."""
+    where = home / "v.ledger"
+    if (home / "server").exists():
+        where = (home / "server").read_text()
+    dp.open_ledger(where, spend, name=name_of(home)).close()
+    dp.Seal.create(home / "v.key")
 
 
 def run(home, rows, spend, *, stops=False):
@@ -56,69 +76,90 @@ def run(home, rows, spend, *, stops=False):
             BY_REGION, spend, name="v", seal=seal, **WORDS
         )
         report.close()
-        return report.by("day").to_json()["rows"]
+        return shown(report)
 
 
-def in_a_child(home, rows, spend, deadly, **words):
-    """Run in a child that dies at a step; return what came out of it."""
-    reading, writing = os.pipe()
+def shown(report):
+    """Return what is published of each day; the last digits of bounds hang on how many are worked out at once."""
+    rows = report.by("day").rows()
+    return [(*row[:-2], *(round(end, 6) for end in row[-2:])) for row in rows]
+
+
+def look(home, day):
+    """Return what is published of all days, and how many rows the seal of a day has, None before there is one."""
+    seal = dp.Seal.load(home / "v.key")
+    with ledger_of(home) as ledger:
+        report = curator([], ledger, PEOPLE).streams(seal)["v"]
+        closer = report._closer()
+        sealed = stored_notes(ledger, closer.lines, [day]).get(("seal", day))
+        if sealed is None:
+            return shown(report), None
+        exact = unpack_numbers(closer._plain(day, sealed)[16:]).sum()
+        return shown(report), exact * report.plan.question.unit
+
+
+def die(deadly, times, act, *words, **options):
+    """Run something in a child that is killed when it passes a step for the so-many-th time."""
     child = fork()
     if child == 0:
+        left = [times]
+
+        def passed(step):
+            left[0] -= step == deadly
+            if not left[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+
         try:
-            os.close(reading)
-            steps.passed = lambda step: (
-                os.kill(os.getpid(), signal.SIGKILL) if step == deadly else None
-            )
-            os.write(
-                writing, json.dumps(run(home, rows, spend, **words)[-2:], default=str).encode()
-            )
+            steps.passed = passed
+            act(*words, **options)
         finally:
             os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        shown = pipe.read()
-    os.waitpid(child, 0)
-    return shown.decode()
+    _, status = os.waitpid(child, 0)
+    # A step that is never passed would prove nothing.
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, deadly
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", range(STREAMS))
-def test_a_death_at_any_step_leaves_one_value_for_each_day(number, tmp_path, monkeypatch):
-    """Rows come late meanwhile: the sealed totals are those of the first that sealed."""
-    spend = [dp.ZCDP("1/2"), dp.PureDP(1)][number % 2]
-    dp.open_ledger(tmp_path / "v.ledger", spend).close()
-    kill_many(number, tmp_path, monkeypatch, spend)
+@pytest.fixture(params=["file", pytest.param("database", marks=pytest.mark.slow)])
+def home(request, tmp_path):
+    """A folder for a ledger in a file, or with the address of a database."""
+    if request.param == "database":
+        (tmp_path / "server").write_text(request.getfixturevalue("postgres_dsn"))
+    return tmp_path
 
 
-@pytest.mark.slow
-def test_so_it_is_in_a_database(tmp_path, monkeypatch, postgres_dsn):
-    dp.open_ledger(postgres_dsn, dp.ZCDP("1/2"), name="kills").close()
-    (tmp_path / "server").write_text(postgres_dsn)
-    kill_many(3, tmp_path, monkeypatch, dp.ZCDP("1/2"))
-
-
-def kill_many(number, tmp_path, monkeypatch, spend):
-    """Kill a closer of each of many days at one step, and go on in a fresh process."""
-    dp.Seal.create(tmp_path / "v.key")
-    set_clock(monkeypatch, 0)
-    run(tmp_path, [], spend)
-    given = {}
-    for place, deadly in enumerate(islice(cycle(CLOSING), ROUNDS)):
-        set_clock(monkeypatch, place + 1)
-        rows = [visit(place, who=f"p{number}") for number in range(place % 7)]
-        shown = in_a_child(tmp_path, rows, spend, deadly)
-        if shown:
-            given[place] = json.loads(shown)
-        late = [*rows, visit(place, who="late")]
-        final = json.loads(json.dumps(run(tmp_path, late, spend)[-2:], default=str))
-        assert given.setdefault(place, final) == final
-    for deadly in STOPPING:
-        in_a_child(tmp_path, [], spend, deadly, stops=True)
-    run(tmp_path, [], spend, stops=True)
-    with ledger_of(tmp_path) as ledger:
+def check(home, **counts):
+    """Check the number of entries of each kind, and the ledger itself."""
+    with ledger_of(home) as ledger:
         kinds = [entry.kind for entry in ledger.history()]
-        assert [kinds.count(kind) for kind in ("charge", "period", "stop")] == [1, ROUNDS, 1]
+        assert {kind: kinds.count(kind) for kind in counts} == counts
         ledger.verify()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", STREAMS)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_death_at_any_step_leaves_one_value_for_each_day(number, form, home, monkeypatch):
+    """Rows come late meanwhile: the sealed totals are those of the first that sealed."""
+    spend = FORMS[form]
+    make(home, spend)
+    set_clock(monkeypatch, 0)
+    run(home, [], spend)
+    for day, deadly in enumerate(islice(cycle(CLOSING), ROUNDS)):
+        set_clock(monkeypatch, day + 1)
+        rows = [visit(day, who=f"p{number}/{day}/{each}") for each in range(day % 7)]
+        # Under a pure ε each opening asks for the seal of its noise first, which is there already.
+        again = form == "pure" and deadly in ("seal:before", "seal:after")
+        die(deadly, 1 + again, run, home, rows, spend)
+        stored, sealed = look(home, day)
+        final = run(home, [*rows, visit(day, who=f"late/{day}")], spend)
+        assert final[: len(stored)] == stored and len(final) == 2 * (day + 1)
+        # A day that was not sealed is begun anew, and has the row that came meanwhile.
+        assert (sealed is None) == (deadly in BEFORE_THE_SEAL)
+        assert look(home, day) == (final, len(rows) + (sealed is None))
+    for deadly in STOPPING:
+        die(deadly, 1, run, home, [], spend, stops=True)
+    run(home, [], spend, stops=True)
+    check(home, charge=1, period=ROUNDS, stop=1)
 
 
 @pytest.mark.parametrize(
@@ -147,20 +188,27 @@ def test_a_second_closer_between_any_two_steps_gives_the_same(step, spend, tmp_p
         ledger.verify()
 
 
-@pytest.mark.parametrize("spend", [dp.ZCDP("1/2"), dp.PureDP(1)])
-def test_a_death_at_the_opening_leaves_one_charge(spend, tmp_path, monkeypatch):
+@pytest.mark.parametrize("form", FORMS)
+def test_a_death_at_the_opening_leaves_one_charge(form, home, monkeypatch):
     set_clock(monkeypatch, 1)
-    for place, deadly in enumerate([*OPENING, *CLOSING]):
-        home = tmp_path / str(place)
-        home.mkdir()
-        dp.open_ledger(home / "v.ledger", spend).close()
-        dp.Seal.create(home / "v.key")
-        monkeypatch.setitem(WORDS, "periods", 12)
-        shown = in_a_child(home, [visit(0)], spend, deadly)
-        final = json.loads(json.dumps(run(home, [visit(0)] * 3, spend)[-2:], default=str))
-        if shown:
-            assert json.loads(shown) == final
-        with dp.open_ledger(home / "v.ledger") as ledger:
-            kinds = [entry.kind for entry in ledger.history()]
-            assert kinds.count("charge") == 1 and kinds.count("period") == 1
-            ledger.verify()
+    monkeypatch.setitem(WORDS, "periods", 12)
+    spend = FORMS[form]
+    points = [(step, 1) for step in (*OPENING, *CLOSING)]
+    if form == "pure":
+        points += [(step, 2) for step in SEALS]
+    for place, (deadly, times) in enumerate(points):
+        own = home / str(place)
+        own.mkdir()
+        if (home / "server").exists():
+            shutil.copy(home / "server", own)
+        make(own, spend)
+        die(deadly, times, run, own, [visit(0)], spend)
+        final = run(own, [visit(0)] * 3, spend)
+        assert len(final) == 2 and run(own, [], spend) == final
+        check(own, charge=1, seal=1 + (form == "pure"), period=1)
+
+
+def test_a_death_while_a_key_file_is_made_leaves_none(tmp_path):
+    die("key:written", 1, dp.Seal.create, tmp_path / "v.key")
+    assert not (tmp_path / "v.key").exists()
+    assert dp.Seal.open(tmp_path / "v.key") == dp.Seal.load(tmp_path / "v.key")

@@ -21,8 +21,8 @@ FEW = ("seal:before", "period:before")
 ALL = ("used:before", "seal:before", "period:before", "period:after")
 """Steps before which a closer waits: each is followed by one write, to the key file or to the ledger."""
 DEATHS = [
-    "used:before", "seal:before", "seal:written", "seal:after", "draw:after",
-    "period:before", "period:written", "period:after", "remember:after",
+    "used:before", "used:written", "used:after", "seal:before", "seal:written", "seal:after", "draw:after",
+    "period:before", "period:written", "period:after", "remember:written", "remember:after",
 ]  # fmt: skip
 # Longer than a strategy is searched for; days enough for every schedule.
 WORDS = {"start": START, "periods": 5000, "matters": {"day": 1}, "per_person": dp.Days(3)}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pickle
 import shutil
+import sqlite3
 import stat
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.ledger import failpoints
 from discreet.streams.closing import pack_numbers, times_rows, unpack_numbers
-from streams.cases import PEOPLE, PLENTY, START, VISITS, curator, set_clock, visit
+from streams.cases import BY_REGION, PEOPLE, PLENTY, START, VISITS, curator, set_clock, visit
 
 ALL = "SELECT day, COUNT(*) AS n FROM visits GROUP BY day"
 WORDS = {"start": START, "periods": 9, "matters": {"day": 1}}
@@ -129,3 +131,38 @@ class TestOldCopies:
         shutil.copy(tmp_path / "new.key", old / "v.key")
         with pytest.raises(dp.LedgerCorrupt, match="restored from an older copy"):
             self.report(old, [visit(2)]).close()
+
+
+class TestWhatIsRemoved:
+    """Who used which day is kept until no day can close any more, and no longer."""
+
+    def used(self, path):
+        with closing(sqlite3.connect(path)) as file:
+            return [
+                file.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+                for table in ("used", "carried", "last")
+            ]
+
+    def test_a_week_after_the_end(self, tmp_path, monkeypatch):
+        seal = dp.Seal.create(tmp_path / "v.key")
+        ledger = dp.open_ledger(":memory:", PLENTY)
+        rows = [visit(day, who=f"p{each}") for day in range(5) for each in range(400)]
+        words = {"start": START, "periods": 5, "matters": {"day": 1}, "per_person": dp.Days(3)}
+        asker = curator(rows, ledger, PEOPLE)
+        report = asker.stream(ALL, dp.ZCDP(1), name="v", seal=seal, **words)
+        other = asker.stream(BY_REGION, dp.ZCDP(1), name="w", seal=seal, **words | {"periods": 9})
+        set_clock(monkeypatch, 11)
+        report.close()
+        other.close()
+        assert self.used(seal.path) == [14, 14, 2]
+        shown = report.by("day").rows()
+        size = seal.path.stat().st_size
+        set_clock(monkeypatch, 12)
+        report.close()
+        # The other stream is none of its business, and what was published stays.
+        assert self.used(seal.path) == [9, 9, 2] and seal.path.stat().st_size < size
+        assert report.by("day").rows() == shown and len(report.close()) == 0
+        other.stop(why="over")
+        with pytest.raises(dp.LedgerConflict, match="stopped"):
+            other.close()
+        assert self.used(seal.path) == [0, 0, 2]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.curator.verbs.stream import find_stream
+from discreet.curator.verbs.stream import find_stream, stream_state
 from discreet.ledger import clock, failpoints
 from streams.cases import (
     ALL,
@@ -390,9 +390,15 @@ class TestRefusals:
         set_clock(monkeypatch, 1)
         curator(ROWS, ledger).stream(BY_REGION, PLENTY, name="v", seal=seal, **WORDS)
         columns = dict(VISITS.columns) | {"region": dp.Category(["N", "S", "E"])}
-        changed = dp.Schema("visits", dp.Rows(), columns)
+        later = curator(ROWS, ledger, dp.Schema("visits", dp.Rows(), columns))
         with pytest.raises(dp.SchemaMismatch, match="another schema"):
-            curator(ROWS, ledger, changed).streams()
+            find_stream(later.context, "v")
+        # The others stay within reach, and what the refusal advises works.
+        assert later.streams() == {}
+        ledger.stop_stream("v", why="a region more")
+        assert stream_state(ledger, "v")["stopped"]
+        report = later.stream(BY_REGION, PLENTY, name="w", seal=seal, **WORDS)
+        assert list(later.streams()) == [report.name] == ["w"]
 
     def test_ranges_that_are_not_closed(self, ledger, seal, monkeypatch):
         set_clock(monkeypatch, 3)
@@ -556,3 +562,36 @@ class TestStoredStreams:
             assert 50 < column(report.close())[0] < 150
             assert report.closed == 6
             ledger.verify()
+
+
+class Unread(dp.Memory):
+    """A store whose rows nobody may read."""
+
+    def __init__(self):
+        super().__init__({"visits": []})
+
+    def tally(self, *_):
+        raise AssertionError("a rehearsal reads no private row")
+
+
+class TestRehearsals:
+    @pytest.mark.parametrize("schema", [VISITS, PERSON_DAYS])
+    def test_all_days_of_made_up_rows(self, schema):
+        """As the stream will be: its days, keys and intervals; nothing is charged, no row is read."""
+        ledger = dp.open_ledger(":memory:", PLENTY)
+        words = {"start": START, "periods": 40, "matters": {"week": 1}}
+        asker = dp.Curator(Unread(), [schema], ledger)
+        report = asker.rehearse_stream(BY_REGION, dp.ZCDP(10**10), rows=300, **words)
+        assert report.closed == 40 and len(report.by("day")) == 80
+        # All rows have a day of the stream but those of a NULL region.
+        assert 250 < sum(report.total().column("n")) <= 300
+        assert report.plan.errors == asker.plan_stream(BY_REGION, dp.ZCDP(10**10), **words).errors
+        assert len(ledger.history()) == 1 and asker.streams() == {}
+
+    def test_what_the_stream_refuses(self):
+        asker = curator([], dp.open_ledger(":memory:", dp.ZCDP(1)))
+        words = {"start": START, "periods": 4, "matters": {"day": 1}}
+        with pytest.raises(dp.BudgetExceeded):
+            asker.rehearse_stream(ALL, dp.ZCDP(2), **words)
+        with pytest.raises(dp.UnsupportedQuery, match="the day of each row"):
+            asker.rehearse_stream("SELECT COUNT(*) AS n FROM visits", dp.ZCDP(1), **words)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from ..arithmetic.rational import whole
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Question
 from ..query.text.question import describe
@@ -57,7 +58,9 @@ class StandingReports:
         Refuses: a ledger with windows, keys that are not public, people without caps.
         """
         text = sql if isinstance(sql, str) else describe(sql)
-        return verbs.stream.open_stream(self, text, spend, name, words, seal=seal, why=why)
+        return verbs.stream.open_stream(
+            self.context, text, spend, name, words, seal=seal, who=self.who, why=why
+        )
 
     def plan_stream(
         self, sql: str | Question, spend: Measure, **words: Unpack[StreamWords]
@@ -65,6 +68,22 @@ class StandingReports:
         """Return the strategy, the noise and the errors of a stream, for free."""
         text = sql if isinstance(sql, str) else describe(sql)
         return verbs.stream.plan_of(self.context.planner, text, spend, words)
+
+    def rehearse_stream(
+        self,
+        sql: str | Question,
+        spend: Measure,
+        *,
+        rows: int = 1_000,
+        **words: Unpack[StreamWords],
+    ) -> StreamReport:
+        """Return the stream with made-up rows, all of its days closed, for free.
+
+        No private row is read, nothing is written. Noise and intervals are those of the stream.
+        """
+        text = sql if isinstance(sql, str) else describe(sql)
+        count = whole(rows, "rows", least=0, most=100_000)
+        return verbs.stream.rehearse_stream(self.context, text, spend, words, count)
 
     def streams(self, seal: Seal | None = None) -> dict[str, StreamReport]:
         """Return all streams of the ledger by name; `seal`, or the curator's own, lets them close."""

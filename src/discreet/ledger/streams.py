@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..arithmetic.canonical import digest
-from ..errors import BudgetExceeded
+from ..errors import BudgetExceeded, InvalidArgument
 from . import charge_order, stream_entries
 from .charge_order import ChargeOrder
 from .entry import Entry, EntryKind, read_line, read_text
@@ -112,6 +112,44 @@ class StreamBooks:
             return written_entry(page), body
         stored, text = first[0]
         return stored, charge_order.check_body(stored, text)
+
+    def stop_stream(self, name: str, *, why: str) -> None:
+        """Stop a stream for good. What was published stays; nothing is paid back.
+
+        Refuses: a name that no stream has, and no reason (InvalidArgument).
+        """
+        if not isinstance(why, str) or not why.strip():
+            raise InvalidArgument(
+                "say why the stream is stopped: why='…'; it is kept in the ledger"
+            )
+        self.note(self.known_stream(name), "stop", None, "{}", why=why)
+
+    def known_stream(self, name: str) -> StreamLines:
+        """Return the stream of this name, with its charge, terms and stop.
+
+        Refuses: a name that no stream has (InvalidArgument).
+        """
+        lines = self.stream(name)
+        if lines is None:
+            known = ", ".join(self.streams()) or "none"
+            raise InvalidArgument(f"there is no stream {name!r} in this ledger; there are {known}")
+        return lines
+
+    def closed_periods(self, stream: StreamLines, known: int = 0) -> int:
+        """Return the number of published periods of a stream, of which `known` are known before."""
+        # Periods are published in order and stay: the first open one is searched by bisection.
+        step = 1
+        while self._is_published(stream, known + step - 1):
+            known += step
+            step *= 2
+        while step > 1:
+            step //= 2
+            if self._is_published(stream, known + step - 1):
+                known += step
+        return known
+
+    def _is_published(self, stream: StreamLines, period: int) -> bool:
+        return any(entry.kind == "period" for entry, _ in self.notes(stream, [period]))
 
     def notes(self, stream: StreamLines, periods: Iterable[int]) -> list[tuple[Entry, str]]:
         """Return the stored seals and published values of some periods, each with its body.

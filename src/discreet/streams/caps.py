@@ -5,8 +5,8 @@
     a person within an hour or day    one day                                   nothing
     a person within a week, month,    all days of the window: at most 7, 31,    nothing
     quarter or year                   92 or 366
-    a person                          the first `days` days, at least `apart`   number of days used
-                                      days from each other                      and last, for ever
+    a person                          the first `days` days, at least `apart`   each day used, until
+                                      days from each other                      the stream has ended
 
 It is not known whether a person comes again, so a person's first days count. The days used are
 stored under a keyed hash of the id, and stay when the person's rows are deleted: a person who came

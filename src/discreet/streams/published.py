@@ -22,6 +22,20 @@ _SHOWN_DAYS = 10
 _LEAVES = "people who counted on {days} days no longer count"
 
 
+def days_due(start: date, periods: int, late: int, zone: tzinfo) -> int:
+    """Return the number of days of a stream that should be closed by now, closed ones included."""
+    today = clock.now().astimezone(zone).date()
+    ended = (today - start).days - late
+    return min(max(ended, 0), periods)
+
+
+def state_line(name: str, start: str, closed: str, *, stopped: bool) -> str:
+    """Return a stream in one line; `closed` says how many of its days are closed."""
+    if stopped:
+        return f"<stream {name} from {start}: stopped>"
+    return f"<stream {name} from {start}: {closed} days closed>"
+
+
 class PublishedDays(ABC):
     """A stream with its plan and its closed days.
 
@@ -62,9 +76,7 @@ class PublishedDays(ABC):
     @property
     def due(self) -> int:
         """The number of days that should be closed by now, closed ones included."""
-        today = clock.now().astimezone(self.zone).date()
-        ended = (today - self.plan.start).days - self.late
-        return min(max(ended, 0), self.plan.periods)
+        return days_due(self.plan.start, self.plan.periods, self.late, self.zone)
 
     def closes_at(self, day: date | str) -> datetime:
         """Return the moment from which a day may be closed."""
@@ -102,8 +114,8 @@ class PublishedDays(ABC):
         return self._table("range", [(start, end)])
 
     def __repr__(self) -> str:
-        state = "stopped" if self.stopped else f"{self.closed} of {self.plan.periods} days closed"
-        return f"<stream {self.name} from {self.plan.start}: {state}>"
+        closed = f"{self.closed} of {self.plan.periods}"
+        return state_line(self.name, str(self.plan.start), closed, stopped=self.stopped)
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks: the last days, or the state where none has closed."""

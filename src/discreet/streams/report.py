@@ -20,9 +20,12 @@ from ..ledger.stream_entries import StreamLines, body_terms
 from ..noise.bits import Bits
 from .closing import Closer, read_totals, stored_notes
 from .plan import StreamPlan
-from .published import PublishedDays
+from .published import PublishedDays, days_due
 from .seal import Seal
 from .views import StreamTable
+
+_KEPT_DAYS = 7
+"""Days after the end of a stream for which its key file keeps what closings need."""
 
 
 class StreamReport(PublishedDays):
@@ -76,15 +79,7 @@ class StreamReport(PublishedDays):
     @property
     def closed(self) -> int:
         """The number of days that are closed."""
-        # Days close in order and stay closed: the first open one is searched by bisection.
-        step = 1
-        while self._is_closed(self._closed + step - 1):
-            self._closed += step
-            step *= 2
-        while step > 1:
-            step //= 2
-            if self._is_closed(self._closed + step - 1):
-                self._closed += step
+        self._closed = self._ledger.closed_periods(self._lines, self._closed)
         return self._closed
 
     def close(self, most: int | None = None) -> StreamTable:
@@ -97,6 +92,7 @@ class StreamReport(PublishedDays):
         EngineFailure with one constant message; the day stays due.
         """
         closer = self._closer()
+        self.clear_key_file()
         if self.stopped:
             raise LedgerConflict(f"the stream {self.name} was stopped; what it published stays")
         # Read before the ledger: a period that is closed meanwhile is then in the ledger too.
@@ -111,17 +107,29 @@ class StreamReport(PublishedDays):
             closer.close(self._engine, self.plan.start + timedelta(days=period), period)
         return self._table("day", [(day, day + 1) for day in range(first, due)])
 
+    def close_all(self) -> None:
+        """Close all days, whatever the clock says: of a rehearsal, whose rows are made up."""
+        closer = self._closer()
+        for period in range(self.plan.periods):
+            closer.close(self._engine, self.plan.start + timedelta(days=period), period)
+
+    def clear_key_file(self) -> None:
+        """Remove from the key file what only later days would need, if none can close any more."""
+        periods = self.plan.periods
+        kept = periods + _KEPT_DAYS
+        # Days later, so that no other process is still closing the last day.
+        past = days_due(self.plan.start, kept, self.late, self.zone) == kept
+        if self.stopped or (past and self.closed == periods):
+            closer = self._closer()
+            closer.seal.clear(closer.stream)
+
     def draw_all(self) -> None:
         """Draw all noise of a stream under a pure ε and store it encrypted, at its opening."""
         self._closer().draw_all()
 
     def stop(self, *, why: str) -> None:
         """Stop the stream for good. What was published stays; nothing is paid back."""
-        if not isinstance(why, str) or not why.strip():
-            raise InvalidArgument(
-                "say why the stream is stopped: why='…'; it is kept in the ledger"
-            )
-        self._ledger.note(self._lines, "stop", None, "{}", why=why)
+        self._ledger.stop_stream(self.name, why=why)
 
     def _closer(self) -> Closer:
         """Return the value that closes days; refuse a report without its key file."""
@@ -141,11 +149,6 @@ class StreamReport(PublishedDays):
             bits=self._bits,
             held=self._held,
         )
-
-    def _is_closed(self, period: int) -> bool:
-        if period >= self.plan.periods:
-            return False
-        return ("period", period) in stored_notes(self._ledger, self._lines, [period])
 
     def totals(self, days: Sequence[int]) -> dict[int, list[int]]:
         """Return the stored running totals after so many days, each of them closed."""

@@ -19,6 +19,9 @@ The days that people use are written before the encrypted totals that count them
 a random number of the attempt. The seal names its attempt. Days of an attempt whose seal is not in
 the ledger count for nobody, so days used and seal take effect together.
 
+Days used, and the numbers of closed days, are removed once no day of the stream can close any more
+(`clear`); the file then shrinks. The last period stays for ever.
+
 Law: tests/streams/test_seal.py::TestSeal
 """
 
@@ -36,6 +39,7 @@ from typing import Any
 
 from ..errors import InvalidArgument, LedgerCorrupt, LedgerUnavailable
 from ..frozen import field, frozen
+from ..ledger import failpoints
 from ..optional import load
 
 _APPLICATION = 0x64735331
@@ -80,6 +84,7 @@ class Seal:
                 database.executescript(f"BEGIN;{_TABLES}PRAGMA application_id = {_APPLICATION};")
                 database.execute("INSERT INTO secret VALUES (?)", (key,))
                 database.execute("COMMIT")
+            failpoints.passed("key:written")
             # A link never replaces a file: a key is never overwritten, nor seen half made.
             os.link(part, file)
         except OSError:
@@ -156,8 +161,7 @@ class Seal:
 
         `attempt` and `numbers` are what later days need of it.
         """
-        with _database(self.path) as database:
-            database.execute("BEGIN IMMEDIATE")
+        with _written(self.path, "remember") as database:
             database.execute(
                 "INSERT INTO last VALUES (?, ?) ON CONFLICT (stream) DO UPDATE "
                 "SET period = max(period, excluded.period)",
@@ -168,7 +172,6 @@ class Seal:
                 "INSERT OR IGNORE INTO carried VALUES (?, ?, ?, ?)",
                 (stream, period, attempt, numbers),
             )
-            database.execute("COMMIT")
 
     def carried(self, stream: str) -> dict[int, tuple[bytes, bytes]]:
         """Return for each remembered period its attempt and the numbers that later days need."""
@@ -184,10 +187,11 @@ class Seal:
         attempt = secrets.token_bytes(_HASH_BYTES)
         # In order of the hashes, so that the file tells nothing of the order of rows.
         packed = b"".join(sorted(people))
-        with _database(self.path) as database:
+        with _written(self.path, "used") as database:
             database.execute(
                 "INSERT INTO used VALUES (?, ?, ?, ?)", (stream, attempt, period, packed)
             )
+        failpoints.passed("used:after")
         return attempt
 
     def used(self, stream: str, attempts: Iterable[bytes]) -> dict[bytes, tuple[int, int]]:
@@ -215,6 +219,23 @@ class Seal:
                 found[person] = (count + 1, period)
         return found
 
+    def clear(self, stream: str) -> None:
+        """Remove what only later closings of a stream would need; its last period stays."""
+        with _database(self.path) as database:
+            database.execute(_CARRIED)
+            kept = database.execute(
+                "SELECT EXISTS (SELECT 1 FROM used WHERE stream = :s) "
+                "OR EXISTS (SELECT 1 FROM carried WHERE stream = :s)",
+                {"s": stream},
+            ).fetchone()
+            if kept == (0,):
+                return
+            # What is removed is overwritten, and the file shrinks.
+            database.execute("PRAGMA secure_delete = ON")
+            for table in ("used", "carried"):
+                database.execute(f"DELETE FROM {table} WHERE stream = ?", (stream,))  # noqa: S608
+            database.execute("VACUUM")
+
     def _cipher(self) -> Any:  # noqa: ANN401 a class of the package
         return load("cryptography.hazmat.primitives.ciphers.aead", "sign").AESGCM(self._key)
 
@@ -223,6 +244,16 @@ class Seal:
 
     def __reduce__(self) -> tuple[object, ...]:
         raise InvalidArgument("a secret key is not pickled; load it from its file there")
+
+
+@contextmanager
+def _written(path: Path, step: str) -> Iterator[sqlite3.Connection]:
+    """Open the file for one transaction, which is durable when the step has ended."""
+    with _database(path) as database:
+        database.execute("BEGIN IMMEDIATE")
+        yield database
+        failpoints.passed(f"{step}:written")
+        database.execute("COMMIT")
 
 
 @contextmanager

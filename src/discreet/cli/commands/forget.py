@@ -21,14 +21,16 @@ PERSON = (
     "Your rows will not be counted in any new answer, and the working copies that held them are "
     "removed. Published numbers stay: each has noise that hides whether you were in the data, and "
     "would be about as likely without you, up to the promised factor. We keep a scrambled mark of "
-    "your id and nothing else, so that you are not counted beyond the promise should you return."
+    "your id, so that you are not counted beyond the promise should you return; beside it, while a "
+    "standing report counts each person on so many days, the days that you have used up; nothing else."
 )
 REGULATOR = (
     "Removed: prepared copies with the person's rows. Kept: the ledger and its answers, which are "
     "differentially private; the promise compares with a world without this person, so withdrawing "
     "or recomputing an answer would add information about them instead of removing it. Kept: a keyed "
-    "hash of the id, so that a person who returns is not counted beyond the promise. No day, count or "
-    "attribute is kept."
+    "hash of the id, so that a person who returns is not counted beyond the promise. For a stream "
+    "that counts each person on so many days its key file keeps, by another keyed hash, the days that "
+    "are used up, until the stream has ended. No other day, no count and no attribute is kept."
 )
 """Words for the person who asked, and for the regulator; the documentation repeats both."""
 

@@ -5,19 +5,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ...curator.verbs.stream import StreamWords, find_stream
+from ...curator.verbs.stream import StreamWords, find_stream, stream_state
 from ...errors import InvalidArgument
 from ...plan.asked.terms import DEFAULT_LEVEL
 from ...streams.caps import Days
+from ...streams.published import state_line
 from ...streams.report import StreamReport
 from ...streams.seal import Seal
 from ...streams.views import StreamTable
-from ...wire.verbs.streams import state_reply
 from ..budget import pairs
 from ..flags import JsonFlag, LevelFlag, SourceArgument, WhyFlag
 from ..option_group import spread_flags
@@ -63,6 +64,9 @@ def open_(
     plan: Annotated[
         bool, typer.Option("--plan", help="Only show strategy and errors; nothing is spent.")
     ] = False,
+    rehearse: Annotated[
+        bool, typer.Option("--rehearse", help="Show its weeks of made-up rows; nothing is spent.")
+    ] = False,
     why: WhyFlag = "",
     as_json: JsonFlag = False,
 ) -> None:
@@ -81,14 +85,20 @@ def open_(
         if matters:
             words["matters"] = pairs(matters, "--matters")
         asked = read_text(sql, "the SQL")
-        with open_curator(source, place, price, spends=not plan, quiet=as_json) as curator:
+        spends = not (plan or rehearse)
+        with open_curator(source, place, price, spends=spends, quiet=as_json) as curator:
+            if rehearse:
+                table = curator.rehearse_stream(asked, price.spend, **words).by("week")
+                echo(str(table), table.to_json(), as_json=as_json)
+                return
             shown = curator.plan_stream(asked, price.spend, **words)
             if plan:
                 echo(shown, {"plan": str(shown), "errors": shown.errors}, as_json=as_json)
                 return
             key = Seal.load(seal) if seal.exists() else Seal.create(seal)
             report = curator.stream(asked, price.spend, name=name, seal=key, why=why, **words)
-            echo(f"{report!r}\n{shown}", state_reply(report), as_json=as_json)
+            state = stream_state(curator.ledger, name)
+            echo(f"{report!r}\n{shown}", state, as_json=as_json)
 
 
 @app.command("close")
@@ -163,9 +173,10 @@ def stop(
         refusals(as_json=as_json),
         open_curator(source, place, TermFlags(), spends=True, quiet=as_json) as curator,
     ):
-        report = find_stream(curator.context, name)
-        report.stop(why=why)
-        echo(report, state_reply(report), as_json=as_json)
+        # By the ledger alone: a stream whose schema was changed since is stopped too.
+        curator.ledger.stop_stream(name, why=why)
+        state = stream_state(curator.ledger, name)
+        echo(_line(state), state, as_json=as_json)
 
 
 @app.command("list")
@@ -176,9 +187,14 @@ def list_(source: SourceArgument, *, place: LocationFlags, as_json: JsonFlag = F
         refusals(as_json=as_json),
         open_curator(source, place, TermFlags(), spends=True, quiet=as_json) as curator,
     ):
-        reports = curator.streams().values()
-        lines = "\n".join(map(repr, reports)) or "there is no stream in this ledger"
-        echo(lines, [state_reply(report) for report in reports], as_json=as_json)
+        states = [stream_state(curator.ledger, name) for name in curator.ledger.streams()]
+        lines = "\n".join(map(_line, states)) or "there is no stream in this ledger"
+        echo(lines, states, as_json=as_json)
+
+
+def _line(state: Mapping[str, Any]) -> str:
+    closed = f"{state['closed']} of {state['periods']}"
+    return state_line(state["stream"], state["start"], closed, stopped=state["stopped"])
 
 
 def _view(report: StreamReport, by: str, first: str | None, last: str | None) -> StreamTable:

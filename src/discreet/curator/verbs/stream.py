@@ -14,15 +14,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import date, tzinfo
+from contextlib import suppress
+from datetime import date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any, TypedDict
 
 from ...answer.answer import Answer
 from ...arithmetic.canonical import canonical_json
 from ...arithmetic.rational import Number, whole
+from ...engines.memory.engine import Memory
 from ...errors import InvalidArgument, SchemaMismatch, UnsupportedQuery
-from ...ledger import Ledger
+from ...frozen import replace
+from ...ledger import Ledger, open_ledger
 from ...ledger.charge_order import ChargeOrder
 from ...ledger.stream_entries import StreamLines, body_terms, check_same_terms, stream_key
 from ...mechanisms.reading.value import read_budget
@@ -31,12 +37,14 @@ from ...plan.planner import Planner
 from ...privacy.events import Event
 from ...privacy.events.json import Json, measure_from_json, measure_to_json
 from ...privacy.measures import Measure, PureDP
+from ...query.algebra.expression import fields_of
 from ...query.sql.published import stream_in
 from ...query.text.question import describe
 from ...streams.calendar import ALIKE, read_day, read_matters, read_zone
 from ...streams.caps import Days
 from ...streams.closing import check_engine
 from ...streams.plan import StreamPlan, plan_stream, quick_noise
+from ...streams.published import days_due
 from ...streams.question import StreamQuestion, read_question
 from ...streams.report import StreamReport
 from ...streams.seal import Seal
@@ -44,7 +52,7 @@ from ...streams.select import select
 from ...workloads.stream_noise import StreamNoise, noise_from_json
 from ...workloads.triangular import MAX_DAYS
 from ..context import CuratorContext
-from .learn import Learner
+from .rehearse import make_up
 
 FORMAT = 1
 """Format of the stored terms of a stream."""
@@ -117,24 +125,61 @@ def price_of(planner: Planner, sql: str, spend: Measure, name: str, words: Strea
     return quick_noise(question, spend, planner.filter, periods).event
 
 
+def rehearse_stream(
+    context: CuratorContext, sql: str, spend: Measure, words: StreamWords, rows: int
+) -> StreamReport:
+    """Return a stream of made-up rows, all of its days closed, in a ledger that nobody keeps.
+
+    The days of the rows are drawn among those of the stream. No private row is read, nothing is
+    spent; noise and intervals are those of the stream itself.
+    """
+    start, periods = _days(words)
+    question = _question(context.planner, sql, words)
+    random = Random("discreet rehearsal of a stream")
+    store = make_up(context.schemas.values(), rows, context.public_values)
+    tables = {}
+    for name, made in store.tables.items():
+        tables[name] = [_within(row, question, start, random.randrange(periods)) for row in made]
+    ledger = open_ledger(":memory:", context.ledger.terms.budget)
+    rehearsal = replace(context, engine=Memory(tables), ledger=ledger)
+    with TemporaryDirectory() as folder:
+        seal = Seal.create(Path(folder) / "rehearsal.key")
+        report = open_stream(
+            rehearsal, sql, spend, "rehearsal", words, seal=seal, who="rehearsal", why=""
+        )
+        report.close_all()
+    return report
+
+
+def _within(
+    row: Mapping[str, object], question: StreamQuestion, start: date, number: int
+) -> dict[str, object]:
+    """Return a made-up row with another time, on the day of this number of the stream."""
+    moment = datetime.combine(start + timedelta(number), time())
+    moved = dict(row)
+    for column in fields_of(question.time) & row.keys():
+        moved[column] = moment if question.seconds else moment.date()
+    return moved
+
+
 def open_stream(
-    asker: Learner,
+    context: CuratorContext,
     sql: str,
     spend: Measure,
     name: str,
     words: StreamWords,
     *,
     seal: Seal | None,
+    who: str,
     why: str,
 ) -> StreamReport:
     """Charge a stream and return it; one of that name with the same terms is returned for free.
 
-    `seal` is the key file, by default that of the asker's curator.
+    `seal` is the key file, by default that of the curator.
 
     Refuses: no key file, a ledger with windows, an engine or question that cannot have a stream,
     and a stream of that name with other terms.
     """
-    context = asker.context
     ledger = context.ledger
     key = seal or context.seal
     if not isinstance(key, Seal):
@@ -149,7 +194,7 @@ def open_stream(
     lines = ledger.stream(name)
     if lines is None:
         plan = plan_of(context.planner, sql, spend, words)
-        lines = _charge(asker, plan, terms, why)
+        lines = _charge(ledger, who, plan, terms, why)
     else:
         check_same_terms(name, lines.body, canonical_json({"stream": terms}))
     report = _report(context, lines, key)
@@ -168,9 +213,8 @@ def check_ledger(ledger: Ledger) -> None:
         )
 
 
-def _charge(asker: Learner, plan: StreamPlan, terms: Json, why: str) -> StreamLines:
+def _charge(ledger: Ledger, who: str, plan: StreamPlan, terms: Json, why: str) -> StreamLines:
     """Charge a stream; of two openings at the same time the first one wins."""
-    ledger = asker.context.ledger
     event = plan.noise.event
     shown = ledger.shown_price(event, measure_from_json(terms["spend"]))
     name = str(terms["name"])
@@ -178,7 +222,7 @@ def _charge(asker: Learner, plan: StreamPlan, terms: Json, why: str) -> StreamLi
     stored = terms | {"noise": plan.noise.to_json()}
     body = canonical_json({"asked": asked, "price": shown.to_json(), "stream": stored})
     order = ChargeOrder(
-        asker.who,
+        who,
         why,
         str(terms["question"]),
         stream_key(name),
@@ -197,17 +241,43 @@ def find_stream(context: CuratorContext, name: str, seal: Seal | None = None) ->
     Refuses: a name that no stream has (InvalidArgument), and a stream whose tables, versions or
     public keys were declared anew since it was opened (SchemaMismatch).
     """
-    lines = context.ledger.stream(_read_name(name))
-    if lines is None:
-        known = ", ".join(context.ledger.streams()) or "none"
-        raise InvalidArgument(f"there is no stream {name!r} in this ledger; there are {known}")
+    lines = context.ledger.known_stream(_read_name(name))
     return _report(context, lines, seal or context.seal)
 
 
 def find_streams(context: CuratorContext, seal: Seal | None) -> dict[str, StreamReport]:
-    """Return all streams of a ledger by name."""
-    names = context.ledger.streams()
-    return {name: find_stream(context, name, seal) for name in names}
+    """Return the streams of a ledger by name, those of the tables as they are declared now."""
+    found = {}
+    for name in context.ledger.streams():
+        # One that was opened under another schema does not hide the others; asked for by name, it
+        # says why it is closed no more.
+        with suppress(SchemaMismatch):
+            found[name] = find_stream(context, name, seal)
+    return found
+
+
+def stream_state(ledger: Ledger, name: str) -> dict[str, Any]:
+    """Return how far a stream is, as its ledger has it; also of one that its schema no longer fits.
+
+    `due` counts closed days too.
+
+    Refuses: a name that no stream has (InvalidArgument).
+    """
+    lines = ledger.known_stream(name)
+    terms = body_terms(lines.body)
+    zone = terms.get("zone", "UTC")
+    start, periods, late = terms["start"], int(terms["periods"]), int(terms["late"])
+    return {
+        "stream": name,
+        "entry": lines.charge.number,
+        "start": start,
+        "periods": periods,
+        "late": late,
+        "zone": zone,
+        "closed": ledger.closed_periods(lines),
+        "due": days_due(read_day(start, "start"), periods, late, read_zone(zone)),
+        "stopped": lines.stop is not None,
+    }
 
 
 def stream_read_by(sql: str) -> str | None:
@@ -253,8 +323,8 @@ def read_terms(
     question = _question(planner, terms["sql"], words)
     if terms["question"] != question.identity:
         raise SchemaMismatch(
-            f"the stream {name} was opened under another schema, version or list of keys; "
-            "stop it and open one of another name"
+            f"the stream {name} was opened under another schema, version or list of keys, with "
+            "which its answers are read; stop it and open one of another name"
         )
     start = read_day(terms["start"], "start")
     noise = _noise_of(canonical_json(terms["noise"]))

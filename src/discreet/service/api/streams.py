@@ -8,11 +8,10 @@ rows, in the thread of `jobs/stream_closer.py`.
 from __future__ import annotations
 
 from ...arithmetic.rational import rational
-from ...curator.verbs.stream import find_stream
+from ...curator.verbs.stream import find_stream, stream_state
 from ...errors import InvalidArgument
 from ...streams.report import StreamReport
-from ...wire.verb import check_count
-from ...wire.verbs.streams import state_reply
+from ...wire.verb import JsonObject, check_count
 from ..state import State
 from .endpoint import ApiCall, Reply
 from .schemas import STOP
@@ -24,8 +23,8 @@ _FLAGS = {"true": True, "false": False}
 def list_streams(state: State, call: ApiCall) -> Reply:
     """List the streams of a data set and how far they are."""
     state.datasets.check(call.person, call.dataset)
-    curator = state.datasets.curator(call.dataset, call.person.name)
-    return Reply({"streams": [state_reply(report) for report in curator.streams().values()]})
+    ledger = state.datasets.ledger(call.dataset)
+    return Reply({"streams": [stream_state(ledger, name) for name in ledger.streams()]})
 
 
 def show_stream(state: State, call: ApiCall) -> Reply:
@@ -44,7 +43,7 @@ def show_stream(state: State, call: ApiCall) -> Reply:
         sums = report.between(first, last)
     check_count(len(sums), state.config.bounds.cells)
     table = sums.to_json(level, joint=_FLAGS[joint])
-    return Reply({"state": state_reply(report), "table": table, "text": sums.to_text(level)})
+    return Reply({"state": _state_of(state, call), "table": table, "text": sums.to_text(level)})
 
 
 def get_terms(state: State, call: ApiCall) -> Reply:
@@ -61,7 +60,8 @@ def get_totals(state: State, call: ApiCall) -> Reply:
     first = call.number("first", _MOST) or 1
     most = max(1, state.config.bounds.cells // len(report.plan.question.cells))
     found = report.totals(range(first, min(report.closed, first + most - 1) + 1))
-    return Reply({"state": state_reply(report), "totals": [found[day] for day in sorted(found)]})
+    totals = [found[day] for day in sorted(found)]
+    return Reply({"state": _state_of(state, call), "totals": totals})
 
 
 def close_stream(state: State, call: ApiCall) -> Reply:
@@ -74,16 +74,21 @@ def close_stream(state: State, call: ApiCall) -> Reply:
     seconds = state.config.bounds.query_seconds
     closed = state.streams.close(call.dataset, call.path["stream"], seconds)
     check_count(len(closed), state.config.bounds.cells)
-    report = find_report(state, call)
     text = closed.to_text() if len(closed) else "nothing is due"
-    return Reply({"state": state_reply(report), "table": closed.to_json(), "text": text})
+    return Reply({"state": _state_of(state, call), "table": closed.to_json(), "text": text})
 
 
 def stop_stream(state: State, call: ApiCall) -> Reply:
     """Stop a stream for good; for stewards. What it published stays, nothing is paid back."""
-    report = find_report(state, call)
-    report.stop(why=str(STOP.read(call.json()).get("why", "")))
-    return Reply(state_reply(report))
+    state.datasets.check(call.person, call.dataset)
+    why = str(STOP.read(call.json()).get("why", ""))
+    # By the ledger alone: a stream whose schema was changed since is stopped too.
+    state.datasets.ledger(call.dataset).stop_stream(call.path["stream"], why=why)
+    return Reply(_state_of(state, call))
+
+
+def _state_of(state: State, call: ApiCall) -> JsonObject:
+    return stream_state(state.datasets.ledger(call.dataset), call.path["stream"])
 
 
 def find_report(state: State, call: ApiCall) -> StreamReport:

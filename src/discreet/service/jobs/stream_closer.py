@@ -98,6 +98,8 @@ class StreamCloser:
             report = self._report(dataset, name)
             if report.due > report.closed and not report.stopped:
                 self._close(dataset, name, 1 if self._catch_up else None)
+            else:
+                report.clear_key_file()
             self._failed.discard((dataset, name))
         except Exception:  # noqa: BLE001 this thread goes on to the next stream
             self._reports.pop((dataset, name), None)

@@ -153,5 +153,7 @@ def _stop(visit: PageRequest) -> Response:
     """Stop a stream for good, with a reason that the ledger keeps."""
     dataset = dataset_of(visit)
     name: str = visit.request.path_params["stream"]
-    _report(visit, dataset, name).stop(why=visit.form.get("why", ""))
+    # By the ledger alone: a stream whose schema was changed since is stopped too.
+    ledger = visit.state.datasets.ledger(dataset)
+    ledger.stop_stream(name, why=visit.form.get("why", ""))
     return to(f"/streams/{dataset}", stream=name)

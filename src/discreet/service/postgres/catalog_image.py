@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import duckdb
 
 from ...data.schema import Schema
+from ...query.sql.published import STREAMS
 from .column_types import table_columns
 from .types import TEXT, size_of
 
@@ -24,6 +25,7 @@ FIRST_OID = 16_384
 """First number that PostgreSQL gives to what users make."""
 OWNER_OID = 10
 _PUBLIC_OID = 2200
+_STREAMS_OID = 2201
 _HEAP_OID = 2
 _TEXT_COLLATION = 100
 _STORE_TYPES = {
@@ -46,6 +48,10 @@ _CLASS_FACTS: CatalogRow = {
     "relisshared": False, "relpersistence": "p", "relkind": "r", "relchecks": 0, "relhasrules": False,
     "relhastriggers": False, "relhassubclass": False, "relrowsecurity": False, "relforcerowsecurity": False,
     "relispopulated": True, "relreplident": "d", "relispartition": False, "relrewrite": 0,
+}  # fmt: skip
+_VIEW_FACTS: CatalogRow = {
+    "relnamespace": _STREAMS_OID, "relkind": "v", "relam": 0, "relfilenode": 0, "relhasrules": True,
+    "relreplident": "n",
 }  # fmt: skip
 _ATTRIBUTE_FACTS: CatalogRow = {
     "attstattarget": -1, "attndims": 0, "attcacheoff": -1, "atttypmod": -1, "attcompression": "",
@@ -105,7 +111,9 @@ MACROS = (
     # Tables inside of macros have names that no argument can mean.
     # Names in quotes and with their schema are looked up by their last part.
     "discreet_bare(n) AS replace(regexp_replace(CAST(n AS VARCHAR), '^.*\\.', ''), '\"', '')",
-    "discreet_regclass(n) AS (SELECT oid FROM pg.pg_class WHERE relname = discreet_bare(n) ORDER BY oid DESC LIMIT 1)",
+    # A stream may have the name of a table: its own schema stands before it.
+    "discreet_regclass(n) AS (SELECT oid FROM pg.pg_class WHERE relname = discreet_bare(n) ORDER BY "
+    "(relnamespace = 2201) = regexp_matches(CAST(n AS VARCHAR), '^\"?stream\"?[.]') DESC, oid DESC LIMIT 1)",
     "to_regclass(n) AS discreet_regclass(n)",
     "discreet_relname(o) AS coalesce((SELECT relname FROM pg.pg_class discreet_c WHERE discreet_c.oid = o), "
     "CAST(o AS VARCHAR))",
@@ -228,6 +236,7 @@ class CatalogImage:
         makers = {
             "pg_class": self._classes,
             "pg_attribute": self._attributes,
+            "pg_namespace": self._namespaces,
             "pg_database": self._databases,
             "pg_roles": self._roles,
             "pg_authid": self._roles,
@@ -239,8 +248,8 @@ class CatalogImage:
                 yield [fields.get(column) for column in columns]
 
     def _classes(self) -> Iterator[CatalogRow]:
-        """Yield the rows of pg_class for the declared tables."""
-        for place, schema in enumerate(self._schemas.values()):
+        """Yield the rows of pg_class for the declared tables, and for streams, which are views."""
+        for place, (name, schema) in enumerate(self._schemas.items()):
             oid = FIRST_OID + place
             facts_of_table = {
                 "oid": oid,
@@ -251,6 +260,9 @@ class CatalogImage:
                 "reltuples": -1 if schema.size is None else schema.size,
                 "reltype": 0,
             }
+            if name.startswith(f"{STREAMS}."):
+                view = {"relname": name.removeprefix(f"{STREAMS}.")}
+                facts_of_table |= _VIEW_FACTS | view
             yield _CLASS_FACTS | facts_of_table
 
     def _attributes(self) -> Iterator[CatalogRow]:
@@ -268,6 +280,11 @@ class CatalogImage:
                     "attcollation": _TEXT_COLLATION if oid == TEXT.oid else 0,
                 }
                 yield _ATTRIBUTE_FACTS | facts_of_column
+
+    def _namespaces(self) -> Iterator[CatalogRow]:
+        """Yield the row of pg_namespace for the streams, if there are any."""
+        if any(name.startswith(f"{STREAMS}.") for name in self._schemas):
+            yield {"oid": _STREAMS_OID, "nspname": STREAMS, "nspowner": OWNER_OID}
 
     def _databases(self) -> Iterator[CatalogRow]:
         """Yield the row of pg_database for the data set."""

@@ -23,9 +23,9 @@ from .catalog import CatalogSession
 from .client import mark_of
 from .copy_out import read_format
 from .messages import Bind, parameter_status
-from .questions import Asked, ResultColumn, Studied, study
+from .questions import Asked, Studied, study
 from .refusals import FEATURE, READ_ONLY, SYNTAX, WireError, notice
-from .results import Row, StatementResult, answer_rows, text_result
+from .results import ResultColumn, Row, StatementResult, answer_rows, text_result
 from .settings import PREFIX, SHOWN, Settings
 from .sign_in import Admitted
 from .statements import Statement, read_statement

@@ -2,6 +2,7 @@
 
 SELECT ─► parsed ─► only catalog tables, or none     ─► rows from the sandbox of the catalog
                 ├─► declared tables                   ─► planned: columns and their types, price
+                ├─► a stream                          ─► rows of what it has published
                 ├─► columns of a table, but no rows   ─► columns by the schema (LIMIT 0, WHERE 1 = 0)
                 └─► declared tables and the catalog   ─► refused
 
@@ -25,10 +26,9 @@ from ...data.columns.column import Column
 from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ...frozen import field, frozen, replace
-from ...plan import Plan
 from ...plan.asked.terms import Terms
 from ...privacy.measures import Measure
-from ...query.algebra.expression import Call, Expression, Field, Function, fields_of
+from ...query.algebra.expression import Call, Constant, Expression, Field, Function, fields_of
 from ...query.algebra.statistic import Result
 from ...query.algebra.tree import Question
 from ...query.bounds.relation_facts import columns_of
@@ -37,13 +37,18 @@ from ...query.domains.domain_of import domain_of
 from ...query.domains.type_of import type_of
 from ...query.meaning.post_processing import types_of
 from ...query.sql.lexical.statement import Grammar
+from ...query.sql.parse import mentions_stream
+from ...query.sql.published import STREAMS
 from ...show.nearest import did_you_mean
+from ...wire.reply import answer_reply
 from ...wire.verbs.question import Ask, checked_plan
 from . import types
 from .allowances import check_day
 from .catalog import CatalogSession, is_catalog, run_catalog
 from .column_types import OIDS, column_oid, oid_of, table_columns
+from .published import published_answer, stream_views
 from .refusals import FEATURE, SYNTAX, UNKNOWN_TABLE, WireError
+from .results import ResultColumn, answer_rows
 from .statements import PARAMETER, name_parameters
 from .types import Parameter, decode
 
@@ -90,20 +95,6 @@ class Asked:
 
 
 @frozen
-class ResultColumn:
-    """Column of a result: name, PostgreSQL's number of its type, and its index in a job's reply.
-
-    `end` is 0 for the low and 1 for the high end of the interval of column `place`, None for its
-    value.
-    """
-
-    name: str
-    oid: int
-    place: int = 0
-    end: int | None = None
-
-
-@frozen
 class Studied:
     """Columns and parameter types of a SELECT, and its rows if they are free.
 
@@ -142,7 +133,7 @@ def _study(curator: Curator, asked: Asked) -> Studied:
     text, count = name_parameters(asked.sql)
     if count > MAX_COLUMNS:
         raise WireError("54023", f"a statement has at most {MAX_COLUMNS} parameters", "send fewer")
-    schemas = curator.context.schemas
+    schemas = {**curator.context.schemas, **stream_views(curator)}
     tree = _parse(text)
     declared = _declared_tables(tree, schemas)
     sites = dict(_parameter_sites(tree))
@@ -167,6 +158,8 @@ def _study(curator: Curator, asked: Asked) -> Studied:
     empty = _without_rows(tree, declared, asked)
     if empty is not None:
         return replace(empty, parameters=oids)
+    if mentions_stream(sql):
+        return _published(curator, asked, sql, oids)
     return _plan(curator, asked, sql, oids)
 
 
@@ -192,16 +185,14 @@ def _declared_tables(tree: exp.Expr, schemas: Mapping[str, Schema]) -> tuple[Sch
     catalog = False
     for table in tree.find_all(exp.Table):
         name, database = table.name.lower(), table.db.lower()
+        qualified = f"{STREAMS}.{name}" if database == STREAMS else name
         if is_catalog(name, database):
             catalog = True
-        elif name in by_name and database in ("", "public"):
-            declared[name] = by_name[name]
+        elif qualified in by_name and database in ("", "public", STREAMS):
+            declared[qualified] = by_name[qualified]
         elif database or (name and name not in common):
-            near = did_you_mean(table.name, schemas)
-            known = ", ".join(schemas)
-            raise WireError(
-                UNKNOWN_TABLE, f"there is no table {name[:63]!r}{near}", f"there is {known}"
-            )
+            hint = did_you_mean(qualified, schemas) or f"there is {', '.join(schemas)}"
+            raise WireError(UNKNOWN_TABLE, f"there is no table {qualified[:63]!r}", hint)
     if catalog and declared:
         raise WireError(FEATURE, "private tables beside the catalog", "ask them in two statements")
     return tuple(declared.values())
@@ -369,6 +360,16 @@ def _is_false(where: exp.Expr | None) -> bool:
     return isinstance(condition, exp.Boolean) and not condition.this
 
 
+def _published(curator: Curator, asked: Asked, sql: str, oids: tuple[int, ...]) -> Studied:
+    """Answer a SELECT over a stream, or explain that it is free."""
+    answer = published_answer(curator, sql, asked.terms, asked.max_cells)
+    if asked.explain:
+        lines = tuple((line,) for line in (answer.caption, *answer.notes))
+        return Studied((ResultColumn("QUERY PLAN", types.TEXT.oid),), oids, lines)
+    columns = tuple(_result_columns(answer.question, intervals=asked.intervals))
+    return Studied(columns, oids, answer_rows(columns, answer_reply(answer, float(answer.level))))
+
+
 def _plan(curator: Curator, asked: Asked, sql: str, oids: tuple[int, ...]) -> Studied:
     """Plan a question about declared tables; price it if an allowance or confirm mode needs it."""
     if asked.terms is None:
@@ -382,7 +383,7 @@ def _plan(curator: Curator, asked: Asked, sql: str, oids: tuple[int, ...]) -> St
         lines = tuple((line,) for line in text.splitlines())
         return Studied((ResultColumn("QUERY PLAN", types.TEXT.oid),), oids, lines)
     plan = checked_plan(curator, Ask(sql, asked.terms), asked.max_cells)
-    columns = tuple(_result_columns(plan, intervals=asked.intervals))
+    columns = tuple(_result_columns(plan.question, intervals=asked.intervals))
     if not asked.priced:
         return Studied(columns, oids, None, sql)
     # Only where an allowance or confirm mode needs it: explaining costs time.
@@ -393,9 +394,8 @@ def _plan(curator: Curator, asked: Asked, sql: str, oids: tuple[int, ...]) -> St
     return Studied(columns, oids, None, sql, explanation.stored, price)
 
 
-def _result_columns(plan: Plan, *, intervals: bool) -> Iterator[ResultColumn]:
+def _result_columns(question: Question, *, intervals: bool) -> Iterator[ResultColumn]:
     """Yield the columns of an answer, each noisy one with the ends of its interval if they are asked for."""
-    question = plan.question
     noisy = {name for name, _ in question.statistics}
     for place, (name, expression) in enumerate(question.finish.columns):
         oid = _result_type(question, expression)
@@ -417,7 +417,12 @@ def _result_type(question: Question, expression: Expression) -> int:
         for key in question.keys:
             if key.name == expression.name:
                 return oid_of(domain_of(key.expression, columns_of(question.rows)))
-    if isinstance(expression, Call) and expression.function in _WHOLE_RESULTS:
-        return types.INT8.oid
+    if isinstance(expression, Call):
+        # COUNT(*) of released rows is the total of a constant for each.
+        counts = expression.function is Function.TOTAL and isinstance(
+            expression.arguments[0], Constant
+        )
+        if counts or expression.function in _WHOLE_RESULTS:
+            return types.INT8.oid
     sort = type_of(expression, types_of(question))
     return OIDS[sort or "text"]

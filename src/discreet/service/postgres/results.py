@@ -6,10 +6,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...frozen import frozen
-from .questions import ResultColumn
 from .types import TEXT
 
 Row = tuple[object, ...]
+
+
+@frozen
+class ResultColumn:
+    """Column of a result: name, PostgreSQL's number of its type, and its index in a job's reply.
+
+    `end` is 0 for the low and 1 for the high end of the interval of column `place`, None for its
+    value.
+    """
+
+    name: str
+    oid: int
+    place: int = 0
+    end: int | None = None
 
 
 @frozen

@@ -39,9 +39,9 @@ from .messages import (
     cells,
     message,
 )
-from .questions import ResultColumn, Studied
+from .questions import Studied
 from .refusals import FAILED_TRANSACTION, PROTOCOL, WireError, error_message, wire_error
-from .results import StatementResult
+from .results import ResultColumn, StatementResult
 from .settings import DEFAULTS, Settings
 from .sign_in import Admitted
 from .statements import Statement, read_statement, split

@@ -10,7 +10,14 @@ from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any, cast
 
-from ...curator.verbs.stream import MAX_LATE, StreamWords, check_ledger, price_of, read_late
+from ...curator.verbs.stream import (
+    MAX_LATE,
+    StreamWords,
+    check_ledger,
+    price_of,
+    read_late,
+    stream_state,
+)
 from ...frozen import field, frozen
 from ...json_shape import (
     FLAG,
@@ -31,7 +38,6 @@ from ..verb import JsonObject, ReplyFormat, Request, RequestFormat, Verb
 
 if TYPE_CHECKING:
     from ...curator import Curator
-    from ...streams.published import PublishedDays
 
 _NAME = JsonField("name", text(60, blank=False))
 _START = JsonField("start", text(10, blank=False))
@@ -125,22 +131,7 @@ def _check_stream(curator: Curator, asked: StreamRequest, _: int) -> None:
 
 def _stream(curator: Curator, asked: StreamRequest) -> JsonObject:
     report = curator.stream(asked.sql, asked.spend, name=asked.name, why=asked.why, **asked.words)
-    return state_reply(report) | {"text": str(report.plan)}
-
-
-def state_reply(report: PublishedDays) -> JsonObject:
-    """Return how far a stream is: its terms, the days that are closed, and those that are due."""
-    return {
-        "stream": report.name,
-        "entry": report.number,
-        "start": report.plan.start.isoformat(),
-        "periods": report.plan.periods,
-        "late": report.late,
-        "zone": str(report.zone),
-        "closed": report.closed,
-        "due": report.due,
-        "stopped": report.stopped,
-    }
+    return stream_state(curator.ledger, asked.name) | {"text": str(report.plan)}
 
 
 _COUNT = anything("Number of days.", type="integer")
