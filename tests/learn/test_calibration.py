@@ -20,9 +20,16 @@ from discreet.learn.recipes import steps as recipe
 from discreet.learn.recipes.moments import shrinkage_of
 from discreet.learn.recipes.steps import Descent, widest_clip
 from discreet.learn.stored import model_from_json, model_to_json
-from discreet.learn.training import recalibration
+from discreet.learn.training import correction, recalibration
 from discreet.learn.training.influence import Influence
-from discreet.learn.training.recalibration import CLIP, Standard, gradient_of, scores_of, spread_of
+from discreet.learn.training.recalibration import (
+    CLIP,
+    Recalibrated,
+    Standard,
+    gradient_of,
+    scores_of,
+    spread_of,
+)
 from discreet.learn.training.residual import FULL
 from discreet.privacy.events import Repeated
 from discreet.privacy.events import Sequence as InOrder
@@ -249,12 +256,64 @@ class TestWhatAModelSays:
 
     def test_nothing_is_corrected_where_recalibration_found_nothing(self, monkeypatch):
         """The correction's chance excess over its noise would be believed: .1 of log loss at ε = .1."""
-        nothing = lambda rows, labels, coefficients, *_, **__: 0 * coefficients  # noqa: E731
+        nothing = lambda rows, labels, found, *_, **__: Recalibrated(0 * found, False, 1.0)  # noqa: E731
         monkeypatch.setattr(recipe, "recalibrate", nothing)
         rows, _ = people(2000)
         model = learn.LogisticRegression(SCHEMA, "y", SPEND).fit(rows, ledger=ledger())
         assert not model.fitted_["coefficients"].any()
         assert all(one.low < 0 < one.high for one in model.coefficients())
+
+    def test_an_unsure_score_keeps_its_order_at_a_slope_that_costs_little(self, monkeypatch):
+        """Descent orders rows long before the slope can be told from 0; with few rows nothing is known."""
+        no_slope = lambda point, *_: np.append(0.0, point[1:])  # noqa: E731
+        monkeypatch.setattr(recalibration, "_believed", no_slope)
+        rows, chance = people(20_000)
+        model = learn.LogisticRegression(SCHEMA, "y", SPEND).fit(rows, ledger=ledger())
+        margins = model.image(rows) @ model.fitted_["coefficients"][:, 0]
+        assert 0.03 < margins.std() < 0.08 and np.corrcoef(margins, chance)[0, 1] > 0.9
+        few = {name: cells[:100] for name, cells in rows.items()}
+        model = learn.AdditiveClassifier(SCHEMA, "y", dp.ApproxDP("1/10", "1e-6"))
+        model.fit(few, ledger=ledger())
+        assert not model.fitted_["coefficients"][:-1].any()
+
+    def test_bars_of_effects_are_as_wide_as_effects_spread(self):
+        """Bins of 300 rows and more, 8 fits at ε = 10, 21 effects: the ratio is 1.45 ± .15."""
+        rows, _ = people(20_000)
+        values, bars = [], []
+        for _ in range(8):
+            model = learn.AdditiveClassifier(SCHEMA, "y", dp.ApproxDP(10, "1e-6"), bins=10)
+            effects = model.fit(rows, ledger=ledger()).effects_.columns
+            seen = [model.fitted_["seen"][start:] for start in model.task_.design.starts]
+            often = [ends[: len(one.values)] > 300 for one, ends in zip(effects, seen, strict=True)]
+            pairs = list(zip(effects, often, strict=True))
+            values.append(np.concatenate([np.array(one.values)[kept] for one, kept in pairs]))
+            bars.append(np.concatenate([np.array(one.deviations)[kept] for one, kept in pairs]))
+        ratio = np.sqrt(np.mean(np.square(bars)) / np.var(values, axis=0, ddof=1).mean())
+        assert 0.9 < ratio < 2.1
+
+    def test_rare_bins_do_not_move_the_mean_of_effects(self):
+        rows, _ = people(5_000)
+        model = learn.AdditiveClassifier(SCHEMA, "y", SPEND, bins=10).fit(rows, ledger=ledger())
+        starts = model.task_.design.starts
+        for effect, start in zip(model.effects_.columns, starts, strict=True):
+            counts = model.fitted_["seen"][start : start + len(effect.values)]
+            assert abs(counts @ effect.values) < 1e-6 * counts.sum()
+        # Models of earlier releases know no rows of single bins.
+        del model.fitted_["seen"]
+        assert all(abs(sum(effect.values)) < 1e-9 for effect in model.effects_.columns)
+
+    def test_where_noise_hides_all_but_one_value_nothing_is_known_and_nothing_fails(
+        self, monkeypatch
+    ):
+        """The fit is charged already: with few rows no difference between values may be left."""
+        facts = {"sex": dp.Category(["f", "m"]), "b": dp.Boolean(), "y": dp.Boolean()}
+        schema = dp.Schema("people", dp.Rows(), facts)
+        table = {"sex": ["f"] * 40, "b": [None] * 40, "y": [True, False] * 20}
+        monkeypatch.setattr(correction, "_SEEN", 30.0)
+        for _ in range(5):
+            model = learn.LogisticRegression(schema, "y", dp.ApproxDP(20, "1e-6"), steps=3)
+            model.fit(table, ledger=ledger())
+            assert all(one.high - one.low > 10 for one in model.coefficients()[:-1])
 
     def test_several_classes_have_intervals_each(self):
         rows, _ = people(6000)

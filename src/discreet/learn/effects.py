@@ -63,11 +63,14 @@ class Effects:
         shrinkage = fitted.get("shrinkage")
         missed = 0.0 if shrinkage is None else shrinkage
         spread = np.hypot(fitted["deviations"][:, 0], missed) * unit
+        # Models of numbers, and those of earlier releases, know no rows of single bins.
+        weights = fitted.get("seen", np.ones(len(values))) + 1e-9
         effects = []
         for feature, start in zip(task.design.features, task.design.starts, strict=True):
             block = slice(start, start + feature.width)
-            # The constant absorbs the mean: only differences are identified.
-            mean = float(values[block].mean())
+            # The constant absorbs the mean: only differences are identified. Bins that hardly
+            # occur are mostly noise, and would move all others.
+            mean = float(np.average(values[block], weights=weights[block]))
             centred = tuple(float(value) - mean for value in values[block])
             deviations = tuple(map(float, spread[block]))
             labels = feature.labels

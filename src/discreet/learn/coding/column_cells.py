@@ -32,6 +32,7 @@ from ...intake.object_cells import total_reader
 from ...query.domains.domain import Day, Domain, Scalar, Second, Texts, Truth, Whole
 
 _EPOCH = date(1970, 1, 1)
+_PLAIN = (str, bool, int)
 
 
 @frozen(eq=False)
@@ -79,8 +80,7 @@ def read_cells(domain: Domain, values: RawCells) -> Cells:
     if isinstance(domain, Day | Second):
         read_time = total_reader(partial(_time, domain), None)
         return steps_of(map(read_time, values))
-    read_key = total_reader(partial(_key, domain), None)
-    return Listed(list(map(read_key, _objects(values))))
+    return Listed(_keys(domain, _objects(values)))
 
 
 def _numbers(domain: Whole, values: RawCells) -> Steps:
@@ -132,6 +132,25 @@ def _time(domain: Day | Second, value: object) -> int | None:
     else:
         steps = int(found.replace(tzinfo=UTC).timestamp())
     return min(max(steps, domain.low), domain.high)
+
+
+def _keys(domain: Domain, cells: list[Any]) -> list[Scalar]:
+    """Read cells of a list, each distinct cell of a plain type once: most columns hold few."""
+    read_key = total_reader(partial(_key, domain), None)
+    known: dict[tuple[type, Any], Scalar] = {}
+    keys = []
+    for cell in cells:
+        kind = type(cell)
+        # Exact types only: the hash of any other object may be code of its own.
+        if kind not in _PLAIN:
+            keys.append(read_key(cell))
+            continue
+        # With its type, since True == 1 and both may stand in one column.
+        distinct = (kind, cell)
+        if distinct not in known:
+            known[distinct] = read_key(cell)
+        keys.append(known[distinct])
+    return keys
 
 
 def _key(domain: Domain, value: object) -> Scalar:

@@ -40,6 +40,20 @@ def centring(design: ModelDesign) -> Floats:
     return matrix
 
 
+def centred(design: ModelDesign, counts: Floats, values: Floats) -> Floats:
+    """Return values with the mean over the rows of each listed column, or binned, taken off.
+
+    `counts` are noisy numbers of rows, a bin or value each: rare ones hardly move a mean.
+    """
+    found = values.copy()
+    for feature, start in zip(design.features, design.starts, strict=True):
+        if not isinstance(feature, Numeric):
+            block = slice(start, start + feature.width)
+            weights = counts[block] + 1e-9
+            found[block] -= weights @ values[block] / weights.sum()
+    return found
+
+
 def idle_directions(design: ModelDesign) -> Floats:
     """Return, as columns, the directions of coefficients that change no prediction."""
     blocks = zip(design.features, design.starts, strict=True)

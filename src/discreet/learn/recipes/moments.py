@@ -16,7 +16,7 @@ from ...errors import InvalidArgument
 from ...frozen import frozen, replace
 from ...noise import Bits
 from ...privacy.measures import Measure
-from ..coding.contrasts import centring, errors_of, one_covariance, reporting
+from ..coding.contrasts import centred, centring, errors_of, one_covariance, reporting
 from ..coding.design import ModelDesign
 from ..coding.feature import UNIT
 from ..coding.label import Amount, Label
@@ -132,19 +132,16 @@ def shrinkage_of(
 
     Law: tests/learn/test_calibration.py::TestBarsOfARegressor
     """
-    centred = np.eye(design.width)
     # The constant is no effect.
-    centred[-1, -1] = 0.0
-    for feature, start in zip(design.features, design.starts, strict=True):
-        block = slice(start, start + feature.width)
-        centred[block, block] -= 1 / feature.width
-    kept = centred @ (np.eye(design.width) - penalty)[:, :-1]
-    errors = centred @ covariances[0] @ centred.T
-    excess = float(((centred @ coefficients) ** 2).sum() - np.trace(errors))
+    effects = np.diag(np.append(np.ones(design.width - 1), 0.0))
+    matrix = centred(design, np.ones(design.width), effects)
+    kept = matrix @ (np.eye(design.width) - penalty)[:, :-1]
+    errors = matrix @ covariances[0] @ matrix.T
+    excess = float(((matrix @ coefficients) ** 2).sum() - np.trace(errors))
     # One standard error more: a chance result of 0 would say "no shrinkage".
     at_most = max(0.0, excess) + math.sqrt(2 * float((errors**2).sum()))
     variance = at_most / max(float((kept**2).sum()), 1e-12)
-    lost = centred @ penalty[:, :-1]
+    lost = matrix @ penalty[:, :-1]
     return np.asarray(np.sqrt(variance * (lost**2).sum(axis=1)))
 
 

@@ -19,7 +19,8 @@ from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...noise import Bits
 from ...privacy.measures import Measure
-from ..coding.contrasts import centring, errors_of, idle_directions, one_covariance
+from ..coding.contrasts import centred, centring, errors_of, idle_directions, one_covariance
+from ..coding.design import ModelDesign
 from ..coding.feature import UNIT
 from ..coding.label import Amount, Classes
 from ..coding.rows import Whole64
@@ -27,6 +28,7 @@ from ..task import Fitted, Task, Training
 from ..training import recalibration
 from ..training.budget import Release, Slice
 from ..training.correction import FEW_CLASSES, correct, curvature
+from ..training.gram import Moments
 from ..training.influence import Influence
 from ..training.recalibration import recalibrate
 from ..training.residual import FULL, ONE, logistic, pinball, softmax
@@ -63,6 +65,8 @@ _WIDE_CLIP = 2.0
 """Clipping norm that hardly any gradient reaches, in units of √d."""
 _MAX_NOISE = 0.15
 """Deviation that noise may add to a margin before clipping is preferred to more of it."""
+_SEEN = 4.0
+"""Deviations of the noise above which a column's sum of squares says that it occurs."""
 CURVATURE = 0.15
 """Curvature of the logistic loss that is supposed before a model is known."""
 
@@ -136,26 +140,31 @@ class Descent:
 
         space = spaces[0]
         steps = training.releases[1]
-        coefficients = descend(
+        stepped, wander = descend(
             gradient(space, steps), slope * solve(moments, 0.3), space, self.steps, self.rate
         )
         kept = {"count": np.array([moments.count])}
         if not isinstance(task.label, Classes):
             deviations = _deviations(space, _noise(space, steps, weight), 0.25)
-            return {"coefficients": coefficients, "deviations": deviations, **kept}
-        stepped = coefficients
-        coefficients = recalibrate(
+            return {"coefficients": stepped, "deviations": deviations, **kept}
+        recalibrated = recalibrate(
             rows,
             labels,
-            coefficients,
+            stepped,
             moments,
             residual,
             training.releases[2],
             weight=weight,
             bits=bits,
         )
+        coefficients = recalibrated.coefficients
+        scaled = _shrinkage(stepped, coefficients)
         spread = float(np.diag(curvature(coefficients, moments)).mean())
-        kept["deviations"] = _deviations(space, _noise(space, steps, weight), spread)
+        kept["seen"] = np.maximum(np.diag(moments.square), 0.0)
+        by_formula = _deviations(space, _noise(space, steps, weight), spread)
+        noisy = scaled * _wandered(task.design, moments, wander, by_formula)
+        own = centred(task.design, kept["seen"], coefficients)
+        kept["deviations"] = np.hypot(noisy, recalibrated.error * own)
         if self.intervals:
             wide = spaces[1]
             check = training.releases[3]
@@ -164,7 +173,7 @@ class Descent:
                 gradient(wide, check)(coefficients),
                 _noise(wide, check, weight),
                 # Recalibration scales the noise of the steps as it scales what they found.
-                _noise(space, steps, weight) * _shrinkage(stepped, coefficients),
+                _noise(space, steps, weight) * scaled * recalibrated.says,
                 wide,
                 moments,
                 idle_directions(task.design),
@@ -225,6 +234,24 @@ def _deviations(space: Whitened, noise: float, spread: float) -> Floats:
     """
     row_norms = np.sqrt((space.floats**2).sum(axis=1))
     return np.asarray(row_norms * noise / spread)[:, None]
+
+
+def _wandered(design: ModelDesign, moments: Moments, wander: Floats, by_formula: Floats) -> Floats:
+    """Return the deviations of coefficients as far as the steps themselves show them.
+
+    Clipped rows curve less, so that steps wander more than `by_formula`; the median of the ratios
+    tells by how much. The median bears directions in which steps have not come to rest; each of
+    them adds its own movement. Columns of rows too few to be told from noise tell nothing.
+    """
+    counts = np.diag(moments.square)
+    seen = counts > _SEEN * moments.deviation
+    seen[-1] = False
+    moved = np.abs(centred(design, np.maximum(counts, 0.0), wander))
+    if not seen.any():
+        return by_formula
+    # The median of |N(0, 1)|.
+    ratio = float(np.median((moved / by_formula)[seen])) / 0.6745
+    return np.asarray(np.hypot(ratio * by_formula, moved))
 
 
 def _columns(task: Task) -> int:

@@ -31,6 +31,8 @@ FEW_CLASSES = 4
 """Classes up to which coefficients are moved by the correction, and it is worth its budget."""
 _LEAST_CURVATURE = 0.01
 """Least curvature of a direction that is corrected, as a share of the largest."""
+_CURVATURE = 0.15
+"""Curvature of the loss of an unsure model: where all of it is less, the model is sure by noise."""
 _ADDED_UP = 100.0
 """Factor by which 60 steps of rate 4 add up their noise where there is no curvature."""
 _SEEN = 4.0
@@ -66,12 +68,13 @@ def correct(  # noqa: PLR0917 a fit, its noise and the space in which it was mad
     """
     unseen = np.diag(moments.square) < _SEEN * moments.deviation
     unseen[-1] = False
-    if unseen[:-1].all():
+    ignored = np.column_stack([idle, np.eye(len(idle))[:, unseen]])
+    basis = _complement(np.asarray(np.linalg.pinv(space.floats) @ ignored, dtype=np.float64))
+    # One value that is seen of a column of several tells no difference between them.
+    if unseen[:-1].all() or not basis.size:
         # Nothing but noise: there is no space in which to correct anything.
         unknown = np.diag(np.full(len(idle), _UNKNOWN**2))
         return Corrected(coefficients, np.array([unknown] * coefficients.shape[1]))
-    ignored = np.column_stack([idle, np.eye(len(idle))[:, unseen]])
-    basis = _complement(np.asarray(np.linalg.pinv(space.floats) @ ignored, dtype=np.float64))
     matrix = space.floats @ basis
     among, classes = np.linalg.eigh(curvature(coefficients, moments))
     if coefficients.shape[1] == 1:
@@ -85,7 +88,7 @@ def correct(  # noqa: PLR0917 a fit, its noise and the space in which it was mad
         own, directions = np.linalg.eigh(_variances(matrix, moments))
     # H is the product of the curvature among classes and the variances of whitened rows.
     values = np.outer(own, among)
-    floor = _LEAST_CURVATURE * values.max()
+    floor = _LEAST_CURVATURE * max(float(values.max()), _CURVATURE)
     # Where the data hardly vary, nothing is corrected: steps leave their noise there, added up.
     known = values > floor
     inverse = 1 / np.maximum(values, floor)
@@ -117,8 +120,9 @@ def correct(  # noqa: PLR0917 a fit, its noise and the space in which it was mad
 
 def _complement(idle: Floats) -> Floats:
     """Return an orthonormal basis of the directions beside the given columns."""
-    full, _ = np.linalg.qr(idle, mode="complete")
-    return np.asarray(full[:, idle.shape[1] :])
+    full, lengths, _ = np.linalg.svd(idle)
+    rank = int(np.sum(lengths > 1e-9 * lengths.max(initial=0.0)))
+    return np.asarray(full[:, rank:])
 
 
 def _missed(wanted: Floats, checked: Floats) -> tuple[float, float]:

@@ -45,6 +45,9 @@ _MAX_POINT = 8.0
 """Bound on slope and shifts: beyond it every chance is 0 or 1 to four digits."""
 _PRIOR_VARIANCE = 2.0
 """Variance of slopes and shifts of real models, about 0."""
+_LEAST_SLOPE = 0.05
+"""Least slope of a standardised score of two classes; a score that is all noise costs a log loss of
+about .05²/8 = .0003, or .001 where its deviation is half as large as it seems."""
 _LEARNT = 1 / 3
 """Share of the gain of fitted rows over new ones that is left after noise and clipping."""
 _CURVATURE = 1 / 6
@@ -120,6 +123,19 @@ def gradient_of(scores: Whole64, residuals: Whole64, rows: CodedRows) -> Exact:
     return rows.add_up(scaled_to(gradients, np.full(len(gradients), CLIP)))
 
 
+@frozen(eq=False)
+class Recalibrated:
+    """Recalibrated coefficients, and how sure their scale is.
+
+    `says` is whether the score says anything, `error` the deviation of the slope as a share of it:
+    its noise, and what was taken off it for noise.
+    """
+
+    coefficients: Floats
+    says: bool
+    error: float
+
+
 def recalibrate(  # noqa: PLR0917 rows, labels, model, loss and noise of a second fit
     rows: CodedRows,
     labels: Whole64,
@@ -130,7 +146,7 @@ def recalibrate(  # noqa: PLR0917 rows, labels, model, loss and noise of a secon
     *,
     weight: int = 1,
     bits: Bits | None = None,
-) -> Floats:
+) -> Recalibrated:
     """Return coefficients whose scores are recalibrated; the last row is that of the constant.
 
     `residual` maps margins and `labels` to the residuals of the loss. `weight` is the weight of a
@@ -176,10 +192,17 @@ def recalibrate(  # noqa: PLR0917 rows, labels, model, loss and noise of a secon
     if coefficients.shape[1] > 1:
         found[0] *= _not_by_heart(-along[0] * float(mean[0]) / 2, coefficients, moments)
     # A score that orders rows the wrong way round says nothing.
-    slope = max(0.0, float(found[0])) / standard.deviation
+    says = max(0.0, float(found[0]))
+    # Descent orders rows better than chance before its slope can be told from 0. With more noise
+    # the deviation of the score is not known either, and the slope would be of any size.
+    is_known = coefficients.shape[1] == 1 and noise < _CURVATURE / 2
+    least = _LEAST_SLOPE if is_known else 0.0
+    shown = max(says, least)
+    slope = shown / standard.deviation
     changed = coefficients * slope
     changed[-1] += found[1:] - slope * standard.means
-    return np.asarray(changed)
+    error = math.hypot(noise / _CURVATURE, float(mean[0]) - shown)
+    return Recalibrated(changed, says > 0, error / max(shown, 1e-12))
 
 
 def _believed(point: Floats, noise: float, moments: Moments) -> Floats:

@@ -123,22 +123,28 @@ def noisy_gradient(
 
 def descend(
     gradient: Gradient, start: Floats, whitened: Whitened, times: int, rate: float
-) -> Floats:
+) -> tuple[Floats, Floats]:
     """Return the mean of the second half of `times` noisy steps of size `rate` from `start`.
 
-    `start` and the result are coefficients, one column a class.
+    `start` and the result are coefficients, one column a class. The second result is half the
+    difference between the means of the two halves of the averaged steps: of independent steps it
+    has the variance of the whole mean (batch means).
     """
     # Least squares, not a solve: P is rounded to integers and may be singular where the
     # moments were noise only.
     point = np.linalg.lstsq(whitened.floats, start, rcond=None)[0]
-    mean = np.zeros_like(point)
     half = times // 2
+    # The first half finds the minimum; averaging the second half removes noise.
+    averaged = []
     for step in range(times):
         point = point - rate * gradient(whitened.floats @ point)
-        # The first half finds the minimum; averaging the second half removes noise.
         if step >= half:
-            mean += point / (times - half)
-    return np.asarray(whitened.floats @ mean)
+            averaged.append(point)
+    middle = (len(averaged) + 1) // 2
+    early = np.mean(averaged[:middle], axis=0)
+    late = np.mean(averaged[-middle:], axis=0)
+    mean = np.mean(averaged, axis=0)
+    return np.asarray(whitened.floats @ mean), np.asarray(whitened.floats @ (early - late) / 2)
 
 
 def _caps(rows: CodedRows, whitened: Whitened) -> Whole64:
