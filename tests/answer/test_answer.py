@@ -247,7 +247,7 @@ class TestExports:
         assert self.ANSWER.plot("n").get_ylabel() == "n"
         with pytest.raises(InvalidArgument, match="there are n"):
             self.ANSWER.plot("mode")
-        with pytest.raises(InvalidArgument, match="none"):
+        with pytest.raises(InvalidArgument, match="no noisy numbers to draw"):
             sure({"mode": Mode(Field("region"))}).plot()
 
     def test_plot_without_an_interval(self):

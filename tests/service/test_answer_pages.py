@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import duckdb
 import httpx
@@ -19,6 +21,7 @@ from discreet.service.pages.charts.drawing import LOOKS, drawing
 from discreet.service.pages.downloads.files import answer_parquet
 from discreet.service.pages.downloads.question_code import fields_of, sql_code
 from discreet.service.state import open_state
+from discreet.wire.json_text import write_json
 from service.deployment import build
 from service.inside import inside
 
@@ -153,22 +156,52 @@ def test_nothing_of_a_colleague_is_seen(held):
     _, enter, ana, place = held
     assert ana.post(f"{place}/save", name="My secret plan").headers["Location"] == place
     unknown = place[:-3] + "xyz"
-    for who in ("bob", "stella"):
-        other = enter(who)
-        for end in FILES:
-            mine, never = other.get(place + end), other.get(unknown + end)
-            assert (mine.status_code, mine.text) == (403, never.text.replace("xyz", place[-3:]))
-        assert other.post(f"{place}/save", name="x").status_code == 403
-        assert (
-            other.get(f"/workbench/people?answer={place.rpartition('/')[2]}").text.count("<table>")
-            == 1
-        )  # its plan
-        assert "secret plan" not in other.get("/history").text + other.get("/workbench/people").text
+    other = enter("bob")
+    for end in FILES:
+        mine, never = other.get(place + end), other.get(unknown + end)
+        assert (mine.status_code, mine.text) == (403, never.text.replace("xyz", place[-3:]))
+    assert other.post(f"{place}/save", name="x").status_code == 403
+    asked = other.get(f"/workbench/people?answer={place.rpartition('/')[2]}").text
+    assert asked.count("<table>") == 1  # its plan
+    assert "secret plan" not in other.get("/history").text + other.get("/workbench/people").text
     [saved] = re.findall(r"/saved/([\w-]+)/forget", ana.get("/history").text)
     assert enter("bob").post(f"/saved/{saved}/forget").status_code == 403
     assert "<h1>My secret plan</h1>" in ana.get(place).text
     assert ana.post(f"/saved/{saved}/forget", back="//elsewhere.example").headers["Location"] == "/"
     assert "secret plan" not in ana.get("/history").text + ana.get(place).text
+
+
+class TestLinks:
+    """A link to an answer opens for stewards of its data set, and for nobody else by itself."""
+
+    def test_by_rights(self, held):
+        state, enter, ana, place = held
+        ana.post(f"{place}/save", name="My secret plan")
+        stella, sid = enter("stella"), enter("sid")
+        for end in FILES:
+            assert stella.get(place + end).status_code == 200, end
+            # A steward of other data.
+            assert sid.get(place + end).status_code == 403, end
+        shown = stella.get(place).text
+        assert "Asked by ana." in shown and "secret plan" not in shown
+        assert "only stewards of people can open it" in ana.get(place).text
+        assert stella.get(f"{place}/table.csv").text == ana.get(f"{place}/table.csv").text
+        # To open is not to own: what an asker does with an answer stays hers.
+        assert stella.post(f"{place}/cancel").status_code == 403
+        assert stella.post(f"{place}/dashboard", board="new", title="Hers").status_code == 403
+        log = Path(state.config.log).read_text(encoding="utf-8")
+        opened = [json.loads(line) for line in log.splitlines() if '"open answer"' in line]
+        assert {(line["who"], line["dataset"]) for line in opened} == {("stella", "people")}
+
+    def test_only_what_its_asker_was_shown(self, held):
+        state, enter, _, _ = held
+        words = {"sql": SQL.replace("COUNT(*)", "SUM(nothing)"), "spend": {"epsilon": "1/50"}}
+        refused = state.jobs.put("ana", "people", "sql", write_json(words), "")
+        end = time.monotonic() + 30
+        while not state.jobs.view(state.jobs.job_store.get(refused.id))[0]:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert enter("stella").get(f"/answers/{refused.id}").status_code == 403
 
 
 def test_where_questions_are_shared_so_are_answers_but_not_names(tmp_path):

@@ -232,9 +232,9 @@ class TestTheInterface:
     def request_of(self, opened):
         _, people, _ = opened
 
-        def send(who, method, path, body=None):
+        def send(who, method, path, body=None, more=None):
             person = people[who]
-            heads = person.heads | {"X-CSRF-Token": person.csrf}
+            heads = person.heads | {"X-CSRF-Token": person.csrf} | (more or {})
             reply = person.opened.request(method, "/api/v1" + path, json=body, headers=heads)
             check_reply(method, path, reply)
             return reply
@@ -264,6 +264,36 @@ class TestTheInterface:
         )
         assert request_of("ana", "DELETE", one).status_code == 200
         assert request_of("ana", "GET", one).status_code == 403
+
+    def test_asked_again_by_their_author_alone(self, opened, request_of):
+        state, people, _ = opened
+        root = "/datasets/people/dashboards"
+        job = people["ana"].asks(spend="1/17").rpartition("/")[2]
+        parts = [{"text": "Words"}, {"answer": job}]
+        made = request_of("ana", "POST", root, {"title": "Again", "parts": parts, "shared": True})
+        way = f"{root}/{made.json()['id']}/refresh"
+        [price] = request_of("ana", "GET", way).json()["prices"]
+        assert (price["part"], price["free"], price["refusal"]) == (2, True, "")
+        before, jobs = spent(state), "SELECT COUNT(*) FROM discreet_jobs"
+        [(count,)] = state.store.ask(jobs)
+        for who in ("bob", "stella"):
+            assert request_of(who, "GET", way).status_code == 403
+            assert request_of(who, "POST", way, {"parts": [2]}).status_code == 403
+        for wrong in ([], [1], [3], [2, 1], [0]):
+            assert request_of("ana", "POST", way, {"parts": wrong}).status_code == 422
+        assert state.store.ask(jobs) == [(count,)]
+        heads = {"Idempotency-Key": "again"}
+        first, second = (
+            request_of("ana", "POST", way, {"parts": [2]}, heads).json() for _ in range(2)
+        )
+        assert first == second and state.store.ask(jobs) == [(count + 1,)]
+        assert (
+            request_of(
+                "ana", "POST", way, {"parts": [2]}, {"Idempotency-Key": "k" * 300}
+            ).status_code
+            == 422
+        )
+        assert spent(state) == before
 
     @pytest.mark.parametrize(
         "parts",

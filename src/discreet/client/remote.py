@@ -291,6 +291,21 @@ class Remote:
         made: dict[str, Any] = self.line.post(self._at("dashboards"), body)
         return made
 
+    def refresh_dashboard(self, name: str, parts: Sequence[int], *, key: str = "") -> list[str]:
+        """Ask answers of one's own dashboard again, at their price; the first part is 1.
+
+        Returns the jobs of the new answers. `key` is the idempotency key.
+        """
+        path = self._at(f"dashboards/{quote(name, safe='')}/refresh")
+        jobs: list[str] = self.line.charge(path, {"parts": list(parts)}, key)["jobs"]
+        return jobs
+
+    def refresh_prices(self, name: str) -> list[dict[str, Any]]:
+        """Price every answer of one's own dashboard as if it were asked again; free."""
+        path = self._at(f"dashboards/{quote(name, safe='')}/refresh")
+        prices: list[dict[str, Any]] = self.line.get(path)["prices"]
+        return prices
+
     def suggest_bounds(
         self,
         table: str,

@@ -11,6 +11,7 @@ from ..plan.text.plan import plan_html, plan_text
 from ..privacy.events.json import measure_to_json
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from ..privacy.shown_price import Price
+from ..query.text.labels import labels_text
 from ..show.markup import element, join
 
 
@@ -82,12 +83,16 @@ class Explanation:
             return cost
         return f"{cost}; {rest} would be left"
 
+    def _asked(self) -> str:
+        """Return the question, and what the labels of its keys are."""
+        return "\n".join(filter(None, (self.question, labels_text(self.plan.question))))
+
     def __str__(self) -> str:
         return self.to_text()
 
     def to_text(self, width: int | None = None, *, store: bool = False) -> str:
         """Lay it out, within the width of a terminal if given; with `store` also the store's queries."""
-        blocks = [self.question, plan_text(self.plan, width)]
+        blocks = [self._asked(), plan_text(self.plan, width)]
         lines = [f"Before paying: {warning}" for warning in self.warnings]
         lines.append(self._cost())
         for line in lines:
@@ -110,7 +115,7 @@ class Explanation:
             element("p", element("b", "Before paying: "), warning) for warning in self.warnings
         ]
         cost = element("p", self._cost())
-        return join([element("pre", self.question), plan_html(self.plan), *warned, cost, asked])
+        return join([element("pre", self._asked()), plan_html(self.plan), *warned, cost, asked])
 
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain JSON types."""

@@ -69,14 +69,17 @@ def _rendered(source: Path) -> tuple[str, Html]:
             if token.tag == "h1":
                 title = words.replace("`", "")
         for inner in token.children or []:
-            _link(inner)
+            _link(inner, source.parent)
     return title, Html(markdown.renderer.render(tokens, markdown.options, {}))
 
 
-def _link(token: Token) -> None:
-    """Let links between pages lead to the pages as they are served."""
+def _link(token: Token, folder: Path) -> None:
+    """Let links between pages lead to the pages as they are served; sources are not served."""
     target = str(token.attrGet("href") or "")
     if target and "://" not in target:
+        if not (folder / target).resolve().is_relative_to(_FOLDER.resolve()):
+            token.attrs.clear()
+            return
         token.attrSet("href", re.sub(r"\.md(?=$|#)", ".html", target))
 
 

@@ -223,9 +223,13 @@ def refresh(state: State, board: Dashboard, places: Sequence[int], mark: str) ->
 
     `mark` makes the idempotency keys: a form that is sent twice is charged once. Colleagues see
     what was there before until the new answers are.
+
+    Refuses: a choice of parts that are no answers, or of none.
     """
     parts = list(board.parts)
-    asked = sorted({place for place in places if place < len(parts) and parts[place].answer})
+    asked = sorted(set(places))
+    if not asked or not all(place < len(parts) and parts[place].answer for place in asked):
+        raise InvalidArgument("choose at least one part, and only answers, to ask again")
     keys = {place: f"{board.id} {place} {mark}" for place in asked}
     # All are checked before the first is asked: a refusal of the last one spends nothing.
     for place in asked:

@@ -43,6 +43,7 @@ ledger = "census.ledger"
 budget = {{ epsilon = "3", delta = "1e-6" }}
 duckdb = {{ people = "{csv}" }}
 share_dashboards = true
+show_intake = true
 """
 
 _WORDS = """A page that **stella**, the steward, shares with everybody who may ask about the census.

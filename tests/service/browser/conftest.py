@@ -11,6 +11,7 @@ import pytest
 from discreet.service.http.session import cookie_name
 from support.profile import DEEP
 
+from . import demo as demos
 from . import town as towns
 
 FLAGS = [
@@ -49,6 +50,13 @@ def chromium():
 def town(tmp_path_factory):
     """A service of its own for each file of tests, so that budgets do not depend on the order of files."""
     with towns.running(tmp_path_factory.mktemp("town")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The demo, a new one for each file of tests."""
+    with demos.running(tmp_path_factory.mktemp("demo")) as made:
         yield made
 
 

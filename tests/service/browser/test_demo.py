@@ -2,55 +2,13 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 import time
-from dataclasses import dataclass
 
 import pytest
-import uvicorn
 from playwright.sync_api import expect
-
-from discreet.service.app import build_app
-from discreet.service.config import read_config
-from discreet.service.demo import make_demo
-from discreet.service.state import State, open_state
 
 from .conftest import enter, sign_in
 from .test_looks import look
-
-
-@dataclass(frozen=True)
-class Demo:
-    """A running demo and the tokens of its people."""
-
-    url: str
-    state: State
-    steward: str
-    analyst: str
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("demo")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
-    made = make_demo(folder, url)
-    config = read_config(made.config)
-    state = open_state(config)
-    app = build_app(config, state)
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", ws="none"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    try:
-        yield Demo(url, state, made.steward, made.analyst)
-    finally:
-        server.should_exit = True
-        thread.join()
 
 
 def test_an_answer_within_four_clicks(demo, window):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...query.domains.type_of import ValueType
-from ...query.text.labels import value_labels
+from ...query.text.labels import declared_heads, value_labels
 from ...show.bar import error_bar
 from ...show.markup import Html, element, join
 from ...show.number import Digits, NumberText, number_text, plain_number
@@ -118,13 +118,14 @@ def answer_text(answer: Answer, width: int | None = None) -> str:
     its keys.
     """
     seen = display_facts_of(answer)
+    heads = declared_heads(answer.question)
     first_noisy = next(iter(answer.noisy), None)
     columns: list[list[str]] = []
     bars: list[str] = []
     bars_after = 0
     for name, words in _columns(seen):
         texts = _aligned(words) if name in answer.noisy else map(str, words)
-        columns.append([name, *texts])
+        columns.append([heads.get(name, name), *texts])
         if name == first_noisy and len(answer) > 1:
             bars = _bars(seen, name, _characters)
             bars_after = len(columns)
@@ -169,7 +170,9 @@ def answer_html(answer: Answer) -> Html:
     for place in range(len(answer)):
         looks.append("opacity:.45" if place in seen.faint else "")
     rows = zip(looks, zip(*columns, strict=True), strict=True)
-    table = html_rows(answer.columns, rows, caption=_line(seen), side="bottom")
+    heads = declared_heads(answer.question)
+    names = [heads.get(name, name) for name in answer.columns]
+    table = html_rows(names, rows, caption=_line(seen), side="bottom")
     sentences = [element("p", sentence) for sentence in details_of(seen).splitlines()]
     return join([table, element("details", element("summary", "Details"), *sentences)])
 
@@ -194,7 +197,8 @@ def answer_markdown(answer: Answer) -> str:
         if place in seen.faint:
             cells = [f"*{text}*" for text in cells]
         rows.append(cells)
-    heads = [_escaped(name) for name in answer.columns]
+    labels = declared_heads(answer.question)
+    heads = [_escaped(labels.get(name, name)) for name in answer.columns]
     rule = []
     for name in answer.columns:
         rule.append("---:" if name in answer.noisy else "---")

@@ -6,13 +6,14 @@ Two keys give small multiples. Every group is drawn, or a note on the plot says 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...optional import load
 from ...plan.asked.terms import DEFAULT_LEVEL
+from ...query.text.labels import declared_heads, value_labels
 from ..export import plain
 from .display_facts import ordered_keys
 
@@ -46,10 +47,14 @@ class _Mark:
 
 @frozen
 class _Drawing:
-    """Description of a plot: the column, its keys, those with an order, the level, and a title."""
+    """Description of a plot: the column, its keys, those with an order, the level, and a title.
+
+    `heads` has the labels of keys.
+    """
 
     column: str
     keys: tuple[str, ...]
+    heads: Mapping[str, str]
     ordered: frozenset[str]
     level: float
     title: str
@@ -75,28 +80,39 @@ def plot(
     if name is None:
         name = next(iter(numbers), None)
     if name is None or name not in numbers:
-        known = ", ".join(numbers) or "none"
+        if not numbers:
+            raise InvalidArgument("this answer has no noisy numbers to draw; print it as a table")
+        known = ", ".join(numbers)
         raise InvalidArgument(f"there is no such column of noisy numbers; there are {known}")
     keys = tuple(one for one in answer.columns if one not in answer.noisy)
     ordered: frozenset[str] = frozenset()
     # A line through rows that noise picked would suggest values of the keys between them.
     if not answer.candidates:
         ordered = ordered_keys(answer.question)
-    default_title = f"{name} by {', '.join(keys)}" if keys else name
-    drawing = _Drawing(name, keys, ordered, level, title or default_title)
+    heads = declared_heads(answer.question)
+    by = ", ".join(heads.get(key, key) for key in keys)
+    default_title = f"{name} by {by}" if keys else name
+    drawing = _Drawing(name, keys, heads, ordered, level, title or default_title)
     marks = []
+    words = value_labels(answer.question)
     for place, row in enumerate(answer.interval(level, of=answer.target)):
-        marks.append(_mark(answer, place, name, row[name]))
+        marks.append(_mark(answer, place, name, row[name], words))
     if len(keys) == 2:
         return _multiples(plt, drawing, marks)
     return _alone(plt, drawing, marks)
 
 
-def _mark(answer: Answer, place: int, name: str, ends: Interval) -> _Mark:
-    """Return the mark of row number `place`: its keys, its value, and its interval."""
+def _mark(
+    answer: Answer,
+    place: int,
+    name: str,
+    ends: Interval,
+    words: Mapping[str, Mapping[object, str]],
+) -> _Mark:
+    """Return the mark of row number `place`: its keys by their labels, its value, and its interval."""
     values: dict[str, object] = {}
     for column, sort, shown in zip(answer.columns, answer.sorts, answer.rows[place], strict=True):
-        values[column] = plain(shown, sort)
+        values[column] = words.get(column, {}).get(shown, plain(shown, sort))
     keys = tuple(one for column, one in values.items() if column not in answer.noisy)
     number = values[name]
     value = number if isinstance(number, float) and math.isfinite(number) else None
@@ -158,7 +174,8 @@ def _multiples(plt: Any, drawing: _Drawing, marks: Sequence[_Mark]) -> matplotli
     )
     for axes in grid.flat[len(drawn) :]:
         axes.set_visible(False)
-    panel_name = drawing.keys[panel_key]
+    panel = drawing.keys[panel_key]
+    panel_name = drawing.heads.get(panel, panel)
     left_out: list[str] = []
     for axes, panel_value in zip(grid.flat, drawn, strict=False):
         own = []
@@ -193,7 +210,7 @@ def _draw(
 ) -> list[str]:
     """Draw values along their key; return notes on marks that are left out."""
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_xlabel(", ".join(keys))
+    axes.set_xlabel(", ".join(drawing.heads.get(key, key) for key in keys))
     if _is_line(keys, drawing, marks):
         return _line(axes, marks)
     return _bars(axes, marks, max_labels)

@@ -34,6 +34,7 @@ from ...query.bounds.relation_facts import columns_of
 from ...query.domains.domain import Day, Second, Whole
 from ...query.domains.domain_of import domain_of
 from ...query.text.keys_condition import keys_condition
+from ...query.text.labels import column_behind
 from ...show.number import plain_number
 from ...statistics.releases.choice import ChosenRelease
 from ...statistics.releases.quantile_release import PlaceRelease
@@ -63,7 +64,10 @@ def warnings_of(plan: Plan) -> tuple[str, ...]:
     Law: tests/plan/test_advice.py::TestWarnings
     """
     impossible = impossible_conditions(plan.question)
-    warnings = [f"no row can meet {one}: the answer is noise around 0" for one in impossible]
+    warnings = []
+    for one in impossible:
+        hint = _label_hint(plan.question, one)
+        warnings.append(f"no row can meet {one}: the answer is noise around 0{hint}")
     warnings += _cell_warnings(plan)
     warnings += _error_warnings(plan)
     cut = truncation_text(plan)
@@ -75,6 +79,16 @@ def warnings_of(plan: Plan) -> tuple[str, ...]:
         warnings.append(f"{cut}; {helps}")
         warnings += _key_warnings(plan.question)
     return tuple(warnings)
+
+
+def _label_hint(question: Question, condition: str) -> str:
+    """Return the value to write where a condition names its label; "" if it names none."""
+    for name in columns_of(question.rows):
+        column = column_behind(question.rows, name)
+        for value, label in getattr(column, "labels", None) or ():
+            if name in condition and f"'{label}'" in condition:
+                return f"; write {value!r}, whose label it is"
+    return ""
 
 
 def _key_warnings(question: Question) -> Iterator[str]:

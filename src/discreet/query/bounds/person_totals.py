@@ -20,6 +20,7 @@ from ..algebra.expression import Constant, Expression, Field, Function, call_of
 from ..algebra.refusal import refusal
 from ..algebra.statistic import (
     Count,
+    CountDistinct,
     CountOf,
     Mean,
     Quantile,
@@ -75,6 +76,13 @@ class PersonTotals:
                 return _mean(total, count, of, self.rows)
             case Quantile(of=of, at=at) if at in (0, 1):
                 return self._extreme("greatest" if at else "least", of, name)
+            case CountDistinct():
+                raise refusal(
+                    "COUNT(DISTINCT x) of a person's rows",
+                    "it is not worked out per person in one step",
+                    "count in a sub-query: SELECT id, COUNT(*) AS n FROM (SELECT DISTINCT id, x "
+                    "FROM …) AS t GROUP BY id",
+                )
             case _:
                 raise refusal(
                     f"{function_name(statistic)} of a person's rows",

@@ -83,6 +83,25 @@ def group_of(node: exp.Select, scope: Scope) -> Grouping:
     return Grouping(by_name(keys), person, None if sets is None else tuple(sets))
 
 
+def distinct_as_group(node: exp.Select) -> exp.Select:
+    """Read SELECT DISTINCT k as SELECT k … GROUP BY k.
+
+    Refuses: DISTINCT ON.
+    """
+    distinct = node.args.get("distinct")
+    if distinct is None:
+        return node
+    only(distinct)
+    # Beside aggregates it is about the rows of the answer (`_check_rows_differ`).
+    if node.args.get("group") is not None or any(map(with_aggregate, node.expressions)):
+        return node
+    keys = [item.unalias().copy() for item in node.expressions]
+    grouped = node.copy()
+    grouped.set("distinct", None)
+    grouped.set("group", exp.Group(expressions=keys))
+    return grouped
+
+
 def _default_name(key: exp.Expr, position: int) -> str:
     return identifier(key.this) if isinstance(key, exp.Column) else f"key_{position}"
 

@@ -40,6 +40,7 @@ from .aggregate import statistic_of
 from .expression import Names, read
 from .group import (
     Grouping,
+    distinct_as_group,
     group_of,
     grouped_names,
     item_names,
@@ -190,7 +191,7 @@ def read_question(
         refuse_node(node)
     only(node, *_CLAUSES)
     # SQL's own order: FROM and WHERE, then GROUP BY, then all that reads groups.
-    node = _distinct_as_group(node)
+    node = distinct_as_group(node)
     tables = with_views(node, tables)
     scope = read_where(node, read_from(node, tables), tables)
     grouping = group_of(node, scope)
@@ -212,25 +213,6 @@ def read_question(
         question = with_chosen(question, scope.chosen, public_values)
     # Checked last, on the finished tree, whatever the readers above let through.
     return require_sound(question, public_values)
-
-
-def _distinct_as_group(node: exp.Select) -> exp.Select:
-    """Read SELECT DISTINCT k as SELECT k … GROUP BY k.
-
-    Refuses: DISTINCT ON.
-    """
-    distinct = node.args.get("distinct")
-    if distinct is None:
-        return node
-    only(distinct)
-    # Beside aggregates it is about the rows of the answer (`_check_rows_differ`).
-    if node.args.get("group") is not None or any(map(with_aggregate, node.expressions)):
-        return node
-    keys = [item.unalias().copy() for item in node.expressions]
-    grouped = node.copy()
-    grouped.set("distinct", None)
-    grouped.set("group", exp.Group(expressions=keys))
-    return grouped
 
 
 def _check_rows_differ(question: Question) -> None:

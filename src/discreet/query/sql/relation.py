@@ -28,6 +28,7 @@ from ..algebra.tree import (
     require_unique_names,
 )
 from .expression import read
+from .group import distinct_as_group
 from .key_join import listed_keys, read_key_join
 from .people.exists import without_people
 from .people.join import SharedTable, join_items
@@ -43,6 +44,7 @@ from .scope import (
     choose_columns,
     exact_rows,
     field_names,
+    is_person,
     lookup,
     person_refusal,
     resolve,
@@ -122,8 +124,19 @@ def _size(rows: Relation) -> int:
 def _select(node: exp.Select, tables: Catalogue) -> RowView:
     """Read a SELECT of rows or, if it groups by the person, of one row for each person."""
     # Without LIMIT the order of a sub-query's rows means nothing, so it is left out.
-    only(node, "expressions", "from_", "joins", "where", "group", "having", "with_", "order")
+    known = ("expressions", "from_", "joins", "where", "group", "having", "with_", "order")
+    only(node, "distinct", *known)
     scope = read_where(node, read_from(node, tables), tables)
+    if node.args.get("distinct") is not None:
+        # Rows are made distinct within one person, so her own rows alone decide which stay.
+        if not any(is_person(item.unalias(), scope) for item in node.expressions):
+            raise refusal(
+                "DISTINCT in a sub-query",
+                "whether a row stays would depend on other people's rows",
+                "SELECT the person's id too, as in SELECT DISTINCT user_id, day",
+            )
+        node = distinct_as_group(node)
+        only(node, *known)
     if scope.chosen is not None:
         raise refusal(
             "RIGHT JOIN", "a list of keys is joined in the outermost SELECT", "group by it there"

@@ -67,6 +67,32 @@ def value_labels(question: Question) -> dict[str, Mapping[object, str]]:
     return found
 
 
+def declared_heads(question: Question) -> dict[str, str]:
+    """Return the heads of the keys whose column has a label, by shown column."""
+    heads = column_labels(question)
+    return {name: head for name, head in heads.items() if head.removesuffix(", from") != name}
+
+
+def labels_text(question: Question) -> str:
+    """Say in one line what the labels of a question's keys are; "" if there are none.
+
+    >>> import discreet as dp
+    >>> from discreet.query.text.labels import labels_text
+    >>> sex = dp.Category([0, 1], labels={0: "woman", 1: "man"}, label="Sex")
+    >>> labels_text(dp.Table(dp.Schema("people", dp.Rows(), {"sex": sex})).count(by="sex"))
+    'sex: Sex; 0 = woman, 1 = man'
+    """
+    heads, values = declared_heads(question), value_labels(question)
+    told = []
+    # In the order of the answer's columns.
+    for name, _ in question.finish.columns:
+        words = [f"{value} = {label}" for value, label in values.get(name, {}).items()]
+        both = [text for text in (heads.get(name, ""), ", ".join(words)) if text]
+        if both:
+            told.append(f"{name}: {'; '.join(both)}")
+    return "\n".join(told)
+
+
 def column_labels(question: Question) -> dict[str, str]:
     """Return the heads of keys: the label of their column; bins are named by where they begin.
 

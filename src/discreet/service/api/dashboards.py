@@ -1,15 +1,16 @@
-"""Endpoints of dashboards: list, make, show, change, take away. Refreshing asks again by `sql`.
+"""Endpoints of dashboards: list, make, show, change, take away, and ask their answers again.
 
 The rules are in `service/dashboards.py`; pages use the same ones.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from typing import Any
 
 from ...errors import DiscreetError, NotAllowed
-from ...json_shape import FLAG, JsonField, Record, choice, listing, text
+from ...json_shape import FLAG, JsonField, Record, choice, listing, positive_integer, text
 from ...streams.calendar import KINDS
 from ..dashboards import (
     boards_for,
@@ -18,11 +19,14 @@ from ..dashboards import (
     find_board,
     is_open,
     own_board,
+    refresh,
+    refreshes,
     stream_sums,
     take_away,
 )
 from ..state import State
 from ..stores.dashboards import (
+    MAX_PARTS,
     MAX_TEXT_LENGTH,
     MAX_TITLE_LENGTH,
     UNKNOWN,
@@ -32,6 +36,7 @@ from ..stores.dashboards import (
 )
 from ..stores.people import iso_time
 from .endpoint import ApiCall, Reply
+from .verbs import check_key
 
 _PART = Record(
     (
@@ -54,6 +59,11 @@ DASHBOARD = Record(
     },
 )
 
+
+REFRESH = Record(
+    (JsonField("parts", listing(positive_integer(MAX_PARTS), "parts")),), example={"parts": [2, 3]}
+)
+"""Parts to ask again, the first one is 1."""
 
 _SHOWN = ("columns", "rows", "intervals", "level", "caption", "details", "faint")
 """Parts of an answer that a dashboard shows; its receipt is its author's."""
@@ -94,8 +104,7 @@ def show_dashboard(state: State, call: ApiCall) -> Reply:
 
 def change_dashboard(state: State, call: ApiCall) -> Reply:
     """Replace title, parts and sharing of one's own dashboard."""
-    _found(state, call)
-    board = own_board(state, call.person, call.path["dashboard"])
+    board = _own(state, call)
     return Reply(_facts(state, _change(state, board, DASHBOARD.read(call.json()))))
 
 
@@ -103,6 +112,31 @@ def remove_dashboard(state: State, call: ApiCall) -> Reply:
     """Delete one's own dashboard; a steward takes a shared one back."""
     _found(state, call)
     return Reply(_facts(state, take_away(state, call.person, call.path["dashboard"])))
+
+
+def price_refresh(state: State, call: ApiCall) -> Reply:
+    """Price each answer of one's own dashboard as if it were asked again; nothing is spent."""
+    board = _own(state, call)
+    prices = []
+    for one in refreshes(state, board):
+        facts = {"part": one.place + 1, "sql": one.sql, "price": one.price}
+        prices.append(facts | {"free": one.free, "refusal": one.refusal})
+    return Reply({"prices": prices})
+
+
+def refresh_dashboard(state: State, call: ApiCall) -> Reply:
+    """Ask answers of one's own dashboard again; a request that is sent twice is charged once."""
+    board = _own(state, call)
+    given: dict[str, Any] = REFRESH.read(call.json())
+    places = [number - 1 for number in given["parts"]]
+    mark = check_key(call.idempotency_key) or secrets.token_urlsafe(16)
+    after = refresh(state, board, places, mark)
+    return Reply({"jobs": [after.parts[place].fresh for place in places]})
+
+
+def _own(state: State, call: ApiCall) -> Dashboard:
+    _found(state, call)
+    return own_board(state, call.person, call.path["dashboard"])
 
 
 def _found(state: State, call: ApiCall) -> Dashboard:

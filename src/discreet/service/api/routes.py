@@ -165,6 +165,21 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         dashboards.remove_dashboard,
         gives="Dashboard",
     ),
+    Endpoint(
+        "GET",
+        SET + "/dashboards/{dashboard}/refresh",
+        "Say what asking each answer of one's own dashboard again would cost.",
+        dashboards.price_refresh,
+        gives="RefreshPrices",
+    ),
+    Endpoint(
+        "POST",
+        SET + "/dashboards/{dashboard}/refresh",
+        "Ask answers of one's own dashboard again, at their price.",
+        dashboards.refresh_dashboard,
+        takes="RefreshRequest",
+        gives="Refreshed",
+    ),
     Endpoint("GET", "/jobs", "List all open jobs.", verbs.list_jobs, who="steward", gives="Jobs"),
     Endpoint("GET", "/people", "List the people.", crew.list_people, who="steward", gives="People"),
     Endpoint(

@@ -29,7 +29,7 @@ from ...wire.reply import FACTS
 from ...wire.verbs.streams import STATE
 from ...wire.verbs.table import VERBS
 from ..stores.people import NAME, SUBJECT
-from .dashboards import DASHBOARD
+from .dashboards import DASHBOARD, REFRESH
 
 _AT = "#/components/schemas/"
 _TEXT = text()
@@ -220,6 +220,12 @@ _RECORDS: dict[str, Record] = {
     "DashboardShown": Record(
         (*_DASHBOARD.fields, JsonField("parts", listing(FACTS, "parts"))),
         description="A dashboard with its texts, its answers and its sums of standing reports.",
+    ),
+    "RefreshRequest": REFRESH,
+    "Refreshed": Record.of("The jobs of the new answers, in the order asked.", jobs=_NAMES),
+    "RefreshPrices": Record.of(
+        "Price of each answer as text, or why it would be refused; parts count from 1.",
+        prices=listing(FACTS, "prices"),
     ),
     "Dashboards": Record.of(dashboards=listing(_DASHBOARD.shape, "dashboards")),
     "StopRequest": STOP,

@@ -63,7 +63,7 @@ def _submit(state: State, call: ApiCall, verb: Verb[Any]) -> Job:
     Waits for a worker process and the store, so it must not run in the event loop.
     """
     state.datasets.check(call.person, call.dataset)
-    key = _check_key(call.idempotency_key)
+    key = check_key(call.idempotency_key)
     person = call.person.name
     asked = verb.request.read(call.json())
     # A request sent again under its idempotency key was checked the first time.
@@ -156,7 +156,7 @@ def _job_to_json(job: Job) -> dict[str, object]:
     }
 
 
-def _check_key(key: str) -> str:
+def check_key(key: str) -> str:
     """Return an idempotency key; refuse one that is too long or not printable ASCII."""
     if len(key) > _MAX_KEY_LENGTH or not key.isprintable() or not key.isascii():
         raise InvalidArgument(

@@ -59,23 +59,35 @@ def fresh_mark() -> str:
 
 
 def find_job(visit: PageRequest, name: str) -> Job:
-    """Find a question of the user, or a colleague's answer where the steward shares questions.
+    """Find a question of the user, or the answer of somebody else that the user may open.
 
-    Refuses: a job of somebody else in the same way as one that never was, with NotAllowed.
+    Refuses: any other job in the same way as one that never was, with NotAllowed.
     """
     job = visit.state.jobs.job_store.get(name)
     if job is not None and job.verb == "sql":
-        if job.person == visit.person.name or _shared(visit, job):
+        if job.person == visit.person.name:
+            return job
+        if _may_open(visit, job):
+            # Whoever opens an answer of somebody else is named in the log.
+            visit.state.log.write(
+                "open answer", who=visit.person.name, dataset=job.dataset, status=200
+            )
             return job
     raise NotAllowed(UNKNOWN)
 
 
-def _shared(visit: PageRequest, job: Job) -> bool:
-    """Return whether a user may see a colleague's answer: questions are shared, it was shown."""
+def _may_open(visit: PageRequest, job: Job) -> bool:
+    """Return whether a user may open an answer of somebody else, which its asker was shown.
+
+    Stewards of the data set may, since its ledger lists the question; colleagues where questions
+    are shared.
+
+    Law: tests/service/test_answer_pages.py::TestLinks
+    """
     dataset = visit.state.config.datasets.get(job.dataset)
-    if dataset is None or not dataset.share_questions:
+    if dataset is None or not visit.person.may(job.dataset):
         return False
-    if not visit.person.may(job.dataset):
+    if visit.person.role != "steward" and not dataset.share_questions:
         return False
     # Its tick on the timing grid must have shown the answer to its own user first.
     shown, _ = visit.state.jobs.view(job)
@@ -108,6 +120,7 @@ def _show_job(visit: PageRequest, job: Job) -> Response:
     sql = sql_of(job)
     name = SavedQuestions(visit.state.store).name_of(visit.person.name, job.id)
     fields = urlencode(fields_of(job.body))
+    known = visit.state.config.datasets
     return visit.show(
         "answer.html",
         here="Ask",
@@ -116,6 +129,7 @@ def _show_job(visit: PageRequest, job: Job) -> Response:
         title=name or title_of(sql),
         name=name,
         mine=job.person == visit.person.name,
+        shared=job.dataset in known and known[job.dataset].share_questions,
         done=job.state == "done" and visit.state.jobs.view(job)[0],
         boards=[
             board

@@ -234,8 +234,8 @@ def _refresh(visit: PageRequest) -> Response:
         if visit.form.get(f"part {place}"):
             places.append(place)
     mark = visit.form.get("mark", "")[:MAX_MARK_LENGTH]
-    if not places or not mark:
-        raise InvalidArgument("tick at least one answer to ask again")
+    if not mark:
+        raise InvalidArgument("load the page again; its form was sent without its key")
     _log(visit, "refresh dashboard", refresh(visit.state, board, places, mark))
     return to(f"/dashboards/{board.id}")
 

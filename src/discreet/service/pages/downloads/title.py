@@ -16,6 +16,8 @@ def title_of(sql: str) -> str:
     >>> from discreet.service.pages.downloads.title import title_of
     >>> title_of("SELECT sex, COUNT(*) AS n, AVG(income) AS income FROM people WHERE age > 3 GROUP BY sex")
     'people: n, income by sex (where age > 3)'
+    >>> title_of("SELECT age // 10 AS tens, COUNT(*) AS n FROM people GROUP BY tens")
+    'people: n by tens'
     >>> title_of("SELECT COUNT(*) FROM people"), title_of("SELECT (")
     ('people: COUNT(*)', 'SELECT (')
     """
@@ -33,9 +35,9 @@ def title_of(sql: str) -> str:
         else []
     )
     told = [
-        one.alias or one.sql(comments=False)
+        one.alias_or_name or one.sql(comments=False)
         for one in tree.expressions
-        if one.sql(comments=False) not in keys
+        if not {one.sql(comments=False), one.alias_or_name, one.unalias().sql()} & set(keys)
     ]
     by = f" by {', '.join(keys)}" if keys else ""
     where = (
