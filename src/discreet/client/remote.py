@@ -297,13 +297,15 @@ class Remote:
         Returns the jobs of the new answers. `key` is the idempotency key.
         """
         path = self._at(f"dashboards/{quote(name, safe='')}/refresh")
-        jobs: list[str] = self.line.charge(path, {"parts": list(parts)}, key)["jobs"]
+        reply = self.line.charge(path, {"parts": list(parts)}, key)
+        jobs: list[str] = reply["jobs"]
         return jobs
 
     def refresh_prices(self, name: str) -> list[dict[str, Any]]:
         """Price every answer of one's own dashboard as if it were asked again; free."""
         path = self._at(f"dashboards/{quote(name, safe='')}/refresh")
-        prices: list[dict[str, Any]] = self.line.get(path)["prices"]
+        reply = self.line.get(path)
+        prices: list[dict[str, Any]] = reply["prices"]
         return prices
 
     def suggest_bounds(

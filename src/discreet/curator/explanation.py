@@ -85,7 +85,8 @@ class Explanation:
 
     def _asked(self) -> str:
         """Return the question, and what the labels of its keys are."""
-        return "\n".join(filter(None, (self.question, labels_text(self.plan.question))))
+        labels = labels_text(self.plan.question)
+        return f"{self.question}\n{labels}" if labels else self.question
 
     def __str__(self) -> str:
         return self.to_text()
@@ -115,7 +116,8 @@ class Explanation:
             element("p", element("b", "Before paying: "), warning) for warning in self.warnings
         ]
         cost = element("p", self._cost())
-        return join([element("pre", self._asked()), plan_html(self.plan), *warned, cost, asked])
+        question = element("pre", self._asked())
+        return join([question, plan_html(self.plan), *warned, cost, asked])
 
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain JSON types."""

@@ -90,8 +90,8 @@ def plot(
     if not answer.candidates:
         ordered = ordered_keys(answer.question)
     heads = declared_heads(answer.question)
-    by = ", ".join(heads.get(key, key) for key in keys)
-    default_title = f"{name} by {by}" if keys else name
+    shown = [heads.get(key, key) for key in keys]
+    default_title = f"{name} by {', '.join(shown)}" if keys else name
     drawing = _Drawing(name, keys, heads, ordered, level, title or default_title)
     marks = []
     words = value_labels(answer.question)
@@ -112,7 +112,8 @@ def _mark(
     """Return the mark of row number `place`: its keys by their labels, its value, and its interval."""
     values: dict[str, object] = {}
     for column, sort, shown in zip(answer.columns, answer.sorts, answer.rows[place], strict=True):
-        values[column] = words.get(column, {}).get(shown, plain(shown, sort))
+        known = words.get(column, {})
+        values[column] = known.get(shown, plain(shown, sort))
     keys = tuple(one for column, one in values.items() if column not in answer.noisy)
     number = values[name]
     value = number if isinstance(number, float) and math.isfinite(number) else None
@@ -210,7 +211,8 @@ def _draw(
 ) -> list[str]:
     """Draw values along their key; return notes on marks that are left out."""
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_xlabel(", ".join(drawing.heads.get(key, key) for key in keys))
+    heads = [drawing.heads.get(key, key) for key in keys]
+    axes.set_xlabel(", ".join(heads))
     if _is_line(keys, drawing, marks):
         return _line(axes, marks)
     return _bars(axes, marks, max_labels)

@@ -69,8 +69,12 @@ def value_labels(question: Question) -> dict[str, Mapping[object, str]]:
 
 def declared_heads(question: Question) -> dict[str, str]:
     """Return the heads of the keys whose column has a label, by shown column."""
-    heads = column_labels(question)
-    return {name: head for name, head in heads.items() if head.removesuffix(", from") != name}
+    heads = {}
+    for name, head in column_labels(question).items():
+        # Bins of a column without a label are called by its name.
+        if head.removesuffix(", from") != name:
+            heads[name] = head
+    return heads
 
 
 def labels_text(question: Question) -> str:
@@ -83,14 +87,18 @@ def labels_text(question: Question) -> str:
     'sex: Sex; 0 = woman, 1 = man'
     """
     heads, values = declared_heads(question), value_labels(question)
-    told = []
+    lines = []
     # In the order of the answer's columns.
     for name, _ in question.finish.columns:
-        words = [f"{value} = {label}" for value, label in values.get(name, {}).items()]
-        both = [text for text in (heads.get(name, ""), ", ".join(words)) if text]
-        if both:
-            told.append(f"{name}: {'; '.join(both)}")
-    return "\n".join(told)
+        told = []
+        if name in heads:
+            told.append(heads[name])
+        if name in values:
+            pairs = values[name].items()
+            told.append(", ".join(f"{value} = {label}" for value, label in pairs))
+        if told:
+            lines.append(f"{name}: {'; '.join(told)}")
+    return "\n".join(lines)
 
 
 def column_labels(question: Question) -> dict[str, str]:

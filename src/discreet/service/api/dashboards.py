@@ -60,9 +60,8 @@ DASHBOARD = Record(
 )
 
 
-REFRESH = Record(
-    (JsonField("parts", listing(positive_integer(MAX_PARTS), "parts")),), example={"parts": [2, 3]}
-)
+_PLACES = listing(positive_integer(MAX_PARTS), "parts")
+REFRESH = Record((JsonField("parts", _PLACES),), example={"parts": [2, 3]})
 """Parts to ask again, the first one is 1."""
 
 _SHOWN = ("columns", "rows", "intervals", "level", "caption", "details", "faint")

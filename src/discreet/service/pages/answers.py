@@ -69,9 +69,8 @@ def find_job(visit: PageRequest, name: str) -> Job:
             return job
         if _may_open(visit, job):
             # Whoever opens an answer of somebody else is named in the log.
-            visit.state.log.write(
-                "open answer", who=visit.person.name, dataset=job.dataset, status=200
-            )
+            opener = visit.person.name
+            visit.state.log.write("open answer", who=opener, dataset=job.dataset, status=200)
             return job
     raise NotAllowed(UNKNOWN)
 
@@ -120,7 +119,7 @@ def _show_job(visit: PageRequest, job: Job) -> Response:
     sql = sql_of(job)
     name = SavedQuestions(visit.state.store).name_of(visit.person.name, job.id)
     fields = urlencode(fields_of(job.body))
-    known = visit.state.config.datasets
+    dataset = visit.state.config.datasets.get(job.dataset)
     return visit.show(
         "answer.html",
         here="Ask",
@@ -129,7 +128,7 @@ def _show_job(visit: PageRequest, job: Job) -> Response:
         title=name or title_of(sql),
         name=name,
         mine=job.person == visit.person.name,
-        shared=job.dataset in known and known[job.dataset].share_questions,
+        shared=dataset is not None and dataset.share_questions,
         done=job.state == "done" and visit.state.jobs.view(job)[0],
         boards=[
             board

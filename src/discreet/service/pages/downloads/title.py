@@ -34,11 +34,12 @@ def title_of(sql: str) -> str:
         if tree.args.get("group")
         else []
     )
-    told = [
-        one.alias_or_name or one.sql(comments=False)
-        for one in tree.expressions
-        if not {one.sql(comments=False), one.alias_or_name, one.unalias().sql()} & set(keys)
-    ]
+    told = []
+    for one in tree.expressions:
+        name = one.alias or one.sql(comments=False)
+        # A key is grouped by its name, its alias or its expression.
+        if name not in keys and one.unalias().sql(comments=False) not in keys:
+            told.append(name)
     by = f" by {', '.join(keys)}" if keys else ""
     where = (
         f" (where {tree.args['where'].this.sql(comments=False)})" if tree.args.get("where") else ""
