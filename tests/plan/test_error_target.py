@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from answer.cases import COLUMNS, REGIONS, question, relation
+from discreet import parse_sql
 from discreet.arithmetic.rounding import at_least
-from discreet.data import Integer, Real, Rows, Schema
+from discreet.data import Category, Integer, Real, Rows, Schema
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import DiscreteGaussian, Geometric
 from discreet.plan import plan_question
@@ -213,6 +214,11 @@ class TestNames:
         words = r"error names m, which is computed from a \(SUM\), b \(COUNT\); give these"
         with pytest.raises(InvalidArgument, match=words):
             plan_question(asked, error={"m": 1})
+        schema = Schema("t", Rows(), {"g": Category(["a"]), "x": Integer(0, 9)})
+        cube = parse_sql("SELECT g, AVG(x) AS m FROM t GROUP BY CUBE (g)", {"t": schema})
+        words = r"from m_total \(SUM\), m_count \(COUNT\); .* grouped by one set alone, AVG has"
+        with pytest.raises(InvalidArgument, match=words):
+            plan_question(cube, error={"m": 1})
 
     def test_equal_statistics_meet_the_smaller_error(self):
         asked = question(

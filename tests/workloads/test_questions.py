@@ -320,6 +320,10 @@ class TestPlans:
         assert "Gaussian" in plan.bound.why
         assert "residuals" in str(plan)
         assert "RMSE ≥" in plan._repr_html_()
+        # At a large ε the bound of Laplace noise is loose, and nothing is compared with it.
+        loose = dp.plan_question(dp.parse_sql(CUBE, NAMED), dp.PureDP(45))
+        assert loose.gap > 2
+        assert "RMSE ≥" not in str(loose)
         assert dp.plan_question(dp.Table(PEOPLE).count(), dp.PureDP(1)).bound is None
         assert dp.plan_question(dp.Table(PEOPLE).count(), dp.PureDP(1)).gap is None
 

@@ -428,9 +428,12 @@ def _refuse_computed(question: Question, name: str, what: str) -> None:
     told = ", ".join(f"{one} ({function_name(statistics[one])})" for one in parts)
     if parts:
         own = ", ".join(f"{one!r}: …" for one in parts)
+        # AVG in CUBE is written as SUM and COUNT; of one set it is a statistic of its own.
+        is_split = f"{name}_total" in parts
+        alone = "; grouped by one set alone, AVG has an error of its own" if is_split else ""
         raise InvalidArgument(
             f"{what} names {name}, which is computed from {told}; give these, as "
-            f"{what}={{{own}}}, or one for all"
+            f"{what}={{{own}}}, or one number that each of these keeps{alone}"
         )
 
 

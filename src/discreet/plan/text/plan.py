@@ -373,6 +373,8 @@ def _supposed(plan: Plan) -> str:
     return "; ".join(clauses)
 
 
+_TELLING_GAP = 2.0
+"""A plan that lies further above its lower bound is not compared with it: the bound is loose."""
 _ELSEWHERE = {
     EVEN_DATA: "if they are spread evenly",
     WIDE_DATA: "for deviations of a twelfth of their range and more",
@@ -479,9 +481,10 @@ def _release_lines(name: str, release: SetsRelease, question: Question) -> list[
     tried = ", ".join(f"{one} ({noise}) {shown(rmse * unit, 4)}" for one, noise, rmse in plan.tried)
     if tried:
         lines.append(f"{name}: compared by RMSE: {tried}")
-    bound = plan.bound
-    distance = f"this plan {100 * plan.gap:.2g} % above"
-    lines.append(f"{name}: {bound.why}: RMSE ≥ {bound.rmse * unit:.4g}; {distance}")
+    if plan.gap <= _TELLING_GAP:
+        bound = plan.bound
+        distance = f"this plan {100 * plan.gap:.2g} % above"
+        lines.append(f"{name}: {bound.why}: RMSE ≥ {bound.rmse * unit:.4g}; {distance}")
     return lines
 
 
