@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 from .. import local
@@ -27,7 +27,7 @@ from ..service.http.authentication import address_of
 from ..service.http.csrf import check_origin
 from ..service.http.rate_limit import TokenBuckets, TooMany
 from ..service.pages.charts.chart import WIDTH, ChartFrame, along, circle, label, path, picture
-from ..service.pages.page_request import PageRequest, for_all
+from ..service.pages.page_request import PageRequest, for_all, table_routes
 from ..service.state import State
 from ..show.markup import Html
 from ..show.scale import ChartScale
@@ -110,9 +110,13 @@ def telemetry_routes(state: State) -> list[BaseRoute]:
         return _take(visit, collector)
 
     return [
-        Route("/telemetry", for_all(state, show), methods=["GET"]),
-        Route("/telemetry/shown", for_all(state, show_part), methods=["GET"]),
-        Route("/telemetry/reports", for_all(state, take), methods=["POST"]),
+        *table_routes(
+            state,
+            for_all,
+            ("GET", "/telemetry", show),
+            ("GET", "/telemetry/shown", show_part),
+            ("POST", "/telemetry/reports", take),
+        ),
         Mount("/device", StaticFiles(directory=DEVICE), name="device"),
     ]
 

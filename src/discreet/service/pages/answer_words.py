@@ -12,13 +12,14 @@ from ...query.algebra.expression import Field
 from ...query.algebra.statistic import (
     Count,
     CountPeople,
+    CountPeopleIf,
     Mean,
     Quantile,
     Statistic,
     Sum,
     expressions_of,
 )
-from ...query.algebra.tree import Question
+from ...query.algebra.tree import Finish, Question
 from ...query.sql.parse import parse
 from ...query.text.labels import column_behind, column_labels, value_labels
 from .charts.series import is_number
@@ -92,8 +93,10 @@ def told_of(question: Question) -> tuple[str, str, str] | None:
 
 def _told(statistic: Statistic, question: Question) -> tuple[str, str] | None:
     match statistic:
-        case Count() | CountPeople():
-            return "", "people" if isinstance(statistic, CountPeople) else "of them"
+        case Count():
+            return "", "of them"
+        case CountPeople() | CountPeopleIf():
+            return "", "people"
         case Mean():
             how = "on average"
         case Sum():
@@ -125,10 +128,31 @@ def sentence_of(
         return ""
     place = names.index(name)
     if len(shown) == 1 and all(column["noisy"] for column in reply["columns"]):
-        about = _about(shown[0][place], how)
-        words = f"{subject}: {about}" if subject else about
-        return f"{words[:1].upper()}{words[1:]}."
-    return _extremes(reply, place, how, subject, shown)
+        words = _one_row(names, list(_all_told(question)), shown[0])
+    else:
+        words = _extremes(reply, place, how, subject, shown)
+        # What is most of the rows that were chosen may not be most of all.
+        if rows_chosen(question.finish):
+            words = f"Of these rows, {words if subject else words[:1].lower() + words[1:]}"
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def rows_chosen(finish: Finish) -> bool:
+    """Return whether HAVING, QUALIFY, LIMIT or OFFSET left rows out."""
+    chosen = (finish.having, finish.qualify, finish.limit, finish.offset or None)
+    return any(one is not None for one in chosen)
+
+
+def _one_row(
+    names: Sequence[str], told: Sequence[tuple[str, str, str]], row: Sequence[tuple[str, str]]
+) -> str:
+    """Say each number of a single row; several are told apart by their columns' names."""
+    parts = []
+    for name, subject, how in told:
+        about = _about(row[names.index(name)], how)
+        head = name if len(told) > 1 else subject
+        parts.append(f"{head}: {about}" if head else about)
+    return f"{'; '.join(parts)}."
 
 
 def _about(cell: tuple[str, str], how: str) -> str:

@@ -26,7 +26,7 @@ from .answer_view import answer_view
 from .downloads.question_code import fields_of, plain_terms, python_code
 from .downloads.title import title_of
 from .history import past_of, sql_of
-from .page_request import PageRequest, for_analysts, to
+from .page_request import PageRequest, for_analysts, table_routes, to
 from .products.past_products import made_before
 from .refusal_view import word_refusal
 from .render import html
@@ -46,11 +46,13 @@ ShowDone: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], Markup]
 def answer_routes(state: State) -> list[Route]:
     """Return the routes of answers and of the history."""
     path = "/answers/{job}"
-    return [
-        Route(path, for_analysts(state, _show), methods=["GET"]),
-        Route(f"{path}/cancel", for_analysts(state, _cancel), methods=["POST"]),
-        Route("/history", for_analysts(state, _history), methods=["GET"]),
-    ]
+    return table_routes(
+        state,
+        for_analysts,
+        ("GET", path, _show),
+        ("POST", f"{path}/cancel", _cancel),
+        ("GET", "/history", _history),
+    )
 
 
 def fresh_mark() -> str:

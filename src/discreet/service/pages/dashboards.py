@@ -31,7 +31,7 @@ from .answers import find_job, fresh_mark
 from .dashboard_view import answer_title, dashboard_file, part_views
 from .history import past_of
 from .number_text import day_of
-from .page_request import PageRequest, for_analysts, for_stewards, to
+from .page_request import PageRequest, for_analysts, for_stewards, table_routes, to
 from .render import HEADERS
 from .workbench import MAX_MARK_LENGTH, dataset_of
 
@@ -45,17 +45,25 @@ def dashboard_routes(state: State) -> list[Route]:
     """Return the routes of dashboards."""
     path = "/dashboards/{board}"
     return [
-        Route("/dashboards", for_analysts(state, _all), methods=["GET"]),
-        Route("/dashboards", for_analysts(state, _make), methods=["POST"]),
-        Route(path, for_analysts(state, _show), methods=["GET"]),
-        Route(f"{path}/edit", for_analysts(state, _edit), methods=["GET"]),
-        Route(f"{path}/edit", for_analysts(state, _save), methods=["POST"]),
-        Route(f"{path}/refresh", for_analysts(state, _prices), methods=["GET"]),
-        Route(f"{path}/refresh", for_analysts(state, _refresh), methods=["POST"]),
-        Route(f"{path}/remove", for_analysts(state, _remove), methods=["POST"]),
-        Route(f"{path}/dashboard.html", for_analysts(state, _file), methods=["GET"]),
-        Route("/answers/{job}/dashboard", for_analysts(state, _add_answer), methods=["POST"]),
-        Route("/steward/{dataset}/dashboards", for_stewards(state, _restore), methods=["POST"]),
+        *table_routes(
+            state,
+            for_analysts,
+            ("GET", "/dashboards", _all),
+            ("POST", "/dashboards", _make),
+            ("GET", path, _show),
+            ("GET", f"{path}/edit", _edit),
+            ("POST", f"{path}/edit", _save),
+            ("GET", f"{path}/refresh", _prices),
+            ("POST", f"{path}/refresh", _refresh),
+            ("POST", f"{path}/remove", _remove),
+            ("GET", f"{path}/dashboard.html", _file),
+            ("POST", "/answers/{job}/dashboard", _add_answer),
+        ),
+        *table_routes(
+            state,
+            for_stewards,
+            ("POST", "/steward/{dataset}/dashboards", _restore),
+        ),
     ]
 
 

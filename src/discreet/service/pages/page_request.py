@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
 
 from ...errors import DiscreetError, InvalidArgument, NotAllowed
 from ...frozen import frozen
@@ -133,6 +134,22 @@ def for_stewards(state: State, handler: Handler) -> Endpoint:
         require_steward(_signed_in(session))
 
     return _endpoint(state, handler, check)
+
+
+Access = Callable[[State, Handler], Endpoint]
+TableRow = tuple[str, str, Handler]
+"""Methods, path and handler of a route, such as `("GET POST", "/people", show)`."""
+
+
+def table_routes(state: State, access: Access, *table: TableRow) -> list[Route]:
+    """Return the routes of a table, which all have the same access.
+
+    Law: tests/service/browser/test_every_page.py::test_no_page_is_forgotten
+    """
+    routes = []
+    for methods, path, handler in table:
+        routes.append(Route(path, access(state, handler), methods=methods.split()))
+    return routes
 
 
 def _anybody(_session: Session | None) -> None:

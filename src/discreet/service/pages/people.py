@@ -19,7 +19,15 @@ from ..http.session import drop_cookie, set_cookie
 from ..state import State
 from ..stores.people import EVERYTHING, Member
 from .number_text import day_of
-from .page_request import PageRequest, for_all, for_analysts, for_stewards, local_path, to
+from .page_request import (
+    PageRequest,
+    for_all,
+    for_analysts,
+    for_stewards,
+    local_path,
+    table_routes,
+    to,
+)
 from .refusal_view import Refusal, refusal_of
 
 WRONG = (
@@ -32,10 +40,18 @@ WRONG = (
 def sign_routes(state: State) -> list[Route]:
     """Return the routes to sign in and out."""
     return [
-        Route("/", for_all(state, _home), methods=["GET"]),
-        Route("/sign-in", for_all(state, _ask), methods=["GET"]),
-        Route("/sign-in", for_all(state, _open), methods=["POST"]),
-        Route("/sign-out", for_analysts(state, _close), methods=["POST"]),
+        *table_routes(
+            state,
+            for_all,
+            ("GET", "/", _home),
+            ("GET", "/sign-in", _ask),
+            ("POST", "/sign-in", _open),
+        ),
+        *table_routes(
+            state,
+            for_analysts,
+            ("POST", "/sign-out", _close),
+        ),
     ]
 
 
@@ -102,13 +118,15 @@ def _close(visit: PageRequest) -> Response:
 
 def crowd_routes(state: State) -> list[Route]:
     """Return the routes of the people's page."""
-    return [
-        Route("/people", for_stewards(state, _page), methods=["GET"]),
-        Route("/people", for_stewards(state, _add), methods=["POST"]),
-        Route("/people/{person}/renew", for_stewards(state, _renew), methods=["POST"]),
-        Route("/people/{person}/identity", for_stewards(state, _bind), methods=["POST"]),
-        Route("/people/{person}/revoke", for_stewards(state, _revoke), methods=["POST"]),
-    ]
+    return table_routes(
+        state,
+        for_stewards,
+        ("GET", "/people", _page),
+        ("POST", "/people", _add),
+        ("POST", "/people/{person}/renew", _renew),
+        ("POST", "/people/{person}/identity", _bind),
+        ("POST", "/people/{person}/revoke", _revoke),
+    )
 
 
 @frozen

@@ -13,7 +13,7 @@ from ..http.id_token import IdentityRefused
 from ..http.openid import BACK, COOKIE_SECONDS, Provider, new_secret
 from ..http.session import cookie_name, set_cookie
 from ..state import State
-from .page_request import PROVIDER_PATH, PageRequest, for_all, local_path, to
+from .page_request import PROVIDER_PATH, PageRequest, for_all, local_path, table_routes, to
 from .people import show_sign_in
 
 FAILED = (
@@ -41,10 +41,12 @@ def provider_routes(state: State) -> list[Route]:
     def finish(visit: PageRequest) -> Response:
         return _finish(visit, provider)
 
-    return [
-        Route(PROVIDER_PATH, for_all(state, begin), methods=["GET"]),
-        Route(BACK, for_all(state, finish), methods=["GET"]),
-    ]
+    return table_routes(
+        state,
+        for_all,
+        ("GET", PROVIDER_PATH, begin),
+        ("GET", BACK, finish),
+    )
 
 
 def _begin(visit: PageRequest, provider: Provider) -> Response:

@@ -18,7 +18,7 @@ from ...errors import InvalidArgument
 from ...record.words import entry_numbers
 from ..api.record import record_of
 from ..state import State
-from .page_request import PageRequest, for_stewards
+from .page_request import PageRequest, for_stewards, table_routes
 from .render import HEADERS
 from .workbench import dataset_of
 
@@ -29,10 +29,12 @@ _DAY = (1980, 1, 1, 0, 0, 0)
 def record_routes(state: State) -> list[Route]:
     """Return the routes of the public record: its form, and the record as a file."""
     path = "/steward/{dataset}/record"
-    return [
-        Route(path, for_stewards(state, _form), methods=["GET"]),
-        Route(path, for_stewards(state, _download), methods=["POST"]),
-    ]
+    return table_routes(
+        state,
+        for_stewards,
+        ("GET", path, _form),
+        ("POST", path, _download),
+    )
 
 
 def _form(visit: PageRequest) -> Response:

@@ -29,7 +29,7 @@ from .ask_form import AskFields, BudgetUnit, ask_of, unit_of
 from .charts.amount import BudgetBar, left_bar, part_bar
 from .charts.spending import price_of, spending_chart, spent_over_time
 from .history import asked_of
-from .page_request import PageRequest, for_stewards, to
+from .page_request import PageRequest, for_stewards, table_routes, to
 from .refusal_view import word_refusal
 from .workbench import dataset_of
 
@@ -101,13 +101,15 @@ LAST_CHARGES = 1000
 def steward_routes(state: State) -> list[Route]:
     """Return the routes of the stewards' pages."""
     path = "/steward/{dataset}"
-    return [
-        Route("/steward", for_stewards(state, _all), methods=["GET"]),
-        Route(path, for_stewards(state, _one), methods=["GET"]),
-        Route(f"{path}/intake", for_stewards(state, _intake), methods=["GET"]),
-        Route(f"{path}/verify", for_stewards(state, _verify), methods=["POST"]),
-        Route(f"{path}/allow", for_stewards(state, _allow), methods=["POST"]),
-    ]
+    return table_routes(
+        state,
+        for_stewards,
+        ("GET", "/steward", _all),
+        ("GET", path, _one),
+        ("GET", f"{path}/intake", _intake),
+        ("POST", f"{path}/verify", _verify),
+        ("POST", f"{path}/allow", _allow),
+    )
 
 
 @frozen

@@ -21,7 +21,7 @@ from ...streams.views import StreamTable
 from ..state import State
 from .charts.series import charts_of
 from .number_text import percent
-from .page_request import PageRequest, for_analysts, for_stewards, to
+from .page_request import PageRequest, for_analysts, for_stewards, table_routes, to
 from .workbench import dataset_of
 
 MOST_SUMS = 365
@@ -37,10 +37,18 @@ def stream_routes(state: State) -> list[Route]:
     """Return the routes of standing reports."""
     path = "/streams/{dataset}"
     return [
-        Route("/streams", for_analysts(state, _first), methods=["GET"]),
-        Route(path, for_analysts(state, _show), methods=["GET"]),
-        Route(f"{path}/{{stream}}/close", for_stewards(state, _close), methods=["POST"]),
-        Route(f"{path}/{{stream}}/stop", for_stewards(state, _stop), methods=["POST"]),
+        *table_routes(
+            state,
+            for_analysts,
+            ("GET", "/streams", _first),
+            ("GET", path, _show),
+        ),
+        *table_routes(
+            state,
+            for_stewards,
+            ("POST", f"{path}/{{stream}}/close", _close),
+            ("POST", f"{path}/{{stream}}/stop", _stop),
+        ),
     ]
 
 

@@ -25,7 +25,7 @@ from .explanation_view import check_run, explain_refusal, explanation
 from .forms.builder import asked_fields, builder_of
 from .history import past_of
 from .number_text import percent
-from .page_request import PageRequest, for_analysts, to
+from .page_request import PageRequest, for_analysts, table_routes, to
 from .refusal_view import refusal_of
 from .render import html
 
@@ -47,13 +47,15 @@ COMPLETED = (
 def workbench_routes(state: State) -> list[Route]:
     """Return the routes of the workbench."""
     path = "/workbench/{dataset}"
-    return [
-        Route("/workbench", for_analysts(state, _first), methods=["GET"]),
-        Route(path, for_analysts(state, _show), methods=["GET", "POST"]),
-        Route(f"{path}/explain", for_analysts(state, _explain), methods=["POST"]),
-        Route(f"{path}/rehearse", for_analysts(state, _rehearse), methods=["POST"]),
-        Route(f"{path}/run", for_analysts(state, _run), methods=["POST"]),
-    ]
+    return table_routes(
+        state,
+        for_analysts,
+        ("GET", "/workbench", _first),
+        ("GET POST", path, _show),
+        ("POST", f"{path}/explain", _explain),
+        ("POST", f"{path}/rehearse", _rehearse),
+        ("POST", f"{path}/run", _run),
+    )
 
 
 def dataset_of(visit: PageRequest) -> str:

@@ -18,17 +18,19 @@ from ...stores.saved import SavedQuestions
 from ..answers import find_job
 from ..ask_form import unit_of
 from ..downloads.question_code import fields_of
-from ..page_request import PageRequest, for_analysts, local_path, to
+from ..page_request import PageRequest, for_analysts, local_path, table_routes, to
 from .builder import asked_fields
 
 
 def saved_routes(state: State) -> list[Route]:
     """Return the routes that save and forget."""
-    return [
-        Route("/workbench/{dataset}/save", for_analysts(state, _save), methods=["POST"]),
-        Route("/answers/{job}/save", for_analysts(state, _save_answer), methods=["POST"]),
-        Route("/saved/{saved}/forget", for_analysts(state, _forget), methods=["POST"]),
-    ]
+    return table_routes(
+        state,
+        for_analysts,
+        ("POST", "/workbench/{dataset}/save", _save),
+        ("POST", "/answers/{job}/save", _save_answer),
+        ("POST", "/saved/{saved}/forget", _forget),
+    )
 
 
 def _save(visit: PageRequest) -> Response:

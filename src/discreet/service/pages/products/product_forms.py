@@ -20,7 +20,7 @@ from ...state import State
 from ..answers import fresh_mark
 from ..ask_form import BudgetUnit, unit_of
 from ..charts.amount import left_bar
-from ..page_request import PageRequest, for_analysts, to
+from ..page_request import PageRequest, for_analysts, table_routes, to
 from ..refusal_view import refusal_of
 from ..workbench import MAX_MARK_LENGTH, dataset_of
 from .form import (
@@ -84,16 +84,16 @@ FORMS = (
 
 def make_routes(state: State) -> list[Route]:
     """Return the routes of both forms."""
-    routes = []
+    routes: list[Route] = []
     for form in FORMS:
         path = f"{form.address}/{{dataset}}"
-        for ending, handler, methods in (
-            ("", _show, ["GET", "POST"]),
-            ("/weigh", _weigh, ["POST"]),
-            ("/run", _run, ["POST"]),
-        ):
-            endpoint = for_analysts(state, partial(handler, form))
-            routes.append(Route(path + ending, endpoint, methods=methods))
+        routes += table_routes(
+            state,
+            for_analysts,
+            ("GET POST", path, partial(_show, form)),
+            ("POST", f"{path}/weigh", partial(_weigh, form)),
+            ("POST", f"{path}/run", partial(_run, form)),
+        )
     return routes
 
 

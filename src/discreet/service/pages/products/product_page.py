@@ -21,7 +21,7 @@ from ..charts.series import Chart, charts_of
 from ..downloads.files import FileKind, Reply, download_routes, finished_reply, write_receipt
 from ..downloads.question_code import model_code, synthesis_code
 from ..number_text import percent
-from ..page_request import PageRequest, for_analysts, to
+from ..page_request import PageRequest, for_analysts, table_routes, to
 from ..render import html
 from .past_products import find_made, title_of_job
 from .product_view import LEVEL, count_tables, learned_tables, records_csv, tables_json
@@ -53,8 +53,9 @@ def made_routes(state: State) -> list[Route]:
     """Return the routes of products and their files."""
     path = "/made/{job}"
     return [
-        Route(path, for_analysts(state, _show), methods=["GET"]),
-        Route(f"{path}/cancel", for_analysts(state, _cancel), methods=["POST"]),
+        *table_routes(
+            state, for_analysts, ("GET", path, _show), ("POST", f"{path}/cancel", _cancel)
+        ),
         *download_routes(state, path, _KINDS, _find_product),
     ]
 
