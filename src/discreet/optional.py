@@ -8,7 +8,25 @@ from typing import Any
 from .errors import InvalidArgument
 
 
-def load(module: str, extra: str) -> Any:  # noqa: ANN401 a module: what it holds is its own affair
+class OptionalPackage:
+    """Optional package whose names are used as those of an imported module.
+
+    Each name is looked up when it is used, so a missing package is refused there and not earlier.
+
+    >>> from discreet.optional import OptionalPackage
+    >>> OptionalPackage("sqlite3", "ledger").sqlite_version_info > (3, 0)
+    True
+    """
+
+    def __init__(self, module: str, extra: str) -> None:
+        self._module = module
+        self._extra = extra
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 the module decides what it holds
+        return getattr(load(self._module, self._extra), name)
+
+
+def load(module: str, extra: str) -> Any:  # noqa: ANN401 the module decides what it holds
     """Import a module of an optional package that `pip install 'discreet[extra]'` installs.
 
     >>> from discreet.optional import load

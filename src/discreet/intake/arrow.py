@@ -27,7 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
-from ..optional import load
+from ..optional import OptionalPackage
+
+pa = OptionalPackage("pyarrow", "tables")
 
 MAX_MICROSECONDS = 2**63 - 2**40
 """A little less than 64 bits hold, so that no engine's sentinel (infinity, NULL) is met."""
@@ -47,7 +49,6 @@ def plain_type(stored: Any) -> Any:  # noqa: ANN401
     >>> plain_type(pa.dictionary(pa.int8(), pa.run_end_encoded(pa.int32(), pa.string())))
     DataType(string)
     """
-    pa = load("pyarrow", "tables")
     while True:
         if pa.types.is_dictionary(stored) or pa.types.is_run_end_encoded(stored):
             stored = stored.value_type
@@ -62,7 +63,6 @@ def is_readable_type(stored: Any) -> bool:  # noqa: ANN401
 
     Bytes, nested cells, durations and times of the day are read by none.
     """
-    pa = load("pyarrow", "tables")
     types = pa.types
     plain = plain_type(stored)
     is_number = types.is_integer(plain) or types.is_floating(plain) or types.is_decimal(plain)
@@ -82,13 +82,11 @@ def _becomes_float(decimal_type: Any) -> bool:  # noqa: ANN401
 
 
 def _is_text(plain: Any) -> bool:  # noqa: ANN401
-    pa = load("pyarrow", "tables")
     types = pa.types
     return bool(types.is_string(plain) or types.is_large_string(plain) or plain == pa.string_view())
 
 
 def _is_binary(plain: Any) -> bool:  # noqa: ANN401
-    pa = load("pyarrow", "tables")
     types = pa.types
     is_flat = types.is_binary(plain) or types.is_large_binary(plain)
     return bool(is_flat or types.is_fixed_size_binary(plain) or plain == pa.binary_view())
@@ -109,7 +107,6 @@ def total_column(column: Any) -> Any:  # noqa: ANN401
     >>> total_column(far).null_count
     1
     """
-    pa = load("pyarrow", "tables")
     types = pa.types
     _require_whole(column)
     stored = column.type
@@ -140,7 +137,6 @@ def id_column(column: Any) -> Any:  # noqa: ANN401
     milliseconds are times here, decimals that would be floats are text, and bytes stay bytes. Times
     that no store can write are nobody's. The caller has tested `is_id_type`.
     """
-    pa = load("pyarrow", "tables")
     _require_whole(column)
     stored = column.type
     if stored != plain_type(stored):
@@ -161,7 +157,6 @@ def id_column(column: Any) -> Any:  # noqa: ANN401
 
 def _require_whole(column: Any, *, full: bool = False) -> None:  # noqa: ANN401
     """Refuse a column whose buffers do not hold what its type says; `full` looks at every offset."""
-    pa = load("pyarrow", "tables")
     try:
         column.validate(full=full)
     except pa.ArrowInvalid:
@@ -178,7 +173,6 @@ def damaged() -> InvalidArgument:
 
 def _decoded_column(column: Any, make_total: Callable[[Any], Any]) -> Any:  # noqa: ANN401
     """Return the cells of a dictionary, of runs or of an extension, made total."""
-    pa = load("pyarrow", "tables")
     stored = column.type
     if isinstance(stored, pa.BaseExtensionType):
         storage = [chunk.storage for chunk in column.chunks]
@@ -201,7 +195,6 @@ def _decoded_column(column: Any, make_total: Callable[[Any], Any]) -> Any:  # no
 
 def _wide_text(column: Any) -> Any:  # noqa: ANN401
     """Return text with wide offsets: repeated as often as it occurs, it may exceed 2 GiB."""
-    pa = load("pyarrow", "tables")
     if pa.types.is_string(column.type):
         return column.cast(pa.large_string())
     return column
@@ -212,7 +205,6 @@ def _runs(chunk: Any) -> Any:  # noqa: ANN401
 
     Refuses: runs that do not end one after the other, or end before the last cell.
     """
-    pa = load("pyarrow", "tables")
     _require_whole(chunk.run_ends, full=True)
     ends = chunk.run_ends.to_numpy(zero_copy_only=False)
     # A chunk may be a slice of longer runs.
@@ -231,7 +223,6 @@ def _decimals(column: Any) -> Any:  # noqa: ANN401
     DuckDB fails on −2^127, and cuts others to fewer bits. It reads no decimals of 256 bits: those
     become narrower.
     """
-    pa = load("pyarrow", "tables")
     stored = column.type
     chunks = [_within_precision(chunk) for chunk in column.chunks]
     if _becomes_float(stored):
@@ -248,7 +239,6 @@ def _decimals(column: Any) -> Any:  # noqa: ANN401
 
 def _decimal_texts(column: Any) -> Any:  # noqa: ANN401
     """Write decimals as text; those of one type that are equal are written alike."""
-    pa = load("pyarrow", "tables")
     chunks = []
     for chunk in column.chunks:
         cells = _within_precision(chunk).to_pylist()
@@ -311,7 +301,6 @@ def _is_less(bits: Any, bound: int) -> Any:  # noqa: ANN401
 
 def _with_bits(decimal_type: Any, chunk: Any, bits: Any, kept: Any = True) -> Any:  # noqa: ANN401
     """Return decimals of these bits; NULL where the chunk has NULL, and where they are not `kept`."""
-    pa = load("pyarrow", "tables")
     valid = chunk.is_valid().to_numpy(zero_copy_only=False) & kept
     validity = pa.array(valid).buffers()[1]
     data = pa.py_buffer(np.ascontiguousarray(bits))
@@ -320,7 +309,6 @@ def _with_bits(decimal_type: Any, chunk: Any, bits: Any, kept: Any = True) -> An
 
 def _indices(chunk: Any) -> Any:  # noqa: ANN401
     """Return the indices of a chunk into its dictionary; NULL for one that it does not have."""
-    pa = load("pyarrow", "tables")
     indices = chunk.indices.fill_null(0).to_numpy(zero_copy_only=False)
     is_null = chunk.indices.is_null().to_numpy(zero_copy_only=False)
     missing = is_null | (indices < 0) | (indices >= len(chunk.dictionary))
@@ -329,7 +317,6 @@ def _indices(chunk: Any) -> Any:  # noqa: ANN401
 
 
 def _is_valid(column: Any) -> bool:  # noqa: ANN401
-    pa = load("pyarrow", "tables")
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:
@@ -339,7 +326,6 @@ def _is_valid(column: Any) -> bool:  # noqa: ANN401
 
 def _text(column: Any) -> Any:  # noqa: ANN401
     """Turn text that is not UTF-8 into NULL; text in views becomes plain text."""
-    pa = load("pyarrow", "tables")
     stored = column.type
     # Of the type alone: text of over 2 GiB in one chunk needs wide offsets.
     target = pa.large_string()
@@ -372,7 +358,6 @@ def _decoded(cell: bytes | None) -> str | None:
 
 def _instants(column: Any) -> Any:  # noqa: ANN401
     """Turn times into microseconds (nanoseconds stay), NULL beyond their range, in UTC."""
-    pa = load("pyarrow", "tables")
     unit = column.type.unit
     zone = None if column.type.tz is None else "UTC"
     target = pa.timestamp("ns" if unit == "ns" else "us", zone)
@@ -393,7 +378,6 @@ def _instants(column: Any) -> Any:  # noqa: ANN401
 
 def _writable_instants(column: Any) -> Any:  # noqa: ANN401
     """Turn times beyond those that a store can write into NULL; the unit does not matter."""
-    pa = load("pyarrow", "tables")
     chunks = []
     for chunk in column.chunks:
         numbers, missing = _numbers(chunk)
@@ -405,7 +389,6 @@ def _writable_instants(column: Any) -> Any:  # noqa: ANN401
 
 def _days(column: Any) -> Any:  # noqa: ANN401
     """Turn days that are counted in milliseconds into days, clipped to 32 bits."""
-    pa = load("pyarrow", "tables")
     target = pa.date32()
     chunks = []
     for chunk in column.chunks:
@@ -418,7 +401,6 @@ def _days(column: Any) -> Any:  # noqa: ANN401
 
 def _numbers(chunk: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:  # noqa: ANN401
     """Return the 64-bit numbers of a chunk, 0 for NULL, and which are NULL."""
-    pa = load("pyarrow", "tables")
     numbers = chunk.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     missing = chunk.is_null().to_numpy(zero_copy_only=False)
     return numbers, missing

@@ -15,7 +15,9 @@ from uuid import UUID
 from ..data.columns.cell import is_null, to_python
 from ..data.columns.column import Boolean, Category, Column, Text
 from ..data.columns.declared import SteppedColumn
-from ..optional import load
+from ..optional import OptionalPackage
+
+pa = OptionalPackage("pyarrow", "tables")
 
 _NUMBERS = (int, float, Decimal)
 MAX_DIGITS = 400
@@ -36,7 +38,6 @@ def read_cells(values: Iterable[object], column: Column) -> Any:  # noqa: ANN401
     >>> read_cells([1, "x", 2.5, Decimal("1e70"), None], dp.Integer(0, 9)).to_pylist()
     [1, None, 2, 9, None]
     """
-    pa = load("pyarrow", "tables")
     match column:
         case SteppedColumn():
             steps = total_reader(column.steps, column.steps(None))
@@ -61,7 +62,6 @@ def id_cells(values: Iterable[object]) -> Any:  # noqa: ANN401
     >>> id_cells([7, "7", 7.0, Decimal("7.00"), None, float("nan"), "b"]).to_pylist()
     ['7', '7', '7', '7', None, None, 'b']
     """
-    pa = load("pyarrow", "tables")
     read = total_reader(_id_text, None)
     return pa.array(map(_storable_text, map(read, values)), pa.string())
 

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..errors import InvalidArgument
-from ..optional import load
+from ..optional import OptionalPackage, load
 
 MakeTotal: TypeAlias = Callable[[Any], Any]
+
+pa = OptionalPackage("pyarrow", "parquet")
 BATCH_ROWS = 1 << 17
 """Rows of a batch: more than a row group of DuckDB, few enough for little memory."""
 
@@ -27,7 +29,6 @@ class ParquetFile:
     """
 
     def __init__(self, path: Path) -> None:
-        pa = load("pyarrow", "parquet")
         parquet = load("pyarrow.parquet", "parquet")
         self.path = path
         try:
@@ -43,7 +44,6 @@ class ParquetFile:
 
     def batches(self, columns: Mapping[str, tuple[str, MakeTotal]], schema: Any) -> Iterator[Any]:  # noqa: ANN401
         """Yield batches of columns, each named anew and made total by its own function."""
-        pa = load("pyarrow", "parquet")
         wanted = list(dict.fromkeys(name for name, _ in columns.values()))
         for batch in self._file.iter_batches(BATCH_ROWS, columns=wanted):
             arrays = []
@@ -62,7 +62,6 @@ class ParquetStream:
     """
 
     def __init__(self, file: ParquetFile, columns: Mapping[str, tuple[str, MakeTotal]]) -> None:
-        pa = load("pyarrow", "parquet")
         self._file = file
         self._columns = columns
         fields = []
@@ -78,7 +77,6 @@ class ParquetStream:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return a new stream over all rows as a capsule."""
-        pa = load("pyarrow", "parquet")
         batches = self._file.batches(self._columns, self._schema)
         reader = pa.RecordBatchReader.from_batches(self._schema, batches)
         return reader.__arrow_c_stream__(requested_schema)
@@ -91,7 +89,6 @@ def unreadable(path: Path) -> InvalidArgument:
 
 def _parquet_type(stored: Any) -> Any:  # noqa: ANN401
     """Return the type by Parquet's own schema: it has no durations, only whole numbers."""
-    pa = load("pyarrow", "parquet")
     if pa.types.is_duration(stored):
         return pa.int64()
     return stored
