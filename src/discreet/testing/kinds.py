@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -31,31 +32,26 @@ _MAX_MOVED = 8
 _MAX_SWAPPED = 4
 
 
-def case_of(
-    mechanism: Any,  # noqa: ANN401
-    inputs: tuple[Any, ...],
-    neighbours: tuple[Any, ...],
-    refuses: tuple[Any, ...],
-) -> Case:
+def case_of(mechanism: Any, given: Case) -> Case:  # noqa: ANN401
     """Recognise a mechanism by its members, and return what is known of it for the checks.
 
-    Inputs of the caller replace the usual ones; its neighbours and refused values are added.
+    Inputs of the caller (`given`) replace the usual ones; its pairs and refused values are added.
     """
     if isinstance(getattr(mechanism, "options", None), int):
-        return _response(mechanism, inputs, neighbours, refuses)
+        return _response(mechanism, given)
     if isinstance(getattr(mechanism, "side", None), int) and hasattr(mechanism, "channel"):
-        return _grid(mechanism, inputs, neighbours, refuses)
+        return _grid(mechanism, given)
     chooses = hasattr(mechanism, "probabilities") or hasattr(mechanism, "probability")
     if chooses and isinstance(getattr(mechanism, "sensitivity", None), int | float | Fraction):
-        return _selection(mechanism, inputs, neighbours, refuses)
+        return _selection(mechanism, given)
     if not hasattr(mechanism, "probabilities"):
-        return Case("other", inputs, neighbours, refuses)
+        return given
     law = _stated_law(mechanism)
 
     def allowed(value: Any, output: Any) -> bool:  # noqa: ANN401
         return law(value).get(key(output), 0.0) > 0
 
-    return Case("other", inputs, neighbours, refuses, law, allowed)
+    return replace(given, law=law, allowed=allowed)
 
 
 def _stated_law(mechanism: Any) -> Callable[[Any], Chances]:  # noqa: ANN401
@@ -70,12 +66,7 @@ def _stated_law(mechanism: Any) -> Callable[[Any], Chances]:  # noqa: ANN401
     return law
 
 
-def _selection(
-    mechanism: Any,  # noqa: ANN401
-    inputs: tuple[Any, ...],
-    neighbours: tuple[Any, ...],
-    refuses: tuple[Any, ...],
-) -> Case:
+def _selection(mechanism: Any, given: Case) -> Case:  # noqa: ANN401
     """Return the case of a selection: scores, and neighbours moved by the sensitivity.
 
     One candidate moves against all others, both ways. Of monotone scores only some move, all in one
@@ -83,13 +74,13 @@ def _selection(
     """
     k = getattr(mechanism, "k", 1)
     unit = Fraction(mechanism.sensitivity)
-    made = inputs or tuple(_scores(unit, steps, k) for steps in _SCORES)
+    made = given.inputs or tuple(_scores(unit, steps, k) for steps in _SCORES)
     away = 0 if getattr(mechanism, "monotone", False) else -1
     pairs = []
     for scores in made:
         pairs += [(scores, moved) for moved in _moved(scores, unit, away)]
     rest = made[0][1:]
-    bad = ([math.nan, *rest], [math.inf, *rest], [], *refuses)
+    bad = ([math.nan, *rest], [math.inf, *rest], [], *given.refuses)
     law: Callable[[Any], Chances] | None = None
     if k == 1 and hasattr(mechanism, "probabilities"):
         law = _stated_law(mechanism)
@@ -109,7 +100,7 @@ def _selection(
         return any(best[rank] - scores[index] > bar for rank, index in enumerate(chosen))
 
     barred = missed if hasattr(mechanism, "error") else None
-    return Case("selection", made, (*pairs, *neighbours), bad, law, allowed, barred, _LONG)
+    return Case("selection", made, (*pairs, *given.pairs), bad, law, allowed, barred, _LONG)
 
 
 def _scores(unit: Fraction, steps: tuple[int, ...], k: int) -> list[int | float]:
@@ -139,15 +130,10 @@ def _law_of_orders(mechanism: Any, k: int) -> Callable[[Any], Chances]:  # noqa:
     return law
 
 
-def _response(
-    mechanism: Any,  # noqa: ANN401
-    inputs: tuple[Any, ...],
-    neighbours: tuple[Any, ...],
-    refuses: tuple[Any, ...],
-) -> Case:
+def _response(mechanism: Any, given: Case) -> Case:  # noqa: ANN401
     """Return the case of a randomized response: any two true answers are neighbours."""
     options = mechanism.options
-    made = inputs or tuple(range(min(options, _MAX_SWAPPED)))
+    made = given.inputs or tuple(range(min(options, _MAX_SWAPPED)))
 
     def two_levels(value: Hashable) -> Chances:
         p = mechanism.p
@@ -159,8 +145,8 @@ def _response(
         law = _stated_law(mechanism)
     elif options <= _MAX_LISTED and hasattr(mechanism, "p") and hasattr(mechanism, "q"):
         law = two_levels
-    pairs = (*itertools.combinations(made, 2), *neighbours)
-    bad = (math.nan, -1, options, [], *refuses)
+    pairs = (*itertools.combinations(made, 2), *given.pairs)
+    bad = (math.nan, -1, options, [], *given.refuses)
 
     def allowed(_: object, output: object) -> bool:
         return isinstance(output, int | np.integer) and bool(0 <= output < options)
@@ -171,19 +157,14 @@ def _response(
     return Case("response", made, pairs, bad, law, allowed, silent=silent)
 
 
-def _grid(
-    mechanism: Any,  # noqa: ANN401
-    inputs: tuple[Any, ...],
-    neighbours: tuple[Any, ...],
-    refuses: tuple[Any, ...],
-) -> Case:
+def _grid(mechanism: Any, given: Case) -> Case:  # noqa: ANN401
     """Return the case of a response on a grid: corners and the middle, any two are neighbours."""
     side = mechanism.side
     last = side - 1
     middle = side // 2
     # Without duplicates: on small grids the middle is a corner.
     corners = dict.fromkeys([(0, 0), (0, last), (last, last), (middle, middle)])
-    made = inputs or tuple(corners)
+    made = given.inputs or tuple(corners)
     cells = list(itertools.product(range(side), repeat=2))
 
     def law(cell: tuple[int, int]) -> Chances:
@@ -198,8 +179,8 @@ def _grid(
     def allowed(_: object, output: object) -> bool:
         return output in cells
 
-    pairs = (*itertools.combinations(made, 2), *neighbours)
-    bad = (math.nan, (math.nan, 0), (-1, 0), (0, side), (), *refuses)
+    pairs = (*itertools.combinations(made, 2), *given.pairs)
+    bad = (math.nan, (math.nan, 0), (-1, 0), (0, side), (), *given.refuses)
     listed = law if side**2 <= _MAX_LISTED else None
     return Case("grid", made, pairs, bad, listed, allowed, silent=_LONG)
 

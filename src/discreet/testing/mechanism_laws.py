@@ -88,7 +88,8 @@ def check_mechanism(
     """
     check_members(mechanism)
     given = tuple(inputs)
-    case = case_of(mechanism, given, tuple(neighbours), tuple(refuses))
+    stated = Case("other", given, tuple(neighbours), tuple(refuses))
+    case = case_of(mechanism, stated)
     case, refused_inputs = _without_refused(mechanism, case)
     integers = given or _INTEGERS
     unknown = case.kind == "other" and case.law is None
