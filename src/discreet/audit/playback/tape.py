@@ -18,6 +18,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -94,6 +95,7 @@ class Node:
         return bare and self.law == other.law and np.array_equal(self.ids, other.ids)
 
 
+@dataclass(eq=False)
 class MechanismCall:
     """Call of a mechanism of a library: its input, its output, and how a move is priced.
 
@@ -102,20 +104,12 @@ class MechanismCall:
     text.
     """
 
-    def __init__(
-        self,
-        name: str,
-        place: str,
-        input: object,  # noqa: A002 - the usual word
-        price: Callable[[Any, Any], Any],
-        declared: str,
-    ) -> None:
-        self.name = name
-        self.place = place
-        self.input = input
-        self.price = price
-        self.declared = declared
-        self.output: Any = None
+    name: str
+    place: str
+    input: object
+    price: Callable[[Any, Any], Any]
+    declared: str
+    output: Any = None
 
     @property
     def title(self) -> str:
