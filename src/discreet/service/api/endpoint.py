@@ -35,7 +35,7 @@ class ApiCall:
 
     @property
     def dataset(self) -> str:
-        """Data set of the path, unchecked; a handler checks it before use."""
+        """Data set of the path; the person may ask about it, or no handler would run."""
         return self.path["name"]
 
     def json(self) -> object:

@@ -13,20 +13,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from ...errors import InvalidArgument
 from ...wire.verbs.table import VERBS
 from ..http.authentication import MARK, enter, require_steward
 from ..state import State
 from ..stores.people import Member
 from . import budget, dashboards, streams, verbs
 from . import people as crew
-from .endpoint import ApiCall, Endpoint, Handler, Reply
+from .endpoint import ApiCall, Endpoint, Reply
 from .openapi import document
 from .record import make_record
 from .verbs import verb_endpoint
 
 ROOT = "/api/v1"
-SET = "/datasets/{name}"
 
 # A function named in the table gives the endpoint its operation id: renaming it breaks clients.
 ENDPOINTS: tuple[Endpoint, ...] = (
@@ -39,16 +37,23 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         gives="DataSets",
     ),
     Endpoint(
-        "GET", SET, "Give the public facts of a data set.", crew.describe_dataset, gives="DataSet"
+        "GET",
+        "/datasets/{name}",
+        "Give the public facts of a data set.",
+        crew.describe_dataset,
+        gives="DataSet",
     ),
     Endpoint(
         "GET",
-        SET + "/values/{table}/{column}",
+        "/datasets/{name}/values/{table}/{column}",
         "List a public column's values.",
         crew.list_values,
         gives="Values",
     ),
-    *(verb_endpoint(verb, f"{SET}/{verb.path or verb.name}") for verb in VERBS.values()),
+    *(
+        verb_endpoint(verb, "/datasets/{name}/" + (verb.path or verb.name))
+        for verb in VERBS.values()
+    ),
     Endpoint(
         "GET",
         "/jobs/{job}",
@@ -63,11 +68,19 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         verbs.cancel_job,
         status=(202,),
     ),
-    Endpoint("GET", SET + "/left", "Say what may still be spent.", budget.get_left, gives="Left"),
-    Endpoint("GET", SET + "/spent", "Say what was spent.", budget.get_spent, gives="Spent"),
     Endpoint(
         "GET",
-        SET + "/history",
+        "/datasets/{name}/left",
+        "Say what may still be spent.",
+        budget.get_left,
+        gives="Left",
+    ),
+    Endpoint(
+        "GET", "/datasets/{name}/spent", "Say what was spent.", budget.get_spent, gives="Spent"
+    ),
+    Endpoint(
+        "GET",
+        "/datasets/{name}/history",
         "List the last entries: one's own, a steward everybody's.",
         budget.list_history,
         gives="History",
@@ -75,21 +88,21 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "GET",
-        SET + "/receipt/{number}",
+        "/datasets/{name}/receipt/{number}",
         "Give the receipt of a charge, by one's own number; to stewards by the ledger's, or as `ana:2`.",
         budget.get_receipt,
         gives="Receipt",
     ),
     Endpoint(
         "GET",
-        SET + "/streams",
+        "/datasets/{name}/streams",
         "List the standing reports.",
         streams.list_streams,
         gives="Streams",
     ),
     Endpoint(
         "GET",
-        SET + "/streams/{stream}",
+        "/datasets/{name}/streams/{stream}",
         "Show what a standing report has published.",
         streams.show_stream,
         gives="StreamSums",
@@ -97,14 +110,14 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "GET",
-        SET + "/streams/{stream}/terms",
+        "/datasets/{name}/streams/{stream}/terms",
         "Give the stored terms of a standing report.",
         streams.get_terms,
         gives="StreamTerms",
     ),
     Endpoint(
         "GET",
-        SET + "/streams/{stream}/totals",
+        "/datasets/{name}/streams/{stream}/totals",
         "Give stored running totals.",
         streams.get_totals,
         gives="StreamTotals",
@@ -112,7 +125,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "POST",
-        SET + "/streams/{stream}/close",
+        "/datasets/{name}/streams/{stream}/close",
         "Close the days that are due.",
         streams.close_stream,
         who="steward",
@@ -120,7 +133,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "POST",
-        SET + "/streams/{stream}/stop",
+        "/datasets/{name}/streams/{stream}/stop",
         "Stop a standing report for good.",
         streams.stop_stream,
         who="steward",
@@ -129,14 +142,14 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "GET",
-        SET + "/dashboards",
+        "/datasets/{name}/dashboards",
         "List the dashboards: one's own, and shared ones.",
         dashboards.list_dashboards,
         gives="Dashboards",
     ),
     Endpoint(
         "POST",
-        SET + "/dashboards",
+        "/datasets/{name}/dashboards",
         "Make a dashboard of one's own answers.",
         dashboards.make_dashboard,
         takes="DashboardRequest",
@@ -145,14 +158,14 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "GET",
-        SET + "/dashboards/{dashboard}",
+        "/datasets/{name}/dashboards/{dashboard}",
         "Show a dashboard.",
         dashboards.show_dashboard,
         gives="DashboardShown",
     ),
     Endpoint(
         "POST",
-        SET + "/dashboards/{dashboard}",
+        "/datasets/{name}/dashboards/{dashboard}",
         "Change one's own dashboard.",
         dashboards.change_dashboard,
         takes="DashboardRequest",
@@ -160,7 +173,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "DELETE",
-        SET + "/dashboards/{dashboard}",
+        "/datasets/{name}/dashboards/{dashboard}",
         "Delete one's own dashboard; a steward takes a shared one back.",
         dashboards.remove_dashboard,
         gives="Dashboard",
@@ -221,7 +234,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "POST",
-        SET + "/allow",
+        "/datasets/{name}/allow",
         "Give an allowance.",
         budget.set_allowance,
         who="steward",
@@ -231,7 +244,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "POST",
-        SET + "/record",
+        "/datasets/{name}/record",
         "Make the public record.",
         make_record,
         who="steward",
@@ -240,7 +253,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "GET",
-        SET + "/ledger/verify",
+        "/datasets/{name}/ledger/verify",
         "Prove the chain.",
         budget.verify_ledger,
         who="steward",
@@ -248,7 +261,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "GET",
-        SET + "/ledger/export",
+        "/datasets/{name}/ledger/export",
         "Give the chain as lines of JSON.",
         budget.export_ledger,
         who="steward",
@@ -338,19 +351,20 @@ async def _watch_disconnect(request: Request, call: ApiCall) -> None:
 
 
 def _handle(state: State, call: ApiCall, endpoint: Endpoint) -> Reply:
-    """Run the handler; work outside the planning pool takes one of its person's slots."""
-    handler = _handler(endpoint)
+    """Run the handler; work outside the planning pool takes one of its person's slots.
+
+    Refuses: a data set that is not among the person's, in the same words as an unknown one. A
+    dashboard has an address of its own, so its handler checks it.
+    """
+    handler = endpoint.handler
+    assert handler is not None  # noqa: S101 - the caller runs an endpoint with a waiter itself
+    if "name" in call.path and "dashboard" not in call.path:
+        state.datasets.check(call.person, call.dataset)
     if endpoint.in_planning_pool:
         # The planning pool has a queue and limits for each person of its own.
         return handler(state, call)
     with state.turns.turn(call.person.name):
         return handler(state, call)
-
-
-def _handler(endpoint: Endpoint) -> Handler:
-    if endpoint.handler is None:  # pragma: no cover every endpoint has a handler or a waiter
-        raise InvalidArgument("this way leads nowhere")
-    return endpoint.handler
 
 
 def _authenticate(state: State, request: Request, endpoint: Endpoint) -> Member:
