@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
+from typing import TypeVar
 
 from ..errors import InvalidArgument
+
+Point = TypeVar("Point", float, Fraction)
 
 # Steps that may be lost to bad guesses beyond the number of bisection.
 _SPARE_STEPS = 4
@@ -91,6 +95,26 @@ def _guess(
     if abs(truncated - half) <= radius:
         return truncated
     return half - side * max(radius, 0.0)
+
+
+def bisect(
+    holds: Callable[[Point], bool], low: Point, high: Point, halvings: int
+) -> tuple[Point, Point]:
+    """Halve an interval at whose lower end a statement holds; return the ends of the last one.
+
+    The statement does not hold at the upper end, or `high` was never left.
+
+    >>> from discreet.arithmetic.root_finder import bisect
+    >>> bisect(lambda x: x * x < 2, 1.0, 2.0, 3)
+    (1.375, 1.5)
+    """
+    for _ in range(halvings):
+        middle = (low + high) / 2
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
+    return low, high
 
 
 def bracket(

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
@@ -253,15 +254,11 @@ def filters_lesson(each: Slide, budget: Slide, delta: Slide) -> Shown:
 def _fit(kind: FilterKind, promise: ApproxDP, event: LaplaceNoise) -> int:
     """Return how many such questions a filter admits, fewer than MAX_QUESTIONS, by bisection."""
     book = open_filter(promise, kind)
-    admitted = 0
-    refused = MAX_QUESTIONS
-    while refused - admitted > 1:
-        middle = (admitted + refused) // 2
-        if book.admits(Repeated(event, middle)):
-            admitted = middle
-        else:
-            refused = middle
-    return admitted
+
+    def is_refused(count: int) -> bool:
+        return not book.admits(Repeated(event, count))
+
+    return bisect_left(range(1, MAX_QUESTIONS), True, key=is_refused)
 
 
 def _draw_filters(counts: dict[str, int]) -> Html:

@@ -17,6 +17,7 @@ Law: tests/laws/test_laws_of_prices.py::TestCalibration
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import chain
@@ -221,13 +222,11 @@ def most_queries(event: Event, budget: Measure) -> int:
                 "the event costs nothing under this budget, "
                 "so there is no largest number of queries"
             )
-    while high - low > 1:
-        middle = (low + high) // 2
-        if fits(Repeated(event, middle), budget):
-            low = middle
-        else:
-            high = middle
-    return low
+
+    def is_too_many(times: int) -> bool:
+        return not fits(Repeated(event, times), budget)
+
+    return low + bisect_left(range(low + 1, high), True, key=is_too_many)
 
 
 def least_budget(events: Event | Iterable[Event], *, delta: Number = 0) -> PureDP | ApproxDP:

@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from ...arithmetic.arrays import Floats, Integers
-from ...arithmetic.rational import Number
+from ...arithmetic.rational import INT64_HIGH, INT64_LOW, Number
 from ...errors import InvalidArgument
 from ...noise.grid import LEAST, MOST, add_on_grid, from_grid, grid_exponent, to_grid
 from ...privacy.measures import Measure
@@ -55,8 +55,6 @@ _MAX_SHIFT = 62
 # A lattice may be 2^8 finer than usual to hold a sensitivity exactly:
 # 2^49 steps in a scale, below the samplers' limit of 2^50.
 _FINER = 8
-_MIN_INT64 = -(1 << 63)
-_MAX_INT64 = (1 << 63) - 1
 
 
 class LatticeMechanism:
@@ -368,4 +366,4 @@ def _add_to_wholes(value: Integers, noise: Integers, exponent: int) -> Integers:
     # Half-up without adding a half to the value, which might overflow.
     steps += (value >> (bits - 1)) & 1
     steps += noise
-    return np.clip(steps, _MIN_INT64 >> bits, _MAX_INT64 >> bits) << bits
+    return np.clip(steps, INT64_LOW >> bits, INT64_HIGH >> bits) << bits

@@ -16,12 +16,9 @@ from typing import Any
 import numpy as np
 
 from ...arithmetic.arrays import Floats, Integers
-from ...arithmetic.rational import Number, between_0_and_1, positive, whole
+from ...arithmetic.rational import INT64_HIGH, INT64_LOW, Number, between_0_and_1, positive, whole
 from ...arithmetic.rounding import down, up
 from ..reading.value import add_saturating
-
-_MIN_INT64 = -(1 << 63)
-_MAX_INT64 = (1 << 63) - 1
 
 
 def read_beta(beta: Number) -> float:
@@ -174,8 +171,8 @@ def _shifted(answer: Integers, by: int) -> Integers:
         return np.asarray(add_saturating(answer, np.full(answer.shape, by)))
     ends = []
     for value in answer.reshape(-1).tolist():
-        end = max(value + by, _MIN_INT64)
-        ends.append(min(end, _MAX_INT64))
+        end = max(value + by, INT64_LOW)
+        ends.append(min(end, INT64_HIGH))
     return np.array(ends, dtype=np.int64).reshape(answer.shape)
 
 

@@ -6,6 +6,7 @@ Used by thresholds for unknown keys (partition selection) and by error bounds of
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -85,19 +86,14 @@ def least_with_tail(tail: Callable[[int], float], beta: float) -> int:
     >>> least_with_tail(lambda z: 0.5**z, 0.1)
     4
     """
-    low = 0
+
+    def is_small(z: int) -> bool:
+        return tail(z) <= beta
+
     high = 1
-    # Double until the tail is small enough; everything up to `high` was too large.
-    while tail(high) > beta:
-        low = high + 1
+    while not is_small(high):
         high *= 2
-    while low < high:
-        middle = (low + high) // 2
-        if tail(middle) <= beta:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return bisect_left(range(high), True, key=is_small)
 
 
 def two_sided_bound(tail: Callable[[int], float], beta: float) -> int:

@@ -24,6 +24,7 @@ from typing import Any, TypeVar, assert_never, cast
 import numpy as np
 
 from ...arithmetic.arrays import Floats, Integers
+from ...arithmetic.rational import INT64_HIGH, INT64_LOW
 from ...errors import InvalidArgument
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 
@@ -32,8 +33,6 @@ Whole = TypeVar("Whole", int, Integers)
 Number = TypeVar("Number", int, float, Integers, Floats)
 """Argument and answer of a mechanism on the lattice."""
 
-_MIN_INT64 = -(1 << 63)
-_MAX_INT64 = (1 << 63) - 1
 # The samplers' noise stays below 2^62; with a value below it the sum fits in int64.
 _MAX_NOISE = 1 << 62
 
@@ -167,8 +166,8 @@ def add_saturating(value: int | Integers, noise: int | Integers) -> int | Intege
         return value + noise
     if value.size and not (value.min() > -_MAX_NOISE and value.max() < _MAX_NOISE):
         # Only large values can overflow: cut the noise where the sum would leave int64.
-        least = _MIN_INT64 - np.minimum(value, 0)
-        most = _MAX_INT64 - np.maximum(value, 0)
+        least = INT64_LOW - np.minimum(value, 0)
+        most = INT64_HIGH - np.maximum(value, 0)
         noise = np.clip(noise, least, most)
     # In place: the noise is fresh and nobody else holds it.
     noise += value

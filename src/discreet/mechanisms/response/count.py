@@ -8,6 +8,7 @@ intervals of a binomial proportion (Clopper, Pearson 1934) are here too.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 
 import numpy as np
 
@@ -62,25 +63,18 @@ def frequency_intervals(count: int, n: int, p: float, q: float, beta: float) -> 
     if p < q:
         # Count the people who did not give this answer instead.
         return frequency_intervals(n - count, n, 1 - p, 1 - q, beta)
+
+    def is_likely_least(t: int) -> bool:
+        return at_least(count, n, t, p, q) > beta / 2
+
+    def is_too_many(t: int) -> bool:
+        return at_most(count, n, t, p, q) <= beta / 2
+
     # The smallest t that makes so many answers likely enough.
-    low = 0
-    high = n
-    while low < high:
-        middle = (low + high) // 2
-        if at_least(count, n, middle, p, q) > beta / 2:
-            high = middle
-        else:
-            low = middle + 1
-    least = low
-    # The greatest t that makes so few answers likely enough.
-    high = n
-    while low < high:
-        middle = (low + high + 1) // 2
-        if at_most(count, n, middle, p, q) > beta / 2:
-            low = middle
-        else:
-            high = middle - 1
-    return least, low
+    least = bisect_left(range(n), True, key=is_likely_least)
+    # As many more as make so few answers likely enough.
+    more = bisect_left(range(least + 1, n + 1), True, key=is_too_many)
+    return least, least + more
 
 
 def clopper_pearson(counts: Integers, n: Integers | int, beta: float) -> tuple[Floats, Floats]:

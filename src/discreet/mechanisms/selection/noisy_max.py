@@ -11,6 +11,7 @@ import numpy as np
 
 from ...arithmetic.arrays import Floats
 from ...arithmetic.rational import Number, one_of, whole
+from ...arithmetic.root_finder import bisect
 from ...arithmetic.rounding import up
 from ...arithmetic.series import legendre
 from ...frozen import fill, frozen
@@ -176,17 +177,12 @@ class NoisyMax(ScoreSelection):
 
 def _gap_of_laplace(others: int, beta: float) -> float:
     """Find the x with n(2 + x)e^(−x)/4 = β, from above."""
-    low = 0.0
+
+    def is_likely(x: float) -> bool:
+        return others * (2 + x) * math.exp(-x) / 4 > beta
+
     # e^-800 is below the least float, hence below every β.
-    high = 800.0
-    for _ in range(70):
-        middle = (low + high) / 2
-        beaten = others * (2 + middle) * math.exp(-middle) / 4
-        if beaten <= beta:
-            high = middle
-        else:
-            low = middle
-    return high
+    return bisect(is_likely, 0.0, 800.0, 70)[1]
 
 
 def _laplace_law(scores: Floats) -> Floats:

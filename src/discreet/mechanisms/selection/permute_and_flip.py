@@ -14,6 +14,7 @@ import numpy as np
 
 from ...arithmetic.arrays import Floats
 from ...arithmetic.rational import Number, whole
+from ...arithmetic.root_finder import bisect
 from ...arithmetic.rounding import up
 from ...arithmetic.series import legendre
 from ...errors import InvalidArgument
@@ -158,21 +159,17 @@ def flip_law(scores: ScoreArray, rate: Fraction) -> Floats:
 
 def _gap_of_single_best(others: int, beta: float) -> float:
     """Find the gap, in units of 1/rate, at which a single best one is missed with probability β."""
-    low = 0.0
+
+    def is_likely(gap: float) -> bool:
+        return _miss_probability(others, gap) > beta
+
+    if not is_likely(0.0):
+        return 0.0
     # P[missed] ≤ np/2 with p = e^(−gap) gives an upper end.
     ratio = max(others, 1) / (2 * beta)
     high = max(0.0, math.log(ratio))
-    if _miss_probability(others, low) <= beta:
-        return 0.0
-    # 60 halvings reach the last bits of a float.
-    for _ in range(60):
-        middle = (low + high) / 2
-        if _miss_probability(others, middle) <= beta:
-            high = middle
-        else:
-            low = middle
-    # The upper end: its probability is at most β.
-    return high
+    # 60 halvings reach the last bits of a float. At the upper end the probability is at most β.
+    return bisect(is_likely, 0.0, high, 60)[1]
 
 
 def _miss_probability(others: int, gap: float) -> float:

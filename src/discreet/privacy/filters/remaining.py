@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from ...arithmetic.root_finder import bisect
 from ...arithmetic.rounding import fraction_up, shown
 from ...frozen import frozen
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
@@ -79,14 +80,8 @@ def largest_pure(by_sum: Fraction, pays: Callable[[Fraction], bool], most: Fract
     # One probe just above the sum saves the bisection where the tail pays for less than the sum.
     if low >= high or not pays(low + (high - low) / 2**_BISECTION_STEPS):
         return low
-    for _ in range(_BISECTION_STEPS):
-        middle = (low + high) / 2
-        if pays(middle):
-            low = middle
-        else:
-            high = middle
     # The low end was paid for: what is displayed as fitting does fit.
-    return low
+    return bisect(pays, low, high, _BISECTION_STEPS)[0]
 
 
 def gaussian_of(left: Measure) -> GaussianDP | None:

@@ -23,6 +23,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ...arithmetic.root_finder import bisect
 from ...arithmetic.rounding import down
 from ...frozen import frozen
 from ..loss.loss_masses import Array
@@ -259,11 +260,5 @@ def _last_proven(
 ) -> float:
     """Bisect between a number that is proven and one that is not; return one that is."""
     # A test with a spread law costs more, and its gap is wider than an eighth bisection.
-    rounds = 24 if evidence.spread is None else 8
-    for _ in range(rounds):
-        middle = (low + high) / 2
-        if is_proven(middle):
-            low = middle
-        else:
-            high = middle
-    return low
+    halvings = 24 if evidence.spread is None else 8
+    return bisect(is_proven, low, high, halvings)[0]

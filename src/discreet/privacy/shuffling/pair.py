@@ -30,6 +30,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ...arithmetic.root_finder import bisect
 from ...arithmetic.rounding import down, up
 from ..events.choice import Shuffled
 from ..loss.atoms import Atoms
@@ -119,15 +120,8 @@ def _largest_reach(pair: Atoms) -> float:
 
 def _reach(pair: Atoms, delta: float) -> float:
     """Return about the ε at which the curve falls to δ."""
-    low = 0.0
-    high = float(pair.losses[-1])
-    for _ in range(30):
-        middle = (low + high) / 2
-        if pair.lower_delta(middle) > delta:
-            low = middle
-        else:
-            high = middle
-    return high
+    largest = float(pair.losses[-1])
+    return bisect(lambda epsilon: pair.lower_delta(epsilon) > delta, 0.0, largest, 30)[1]
 
 
 def clones_pair(epsilon: Fraction, n: int, depth: int = DEPTH) -> Atoms:
