@@ -270,6 +270,13 @@ class JsonField(Generic[T_co]):
         return self.shape.schema
 
 
+def optional(
+    name: str, shape: JsonShape[T_co], default: T_co | None = None, *, null: bool = False
+) -> JsonField[T_co]:
+    """Return a field that may be left out; its value then is `default`, also for null if `null`."""
+    return JsonField(name, shape, required=False, default=default, null=null)
+
+
 @frozen
 class GivenFieldsRule:
     """Rule that from `least` to `most` of some fields are given; `words` is its refusal.

@@ -18,6 +18,7 @@ from ..json_shape import (
     level,
     listing,
     mapping,
+    optional,
     positive_integer,
     refer,
     text,
@@ -92,27 +93,27 @@ _SQL = text(MAX_SQL_LENGTH, blank=False, examples=(EXAMPLE,))
 SQL = JsonField("sql", _SQL)
 _TEXTS = mapping(_SQL, "names to SQL", most=MAX_NAMES, longest=MAX_NAME_LENGTH)
 QUESTIONS = JsonField("questions", refer("Questions", _TEXTS))
-SPEND = JsonField("spend", BUDGET_REFERENCE, required=False, null=True)
+SPEND = optional("spend", BUDGET_REFERENCE, null=True)
 _NUMBER_OR_NUMBERS = either(refer("Number", NUMBER), refer("Numbers", NUMBERS))
 ERRORS = mapping(_NUMBER_OR_NUMBERS, "columns to numbers", most=MAX_NAMES, longest=MAX_NAME_LENGTH)
-ERROR: JsonField[ExactErrors | None] = JsonField(
-    "error", either(refer("Number", NUMBER), refer("Errors", ERRORS)), required=False, null=True
+ERROR: JsonField[ExactErrors | None] = optional(
+    "error", either(refer("Number", NUMBER), refer("Errors", ERRORS)), null=True
 )
-WEIGHTS = JsonField("weights", refer("Numbers", NUMBERS), required=False, null=True)
-SIZE = JsonField("size", positive_integer(10**12), required=False, null=True)
-LEVEL = JsonField("level", level(), required=False)
-NONNEGATIVE = JsonField("nonnegative", FLAG, required=False)
-INTERVALS = JsonField("intervals", FLAG, required=False)
-WHOLE = JsonField("whole", FLAG, required=False)
+WEIGHTS = optional("weights", refer("Numbers", NUMBERS), null=True)
+SIZE = optional("size", positive_integer(10**12), null=True)
+LEVEL = optional("level", level())
+NONNEGATIVE = optional("nonnegative", FLAG)
+INTERVALS = optional("intervals", FLAG)
+WHOLE = optional("whole", FLAG)
 # Two types in one list of values are more than most generators of clients can read.
 _REUSE: dict[str, object] = {"anyOf": [FLAG.schema, choice("only").schema]}
-REUSE: JsonField[Reuse] = JsonField("reuse", JsonShape(read_reuse, _REUSE), required=False)
-WITHIN: JsonField[float] = JsonField(
-    "within", JsonShape(read_within, {"$ref": "#/components/schemas/Number"}), required=False
+REUSE: JsonField[Reuse] = optional("reuse", JsonShape(read_reuse, _REUSE))
+WITHIN: JsonField[float] = optional(
+    "within", JsonShape(read_within, {"$ref": "#/components/schemas/Number"})
 )
 TARGET = choice("data", "population")
-OF = JsonField("of", TARGET, required=False)
-WHY = JsonField("why", text(MAX_WHY_LENGTH), required=False)
+OF = optional("of", TARGET)
+WHY = optional("why", text(MAX_WHY_LENGTH))
 
 _NAME = text(MAX_NAME_LENGTH)
 COLUMN_NAMES = listing(_NAME, "names of columns", least=1, most=MAX_NAMES)

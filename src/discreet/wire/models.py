@@ -20,6 +20,7 @@ from ..json_shape import (
     choice,
     listing,
     mapping,
+    optional,
     positive_integer,
     refer,
     text,
@@ -31,30 +32,28 @@ from ..learn.stored import params_to_json
 
 MAX_FEATURES = 1000
 _NAME = text(100)
-TARGET = JsonField("target", _NAME, required=False, null=True)
-FEATURES = JsonField(
+TARGET = optional("target", _NAME, null=True)
+FEATURES = optional(
     "features",
     listing(_NAME, "names of columns", least=1, most=MAX_FEATURES),
-    required=False,
     null=True,
 )
-LIFT = JsonField("lift", between(*LIFTS), required=False)
-BINS = JsonField("bins", positive_integer(1000), required=False)
+LIFT = optional("lift", between(*LIFTS))
+BINS = optional("bins", positive_integer(1000))
 _EDGES = listing(refer("Number", NUMBER), "numbers", least=1, most=1000)
-EDGES = JsonField(
+EDGES = optional(
     "edges",
     mapping(_EDGES, "columns to lists of numbers", most=MAX_FEATURES, longest=100),
-    required=False,
     null=True,
 )
-STEPS = JsonField("steps", positive_integer(1000), required=False)
-CLIP = JsonField("clip", between(*CLIPS), required=False)
-RATE = JsonField("rate", between(*RATES), required=False)
+STEPS = optional("steps", positive_integer(1000))
+CLIP = optional("clip", between(*CLIPS))
+RATE = optional("rate", between(*RATES))
 # A quantile level away from 0 and 1, where the regression has no finite solution.
-AT = JsonField("at", between(1e-6, 1 - 1e-6), required=False)
-CLUSTERS = JsonField("n_clusters", positive_integer(1000), required=False)
-ROUNDS = JsonField("rounds", positive_integer(100), required=False)
-COMPONENTS = JsonField("n_components", positive_integer(1000), required=False, null=True)
+AT = optional("at", between(1e-6, 1 - 1e-6))
+CLUSTERS = optional("n_clusters", positive_integer(1000))
+ROUNDS = optional("rounds", positive_integer(100))
+COMPONENTS = optional("n_components", positive_integer(1000), null=True)
 
 _GOAL = (TARGET, FEATURES)
 _BINNED = (*_GOAL, BINS, EDGES)

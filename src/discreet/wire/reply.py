@@ -40,7 +40,7 @@ from ..errors import (
     UnboundedSensitivity,
     UnsupportedQuery,
 )
-from ..json_shape import FLAG, JsonField, Record, anything, choice, listing, nullable, refer, text
+from ..json_shape import FLAG, Record, anything, choice, listing, nullable, optional, refer, text
 from ..ledger.entry import Entry, read_line, write_line
 from ..plan.asked.terms import DEFAULT_LEVEL
 from ..privacy.budget_text import budget_to_table, parse_budget
@@ -199,10 +199,10 @@ _ANSWER = Record.of(
     exact=FACTS,
 )
 # Services of older versions send no details.
-_DETAILS = JsonField("details", _TEXT, required=False)
+_DETAILS = optional("details", _TEXT)
 ANSWER = ReplyFormat(
     "Answer",
-    replace(_ANSWER, fields=(*_ANSWER.fields, _DETAILS)).plus(OF),
+    _ANSWER.plus(_DETAILS, OF),
     {"Column": _COLUMN.schema},
 )
 """Reply with one answer, which several verbs give."""

@@ -10,7 +10,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import DiscreetError, NotAllowed
-from ...json_shape import FLAG, JsonField, Record, choice, listing, positive_integer, text
+from ...json_shape import (
+    FLAG,
+    JsonField,
+    Record,
+    choice,
+    listing,
+    optional,
+    positive_integer,
+    text,
+)
 from ...streams.calendar import KINDS
 from ..dashboards import (
     boards_for,
@@ -40,17 +49,17 @@ from .verbs import check_key
 
 _PART = Record(
     (
-        JsonField("text", text(MAX_TEXT_LENGTH), required=False),
-        JsonField("answer", text(64), required=False),
-        JsonField("stream", text(60), required=False),
-        JsonField("by", choice(*KINDS), required=False),
+        optional("text", text(MAX_TEXT_LENGTH)),
+        optional("answer", text(64)),
+        optional("stream", text(60)),
+        optional("by", choice(*KINDS)),
     )
 )
 DASHBOARD = Record(
     (
         JsonField("title", text(MAX_TITLE_LENGTH, blank=False)),
-        JsonField("parts", listing(_PART.shape, "parts"), required=False),
-        JsonField("shared", FLAG, required=False),
+        optional("parts", listing(_PART.shape, "parts")),
+        optional("shared", FLAG),
     ),
     example={
         "title": "Who lives here",

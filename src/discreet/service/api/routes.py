@@ -180,14 +180,14 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "GET",
-        SET + "/dashboards/{dashboard}/refresh",
+        "/datasets/{name}/dashboards/{dashboard}/refresh",
         "Say what asking each answer of one's own dashboard again would cost.",
         dashboards.price_refresh,
         gives="RefreshPrices",
     ),
     Endpoint(
         "POST",
-        SET + "/dashboards/{dashboard}/refresh",
+        "/datasets/{name}/dashboards/{dashboard}/refresh",
         "Ask answers of one's own dashboard again, at their price.",
         dashboards.refresh_dashboard,
         takes="RefreshRequest",

@@ -20,6 +20,7 @@ from ...json_shape import (
     listing,
     mapping,
     nullable,
+    optional,
     positive_integer,
     refer,
     text,
@@ -40,9 +41,9 @@ _ROLE = choice("steward", "analyst")
 
 STOP = Record((WHY,), example={"why": "the survey has ended"})
 WHO_NAME = JsonField("name", text(pattern=NAME.pattern))
-ROLE = JsonField("role", _ROLE, required=False, default="analyst")
+ROLE = optional("role", _ROLE, default="analyst")
 DATASETS = JsonField("datasets", listing(_TEXT, "names of data sets"))
-DAYS = JsonField("days", _NUMBER, required=False, null=True)
+DAYS = optional("days", _NUMBER, null=True)
 # Null takes the binding away, so the field is required and may be null.
 SUBJECT_FIELD = JsonField("subject", nullable(text(pattern=SUBJECT.pattern)))
 # The asterisk stands for everybody who has no allowance of their own.
@@ -57,10 +58,8 @@ RENEWAL = Record((DAYS,), example={"days": 30})
 IDENTITY = Record((SUBJECT_FIELD,), example={"subject": "248289761001"})
 _WORD = anything("Text, a list of texts, or answers to the checklist by number.")
 # Without words everything that only the steward knows stays open.
-WORDS = JsonField("words", mapping(_WORD, "words", most=40, longest=60), required=False, default={})
-QUESTIONS = JsonField(
-    "questions", listing(positive_integer(10**15), "entries"), required=False, default=[]
-)
+WORDS = optional("words", mapping(_WORD, "words", most=40, longest=60), default={})
+QUESTIONS = optional("questions", listing(positive_integer(10**15), "entries"), default=[])
 RECORD = Record(
     (WORDS, QUESTIONS), example={"words": {"data_curators": ["City of Example"]}, "questions": [2]}
 )
@@ -75,8 +74,8 @@ _REFUSED = Record(
     (
         JsonField("kind", _TEXT),
         JsonField("message", _TEXT),
-        JsonField("asked", _ASKED, required=False),
-        JsonField("left", _LEFT, required=False),
+        optional("asked", _ASKED),
+        optional("left", _LEFT),
     ),
     more=True,
 )
@@ -105,16 +104,14 @@ _OUTCOME = anything(
 _JOB_VIEW = Record(
     (
         *_JOB.fields,
-        JsonField(
-            "status", anything("The HTTP status of the reply.", type="integer"), required=False
-        ),
-        JsonField("reply", _OUTCOME, required=False),
-        JsonField("seconds", _SECONDS, required=False),
-        JsonField("again_in", _SECONDS, required=False),
+        optional("status", anything("The HTTP status of the reply.", type="integer")),
+        optional("reply", _OUTCOME),
+        optional("seconds", _SECONDS),
+        optional("again_in", _SECONDS),
     ),
     description="How far a job is; when it is done, what came of it stands under reply.",
 )
-_OPEN_JOB = Record((*_JOB.fields, JsonField("who", _TEXT), JsonField("asked", FACTS)))
+_OPEN_JOB = _JOB.plus(JsonField("who", _TEXT), JsonField("asked", FACTS))
 _PERSON = Record.of(
     name=_TEXT,
     role=_ROLE,
@@ -177,44 +174,32 @@ _RECORDS: dict[str, Record] = {
     "Jobs": Record.of(jobs=listing(refer("OpenJob", _OPEN_JOB.shape), "jobs")),
     "Person": _PERSON,
     "People": Record.of(people=listing(refer("Person", _PERSON.shape), "people")),
-    "NewPerson": Record((*_PERSON.fields, JsonField("token", _TEXT))),
+    "NewPerson": _PERSON.plus(JsonField("token", _TEXT)),
     "Token": Record.of(name=_TEXT, token=_TEXT),
     "DataSets": Record.of(datasets=_NAMES),
-    "DataSet": Record(
-        (
-            JsonField("name", _TEXT),
-            JsonField("tables", listing(FACTS, "schemas")),
-            JsonField("budget", BUDGET_REFERENCE),
-            JsonField("window", nullable(_TEXT)),
-            JsonField("filter", FACTS),
-            # Only of a ledger with blocks.
-            JsonField("blocks", FACTS, required=False),
-        )
-    ),
+    # Blocks are only of a ledger with blocks, and what is left on each of their intervals.
+    "DataSet": Record.of(
+        name=_TEXT,
+        tables=listing(FACTS, "schemas"),
+        budget=BUDGET_REFERENCE,
+        window=nullable(_TEXT),
+        filter=FACTS,
+    ).plus(optional("blocks", FACTS)),
     "Values": Record.of(values=listing(anything("An exact value."), "values")),
-    "Left": Record(
-        (
-            JsonField("left", BUDGET_REFERENCE),
-            JsonField("left_for_all", BUDGET_REFERENCE),
-            JsonField("budget", BUDGET_REFERENCE),
-            JsonField("text", _TEXT),
-            JsonField("room", nullable(refer("Room", _REMAINING.shape))),
-            # Only of a ledger with blocks: what is left on each interval of blocks.
-            JsonField("blocks", listing(_BLOCK_LEFT.shape, "intervals"), required=False),
-        )
-    ),
+    "Left": Record.of(
+        left=BUDGET_REFERENCE,
+        left_for_all=BUDGET_REFERENCE,
+        budget=BUDGET_REFERENCE,
+        text=_TEXT,
+        room=nullable(refer("Room", _REMAINING.shape)),
+    ).plus(optional("blocks", listing(_BLOCK_LEFT.shape, "intervals"))),
     "Room": _REMAINING,
     "Spent": Record.of(spent=BUDGET_REFERENCE, spent_by_all=BUDGET_REFERENCE, text=_TEXT),
     "Entry": _ENTRY,
-    "History": Record(
-        (
-            JsonField("entries", listing(_ENTRY_REFERENCE, "entries")),
-            JsonField("filter", FACTS),
-            JsonField("asked", _ASKED_TEXTS),
-            # Services of older versions send no prices.
-            JsonField("prices", _PRICE_TEXTS, required=False),
-        )
-    ),
+    # Services of older versions send no prices.
+    "History": Record.of(
+        entries=listing(_ENTRY_REFERENCE, "entries"), filter=FACTS, asked=_ASKED_TEXTS
+    ).plus(optional("prices", _PRICE_TEXTS)),
     "DashboardRequest": DASHBOARD,
     "Dashboard": _DASHBOARD,
     "DashboardShown": Record(

@@ -16,7 +16,16 @@ from ...curator.verbs.bounds import (
     truncation_question_of,
 )
 from ...frozen import frozen, replace
-from ...json_shape import NUMBER, JsonField, Record, anything, positive_integer, refer, text
+from ...json_shape import (
+    NUMBER,
+    JsonField,
+    Record,
+    anything,
+    optional,
+    positive_integer,
+    refer,
+    text,
+)
 from ...privacy.budget_text import budget_to_table
 from ...privacy.events import Batch, Event
 from ...privacy.measures import Measure
@@ -30,10 +39,10 @@ if TYPE_CHECKING:
 _NAME = text(MAX_NAME_LENGTH, blank=False)
 _NUMBER = refer("Number", NUMBER)
 _COLUMN = JsonField("column", _NAME)
-_TAIL = JsonField("tail", _NUMBER, required=False, null=True)
+_TAIL = optional("tail", _NUMBER, null=True)
 _UP_TO = JsonField("up_to", positive_integer(1_000_000))
-_BY = JsonField("by", COLUMN_NAMES, required=False, null=True)
-_OF = JsonField("of", _NAME, required=False, null=True)
+_BY = optional("by", COLUMN_NAMES, null=True)
+_OF = optional("of", _NAME, null=True)
 
 
 @frozen
@@ -166,10 +175,9 @@ SUGGESTED_CAPS = ReplyFormat(
     Record.of(
         max_rows=anything("Rows of one person.", type="integer"), price=BUDGET_REFERENCE
     ).plus(
-        JsonField(
+        optional(
             "max_rows_per_group",
             anything("Rows of one person in one group.", type="integer"),
-            required=False,
         )
     ),
 )

@@ -15,11 +15,11 @@ from ...frozen import field, frozen, replace
 from ...json_shape import (
     FLAG,
     GivenFieldsRule,
-    JsonField,
     Record,
     anything,
     listing,
     nullable,
+    optional,
     positive_integer,
     text,
 )
@@ -155,7 +155,7 @@ ASK = RequestFormat(
     ),
     _make_ask,
 )
-ROWS = JsonField("rows", positive_integer(MAX_ROWS), required=False)
+ROWS = optional("rows", positive_integer(MAX_ROWS))
 REHEARSAL = RequestFormat(
     "RehearsalRequest",
     Record((SQL, *TERMS, WHY, ROWS, OF), (_SPEND_OR_ERROR,), example=_ASK_EXAMPLE | {"rows": 200}),
@@ -174,7 +174,7 @@ RELEASE = RequestFormat(
     ),
     _make_release,
 )
-QUERIES = JsonField("queries", positive_integer(MAX_QUERIES), required=False, null=True)
+QUERIES = optional("queries", positive_integer(MAX_QUERIES), null=True)
 PLAN = RequestFormat(
     "PlanRequest",
     Record(
@@ -320,17 +320,11 @@ _EXPLANATION = Record.of(
     text=_TEXT,
 )
 # Services of older versions send one price.
-_CHARGED = JsonField("charged", BUDGET_REFERENCE, required=False)
+_CHARGED = optional("charged", BUDGET_REFERENCE)
 # Entries whose cells give the answer for nothing; services of older versions send none.
-_SOURCES = JsonField(
-    "sources", listing(anything("An entry.", type="integer"), "entries"), required=False
-)
-_TIMES = JsonField(
-    "times", anything("Its error, in planned errors.", type="number"), required=False
-)
-EXPLANATION = ReplyFormat(
-    "Explanation", replace(_EXPLANATION, fields=(*_EXPLANATION.fields, _CHARGED, _SOURCES, _TIMES))
-)
+_SOURCES = optional("sources", listing(anything("An entry.", type="integer"), "entries"))
+_TIMES = optional("times", anything("Its error, in planned errors.", type="number"))
+EXPLANATION = ReplyFormat("Explanation", _EXPLANATION.plus(_CHARGED, _SOURCES, _TIMES))
 _ANSWERS = anything(
     "Answers by the names of their questions.",
     type="object",

@@ -27,6 +27,7 @@ from ...json_shape import (
     Record,
     anything,
     mapping,
+    optional,
     positive_integer,
     refer,
     text,
@@ -42,28 +43,25 @@ if TYPE_CHECKING:
 _NAME = JsonField("name", text(60, blank=False))
 _START = JsonField("start", text(10, blank=False))
 _PERIODS = JsonField("periods", positive_integer(36_525))
-_LATE: JsonField[int] = JsonField(
+_LATE: JsonField[int] = optional(
     "late",
     JsonShape(read_late, {"type": "integer", "minimum": 0, "maximum": MAX_LATE}),
-    required=False,
 )
-_ZONE = JsonField("zone", text(MAX_NAME_LENGTH), required=False)
-_CAPS = JsonField(
+_ZONE = optional("zone", text(MAX_NAME_LENGTH))
+_CAPS = optional(
     "per_person",
     Record(
         (
             JsonField("days", positive_integer(36_525)),
-            JsonField("apart", positive_integer(36_525), required=False),
-            JsonField("rows", positive_integer(2**31), required=False),
+            optional("apart", positive_integer(36_525)),
+            optional("rows", positive_integer(2**31)),
         )
     ).shape,
-    required=False,
     null=True,
 )
-_MATTERS = JsonField(
+_MATTERS = optional(
     "matters",
     mapping(refer("Number", NUMBER), "kinds of sums to weights", most=6, longest=7),
-    required=False,
 )
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from ...frozen import field, frozen
 from ...json_shape import (
     FLAG,
-    JsonField,
     Record,
     anything,
     choice,
     listing,
     mapping,
     one_or_list,
+    optional,
     positive_integer,
     text,
 )
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
     from ...synthetic.plan import SyntheticPlan
 
 _TEXT = text()
-_COLUMNS = JsonField("columns", COLUMN_NAMES, required=False, null=True)
+_COLUMNS = optional("columns", COLUMN_NAMES, null=True)
 _PAIR = listing(text(MAX_NAME_LENGTH), "one or two names of columns", least=1, most=2)
 _SETS = listing(_PAIR, "sets of columns", least=1, most=1000)
-_WORKLOAD = JsonField("workload", one_or_list(choice("pairs", "ones"), _SETS), required=False)
+_WORKLOAD = optional("workload", one_or_list(choice("pairs", "ones"), _SETS))
 _BIN_COUNTS = mapping(
     positive_integer(1000), "columns to numbers of bins", most=MAX_NAMES, longest=MAX_NAME_LENGTH
 )
-_BINS = JsonField("bins", _BIN_COUNTS, required=False, null=True)
-_TARGET = JsonField("target", text(MAX_NAME_LENGTH), required=False, null=True)
+_BINS = optional("bins", _BIN_COUNTS, null=True)
+_TARGET = optional("target", text(MAX_NAME_LENGTH), null=True)
 
 
 @frozen
