@@ -50,18 +50,12 @@ def index_page(
     for row in rows:
         name = element("th", row.name, scope="row")
         lines.append(element("tr", name, _cell(row.text(), row.said.open)))
-    items = []
-    for sentence in people:
-        items.append(element("li", element("span", *bold(sentence.text))))
-    missing = []
-    for point in open_points:
-        missing.append(element("li", point, class_="open"))
+    items = [element("li", element("span", *bold(sentence.text))) for sentence in people]
+    missing = [element("li", point, class_="open") for point in open_points]
     # Said in words: an empty list could be a slip.
     if not missing:
         missing = [element("li", "Nothing is open.")]
-    links = []
-    for path, text in _FILES.items():
-        links.append(element("li", element("a", text, href=path)))
+    links = [element("li", element("a", text, href=path)) for path, text in _FILES.items()]
     body = element(
         "main",
         element("h1", title),

@@ -51,9 +51,9 @@ class Job:
     lease: float
     created: float
     started: float
-    finished: float | None
-    status: int | None
-    reply: str | None
+    finished: float | None = None
+    status: int | None = None
+    reply: str | None = None
 
     @property
     def open(self) -> bool:
@@ -100,9 +100,6 @@ def new_job(person: str, dataset: str, verb: str, body: str, *, mark: str, owner
         lease=0.0,
         created=now,
         started=now,
-        finished=None,
-        status=None,
-        reply=None,
     )
 
 
