@@ -36,7 +36,7 @@ from .evidence.claim import claimed_epsilon, read_claim
 from .evidence.runs_needed import least_runs
 from .reports.report import Finding, Report
 from .targets.inputs import Unit, check_inputs, shown
-from .targets.runs import Progress, Vector, collect, read_vector
+from .targets.runs import Progress, Run, Vector, collect, read_vector
 
 if TYPE_CHECKING:
     from .playback.report import PlaybackReport
@@ -258,7 +258,7 @@ def audit_all(
 
 
 def _trial(
-    run: Callable[..., object],
+    run: Run,
     judge: Criteria,
     inputs: tuple[object, object],
     *,

@@ -21,6 +21,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 Row: TypeAlias = Mapping[Any, object]
+Keys: TypeAlias = tuple[str, ...] | None
+"""Names of the columns that are keys; None where cells tell."""
 
 
 def flatten(output: object, path: str = "") -> Iterator[tuple[str, object]]:
@@ -46,7 +48,7 @@ def flatten(output: object, path: str = "") -> Iterator[tuple[str, object]]:
         yield path or "value", output
 
 
-def _key_columns(output: Any) -> tuple[str, ...] | None:  # noqa: ANN401 - any output of a run
+def _key_columns(output: Any) -> Keys:  # noqa: ANN401 - any output of a run
     """Return the columns that name the rows, if the output says which columns are noisy.
 
     An answer of a curator does.
@@ -72,7 +74,7 @@ def _plain(output: object) -> object:
     return output
 
 
-def _mapping(output: Row, path: str, keys: tuple[str, ...] | None) -> Iterator[tuple[str, object]]:
+def _mapping(output: Row, path: str, keys: Keys) -> Iterator[tuple[str, object]]:
     """Flatten a dictionary: of equally long lists as a table, else by key."""
     columns = [value for value in output.values() if isinstance(value, list)]
     all_lists = bool(columns) and len(columns) == len(output)
@@ -104,9 +106,7 @@ def _is_table(output: Sequence[Any]) -> bool:
     return all(row.keys() == output[0].keys() for row in output)
 
 
-def _table(
-    rows: Sequence[Any], path: str, keys: tuple[str, ...] | None = None
-) -> Iterator[tuple[str, object]]:
+def _table(rows: Sequence[Any], path: str, keys: Keys = None) -> Iterator[tuple[str, object]]:
     """Flatten a table by the names of its rows, or by index where the names do not differ."""
     # Totals: one row without key columns needs no name.
     if len(rows) == 1 and keys == ():
@@ -126,7 +126,7 @@ def _table(
                 yield from flatten(row[key], f"{path}{name!r}[{key!r}]")
 
 
-def _naming(row: Row, keys: tuple[str, ...] | None) -> Sequence[Any]:
+def _naming(row: Row, keys: Keys) -> Sequence[Any]:
     """Return the columns that name a row: those given, else its cells of text, truth and days."""
     if keys is not None:
         return keys

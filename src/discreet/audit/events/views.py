@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations, pairwise
+from operator import methodcaller
 
 import numpy as np
 
@@ -79,10 +80,7 @@ def views(train: Outputs) -> list[OutputView]:
 
 def _number_views(name: str, train: Outputs) -> list[OutputView]:
     """View a number itself, its lowest bit and, if it has any, its fractional part."""
-
-    def column(outputs: Outputs) -> Values:
-        return outputs.values(name)
-
+    column = methodcaller("values", name)
     found = [
         OutputView(name, column),
         OutputView(f"lowest set bit of {name}", lambda o: lowest_bit(column(o))),
@@ -101,20 +99,15 @@ def _fraction(values: Values) -> Floats:
 def _category_view(name: str, categories: tuple[str, ...]) -> OutputView:
     """View a column of text categories."""
 
-    def column(outputs: Outputs) -> Values:
-        return outputs.values(name)
-
     def word(code: float) -> str:
         return repr(categories[int(code)])
 
-    return OutputView(name, column, nominal=True, word=word)
+    return OutputView(name, methodcaller("values", name), nominal=True, word=word)
 
 
 def _joint_views(names: list[str]) -> list[OutputView]:
     """View pairs of numbers by their difference, and all numbers by common statistics."""
-
-    def matrix(outputs: Outputs) -> Floats:
-        return outputs.matrix(names)
+    matrix = methodcaller("matrix", names)
 
     def largest(outputs: Outputs) -> Values:
         return np.asarray(matrix(outputs).argmax(axis=1), dtype=np.int64)

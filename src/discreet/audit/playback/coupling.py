@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from ..evidence.claim import claimed_epsilon
 from ..verify import audit
 from .compare import visible
 from .tape import Tape
-from .trial import Trial, run
+from .trial import Inputs, Program, Trial, run
 
 _TAPES = 100
 _FEWEST_TAPES = 10
@@ -37,9 +36,7 @@ class Coupled:
     reason: str = ""
 
 
-def couple(
-    function: Callable[[Any], object], pair: tuple[object, object], seconds: float
-) -> Coupled:
+def couple(function: Program, pair: Inputs, seconds: float) -> Coupled:
     """Estimate ε from at most 100 pairs of runs: of each pair both inputs get the same draws.
 
     Added noise cancels in the difference of a pair, which is the move; the spread over the pairs is
@@ -69,7 +66,7 @@ def couple(
     return Coupled(_estimate(outputs))
 
 
-def _outcome(function: Callable[[Any], object], data: object, seed: int) -> tuple[str, list[float]]:
+def _outcome(function: Program, data: object, seed: int) -> tuple[str, list[float]]:
     """Run a function on the draws of one seed; return its answer as its shape and its numbers."""
     tape = Tape(seed=seed)
     tape.inside = 1
@@ -125,9 +122,7 @@ def suspicious(trial: Trial, claim: Measure) -> bool:
     return trial.estimate > _SUSPICIOUS * most
 
 
-def with_estimate(
-    function: Callable[[Any], object], trial: Trial, claim: Measure, seconds: float
-) -> Trial:
+def with_estimate(function: Program, trial: Trial, claim: Measure, seconds: float) -> Trial:
     """Couple the runs of a pair that replay could not decide."""
     coupled = couple(function, trial.pair, seconds)
     if coupled.reason:
@@ -140,7 +135,7 @@ def with_estimate(
 
 
 def with_black_box(
-    function: Callable[[Any], object], trial: Trial, claim: Measure, samples: int, seconds: float
+    function: Program, trial: Trial, claim: Measure, samples: int, seconds: float
 ) -> Trial:
     """Judge a pair by `audit`: as many runs with true randomness as fit into `seconds`.
 
@@ -178,7 +173,7 @@ def _untested(trial: Trial, reason: str) -> Trial:
     return replace(trial, verdict="not tested", rank=0, notes=(*trial.notes, reason))
 
 
-def _plain_run(function: Callable[[Any], object]) -> Callable[[Any], object]:
+def _plain_run(function: Program) -> Program:
     def run_once(data: object) -> object:
         return visible(function(data))
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from .coupling import with_black_box, with_estimate
 from .report import PlaybackReport
 from .sources import ANOTHER_THREAD, replaced
 from .tape import place_of
-from .trial import NOT_REPEATED, Trial, try_pair
+from .trial import NOT_REPEATED, Program, Trial, try_pair
 
 _EXAMPLE = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
 # The black box is slow: only so many pairs of one function are given to it.
@@ -62,7 +61,7 @@ def private(
     skip: Sequence[str] = (),
     samples: int = 2000,
     seconds: float = 5.0,
-) -> Callable[[Callable[[Any], object]], Callable[[], None]]:
+) -> Callable[[Program], Callable[[], None]]:
     """Return a decorator that makes a function of a data set a test of its privacy claim.
 
     The arguments are those of `audit_function`. The test takes no arguments: it raises
@@ -85,7 +84,7 @@ def private(
     # Pairs may come from an iterator, and the test may run twice.
     listed = None if pairs is None else list(pairs)
 
-    def decorate(function: Callable[[Any], object]) -> Callable[[], None]:
+    def decorate(function: Program) -> Callable[[], None]:
         def audited() -> PlaybackReport:
             return audit_function(
                 function,
@@ -124,7 +123,7 @@ def require(report: PlaybackReport) -> None:
 
 
 def audit_function(
-    function: Callable[[Any], object],
+    function: Program,
     claim: Measure,
     *,
     neighbours: str = "add-remove",
@@ -222,7 +221,7 @@ def _pairs(  # noqa: PLR0917 - the arguments of `audit_function`
 
 
 def _try_all(
-    function: Callable[[Any], object], claim: Measure, pairs: list[Pair], effort: Effort
+    function: Program, claim: Measure, pairs: list[Pair], effort: Effort
 ) -> tuple[tuple[Trial, ...], tuple[str, ...]]:
     """Try all pairs: replay, then coupling for those left open, then the black box.
 
@@ -253,7 +252,7 @@ def _try_all(
 
 
 def _all_coupled(
-    function: Callable[[Any], object], trials: list[Trial], claim: Measure, effort: Effort
+    function: Program, trials: list[Trial], claim: Measure, effort: Effort
 ) -> list[Trial]:
     """Couple the first few open pairs, unless replay has refuted one already."""
     left = _MOST_COUPLED
@@ -271,9 +270,7 @@ def _all_coupled(
     return coupled
 
 
-def _coupled(
-    function: Callable[[Any], object], trial: Trial, claim: Measure, effort: Effort
-) -> Trial:
+def _coupled(function: Program, trial: Trial, claim: Measure, effort: Effort) -> Trial:
     """Couple the runs of a pair that replay left open, unless threads forbid it."""
     # A thread's draws are not on the tape: coupled runs would differ for no reason.
     if ANOTHER_THREAD in trial.notes:
@@ -281,9 +278,7 @@ def _coupled(
     return with_estimate(function, trial, claim, effort.seconds)
 
 
-def _decided(
-    function: Callable[[Any], object], trials: list[Trial], claim: Measure, effort: Effort
-) -> list[Trial]:
+def _decided(function: Program, trials: list[Trial], claim: Measure, effort: Effort) -> list[Trial]:
     """Send the open pairs to the black box, the most suspicious first, unless one is refuted."""
     decided = list(trials)
     waiting = [

@@ -17,7 +17,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -36,6 +36,10 @@ NOT_REPEATED = (
     "two runs on the same data differ: the function draws noise that the audit cannot see"
 )
 
+Program: TypeAlias = Callable[[Any], object]
+"""Function under audit: it gets a data set and returns an answer."""
+Inputs: TypeAlias = tuple[object, object]
+"""Two neighbouring data sets."""
 Forced = Callable[[str, Values], Values]
 
 
@@ -55,7 +59,7 @@ class Trial:
     notes: tuple[str, ...] = ()
     estimate: float = 0.0
     """The ε that coupling estimates."""
-    pair: tuple[object, object] = field(default=(None, None))
+    pair: Inputs = field(default=(None, None))
 
     @property
     def place(self) -> str:
@@ -73,7 +77,7 @@ def _size(loss: Loss) -> float:
     return math.sqrt(loss.squared_mu)
 
 
-def run(function: Callable[[Any], object], data: object, tape: Tape) -> tuple[str, Any]:
+def run(function: Program, data: object, tape: Tape) -> tuple[str, Any]:
     """Run a function on a copy of the data with a tape; return what happened, and the result.
 
     | happened | result |
@@ -129,9 +133,7 @@ class Playback:
         return sorted({*self.recorded.other_draws, *self.replayed.other_draws})
 
 
-def play(
-    function: Callable[[Any], object], pair: tuple[object, object], forced: Forced | None = None
-) -> Playback:
+def play(function: Program, pair: Inputs, forced: Forced | None = None) -> Playback:
     """Record a function on the first input and replay it on the second."""
     recorded = Tape(seed=1, forced=forced)
     first = run(function, pair[0], recorded)
@@ -166,9 +168,7 @@ def _answers_differ(first: tuple[str, Any], second: tuple[str, Any]) -> str:
     return f"{before} on the first input, {after} on the second"
 
 
-def try_pair(
-    function: Callable[[Any], object], claim: Measure, pair: tuple[object, object], why: str
-) -> Trial:
+def try_pair(function: Program, claim: Measure, pair: Inputs, why: str) -> Trial:
     """Replay one pair with the noise as drawn, then far above and far below 0."""
     plays = [play(function, pair)]
     if plays[0].recorded.steps:
@@ -201,7 +201,7 @@ def try_pair(
     )
 
 
-def _repeats(function: Callable[[Any], object], data: object) -> bool:
+def _repeats(function: Program, data: object) -> bool:
     """Return whether replaying a run on the same data shows no difference and no loss."""
     again = play(function, (data, data))
     return not again.differences and again.loss.nothing
@@ -212,9 +212,9 @@ def _weight(shown: Playback, judged: Judged) -> tuple[bool, bool, float]:
 
 
 def _verdict(
-    function: Callable[[Any], object],
+    function: Program,
     claim: Measure,
-    pair: tuple[object, object],
+    pair: Inputs,
     shown: Playback,
     judged: Judged,
     *,
@@ -250,9 +250,7 @@ def _all(sign: float) -> Forced:
     return forced
 
 
-def _confirmed(
-    function: Callable[[Any], object], claim: Measure, pair: tuple[object, object], shown: Playback
-) -> bool:
+def _confirmed(function: Program, claim: Measure, pair: Inputs, shown: Playback) -> bool:
     """Steer the noise to where the ratio is largest, and take the exact log-ratio of that transcript.
 
     Only what the answer tells is counted: of noise that is compared or sorted, an answer tells less.

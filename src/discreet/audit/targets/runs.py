@@ -15,6 +15,8 @@ from ...frozen import frozen
 
 Vector: TypeAlias = Literal["auto", "size", "array", "no"]
 Progress: TypeAlias = Callable[[int], None]
+Run: TypeAlias = Callable[..., object]
+"""Callable under audit: it gets an input, or many at once."""
 Raw: TypeAlias = AnyArray | list[object]
 
 # Runs asked for at once: a bound on memory.
@@ -38,7 +40,7 @@ class RaisedOutput:
     words: str
 
 
-def read_vector(run: Callable[..., object], vector: Vector) -> Vector:
+def read_vector(run: Run, vector: Vector) -> Vector:
     """Return how to ask for many runs at once: "auto" looks for an argument called `size`.
 
     >>> from discreet.audit.targets.runs import read_vector
@@ -57,7 +59,7 @@ def read_vector(run: Callable[..., object], vector: Vector) -> Vector:
 
 
 def collect(
-    run: Callable[..., object],
+    run: Run,
     inputs: tuple[object, object],
     samples: int,
     *,
@@ -95,7 +97,7 @@ def _ignore(_: int) -> None:
 
 
 def _one_by_one(
-    run: Callable[..., object], inputs: tuple[object, object], samples: int, report: Progress
+    run: Run, inputs: tuple[object, object], samples: int, report: Progress
 ) -> tuple[Raw, Raw]:
     """Run both inputs in a random order, one run at a time."""
     sides: tuple[list[object], list[object]] = ([], [])
@@ -108,7 +110,7 @@ def _one_by_one(
     return sides
 
 
-def _once(run: Callable[..., object], value: object) -> object:
+def _once(run: Run, value: object) -> object:
     """Run once; an exception becomes an output, but for NotARun."""
     try:
         return run(value)
@@ -118,7 +120,7 @@ def _once(run: Callable[..., object], value: object) -> object:
         return RaisedOutput(type(error).__name__, str(error))
 
 
-def _many(run: Callable[..., object], value: object, count: int, mode: Vector) -> Raw:
+def _many(run: Run, value: object, count: int, mode: Vector) -> Raw:
     """Ask for many runs at once; refuse an exception, which belongs to no single run."""
     try:
         drawn = run(value, size=count) if mode == "size" else run(np.full(count, value))
