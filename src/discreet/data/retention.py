@@ -22,7 +22,7 @@ from datetime import UTC, date, datetime
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from .blocks import SECONDS_PER_DAY, BlockPeriod, block_number, day_number, first_day
-from .columns.column import Column, Date, Timestamp
+from .columns.column import Column, Temporal, Timestamp
 
 _LENGTH = re.compile(r"([1-9][0-9]{0,4}) (day|week|month|quarter|year)s?")
 _EXAMPLE = 'write keeps=("day", "24 months")'
@@ -76,8 +76,8 @@ def read_keeps(keeps: object, columns: Mapping[str, Column]) -> Retention | None
             written = _LENGTH.fullmatch(length)
         case _:
             raise InvalidArgument(f"keeps is a column and a length, got {keeps!r}; {_EXAMPLE}")
-    if not isinstance(column, Date | Timestamp):
-        times = [other for other, kind in columns.items() if isinstance(kind, Date | Timestamp)]
+    if not isinstance(column, Temporal):
+        times = [other for other, kind in columns.items() if isinstance(kind, Temporal)]
         known = f"there is {', '.join(times)}" if times else "no such column is declared"
         raise InvalidArgument(
             f"rows are kept by a column that is declared as a Date or a Timestamp, got {name!r}; {known}"

@@ -17,7 +17,7 @@ from ..errors import InvalidArgument, SchemaMismatch
 from ..frozen import field, fill, frozen
 from ..privacy.measures import ADD_REMOVE, Neighbours, read_neighbours
 from ..show.nearest import did_you_mean
-from .columns.column import Column, Date, Timestamp
+from .columns.column import Column, Date, Temporal
 from .columns.label import check_label
 from .display import schema_html, schema_text
 from .files.schema_json import READING, schema_from_dict, schema_to_dict
@@ -276,8 +276,8 @@ def _read_unit(unit: object, columns: dict[str, Column], public: bool, name: obj
 def _check_window(label: str, period: str, columns: dict[str, Column]) -> None:
     """Refuse a window over a column that is no time, and hours of a Date."""
     column = columns.get(label)
-    if not isinstance(column, Date | Timestamp):
-        times = [name for name, other in columns.items() if isinstance(other, Date | Timestamp)]
+    if not isinstance(column, Temporal):
+        times = [name for name, other in columns.items() if isinstance(other, Temporal)]
         known = f"there is {', '.join(times)}" if times else "no such column is declared"
         raise InvalidArgument(
             f"the window's column {label!r} must be declared as a Timestamp or a Date; {known}"

@@ -19,6 +19,7 @@ from .keys import KeyKind, KeyValue, key_kind, other_key, read_key, read_keys
 from .label import Labels, check_label, check_labels
 from .spelling import (
     Aliases,
+    MissingMarks,
     Spelling,
     check_keys,
     check_spelling,
@@ -67,7 +68,7 @@ class Category(DeclaredColumn):
     other: KeyValue | None
     default: KeyValue | None
     null_key: bool
-    null: tuple[str, ...] | None
+    null: MissingMarks
     strip: bool
     fold: bool
     aliases: Aliases | None
@@ -181,7 +182,7 @@ class Boolean(DeclaredColumn):
     kind: ClassVar[Literal["boolean"]] = "boolean"
     default: bool | None
     null_key: bool
-    null: tuple[str, ...] | None
+    null: MissingMarks
     label: str | None = field(compare=False)
     labels: Labels | None = field(compare=False)
 
@@ -240,7 +241,7 @@ class Text(DeclaredColumn):
     max_length: int
     default: str | None
     null_key: bool
-    null: tuple[str, ...] | None
+    null: MissingMarks
     strip: bool
     fold: bool
     aliases: Aliases | None

@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias
 
 from .categorical import Boolean, Category, Text
 from .numeric import Integer, Real
-from .temporal import Date, Timestamp
+from .temporal import Date, Temporal, Timestamp
 
 __all__ = [
     "Boolean",
@@ -30,14 +30,17 @@ __all__ = [
     "ColumnType",
     "Date",
     "Integer",
+    "Numeric",
     "Ordered",
     "Real",
+    "Temporal",
     "Text",
     "Timestamp",
 ]
 
-Ordered: TypeAlias = Integer | Real | Date | Timestamp
-Column: TypeAlias = Integer | Real | Date | Timestamp | Category | Boolean | Text
+Numeric: TypeAlias = Integer | Real
+Ordered: TypeAlias = Numeric | Temporal
+Column: TypeAlias = Ordered | Category | Boolean | Text
 ColumnType: TypeAlias = Literal[
     "integer", "real", "date", "timestamp", "category", "boolean", "text"
 ]

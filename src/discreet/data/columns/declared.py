@@ -23,6 +23,8 @@ from ...errors import InvalidArgument
 
 Nulls: TypeAlias = Literal["drop", "default", "key"]
 Bound: TypeAlias = int | Fraction | date
+Ends: TypeAlias = tuple[int, int]
+"""The lowest and the highest value, in whole steps."""
 MAX_KEYS = 1000
 """A range is listed up to this many keys unless more are asked for."""
 Outside: TypeAlias = Literal["clip", "null"]
@@ -88,7 +90,7 @@ class SteppedColumn(Generic[T_co]):
 
     @property
     @abstractmethod
-    def ends(self) -> tuple[int, int]:
+    def ends(self) -> Ends:
         """The lowest and the highest value, in whole steps; of times since 1970."""
 
     @abstractmethod

@@ -20,6 +20,7 @@ from ...frozen import field, fill, frozen
 from .cell import read_number, round_half_even
 from .declared import (
     DeclaredColumn,
+    Ends,
     Outside,
     SteppedColumn,
     call,
@@ -29,7 +30,7 @@ from .declared import (
     check_outside,
 )
 from .label import check_label
-from .spelling import check_null, is_missing
+from .spelling import MissingMarks, check_null, is_missing
 from .text_format import Units, check_marks, check_unit, check_units, plain_numeral, split_unit
 
 MAX_STEPS = 2**62
@@ -73,7 +74,7 @@ class Integer(DeclaredColumn, SteppedColumn[int]):
     decimal: str | None
     unit: str | None
     units: Units | None
-    null: tuple[str, ...] | None
+    null: MissingMarks
     outside: Outside
     label: str | None = field(compare=False)
 
@@ -116,7 +117,7 @@ class Integer(DeclaredColumn, SteppedColumn[int]):
         )
 
     @property
-    def ends(self) -> tuple[int, int]:
+    def ends(self) -> Ends:
         """The lowest and the highest value, in whole steps."""
         return self.low, self.high
 
@@ -173,7 +174,7 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
     decimal: str | None
     unit: str | None
     units: Units | None
-    null: tuple[str, ...] | None
+    null: MissingMarks
     outside: Outside
     label: str | None = field(compare=False)
 
@@ -235,7 +236,7 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
         return self.step == default_step(self.low, self.high)
 
     @property
-    def ends(self) -> tuple[int, int]:
+    def ends(self) -> Ends:
         """The lowest and the highest value, in whole steps."""
         return _grid(self.low, self.high, self.step)[1]
 
@@ -269,7 +270,7 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
 
 
 @lru_cache(maxsize=1024)
-def _grid(low: Fraction, high: Fraction, step: Fraction) -> tuple[float | None, tuple[int, int]]:
+def _grid(low: Fraction, high: Fraction, step: Fraction) -> tuple[float | None, Ends]:
     """Return 1/step if that is a whole number, else None; and the bounds in whole steps.
 
     Cached: it is the same for every cell of a column.
@@ -326,7 +327,7 @@ def _read_integer(value: object, name: str) -> int:
     return int(exact)
 
 
-def _check_outside_ends(outside: object, ends: tuple[int, int]) -> None:
+def _check_outside_ends(outside: object, ends: Ends) -> None:
     """Refuse outside="null" where the step just beyond an end is more than 2^62 from zero."""
     if outside == "null" and not -MAX_STEPS < ends[0] < ends[1] < MAX_STEPS:
         raise InvalidArgument(
@@ -394,13 +395,13 @@ def _double(x: float) -> float:
         return -math.inf
 
 
-def _clamp(x: float, ends: tuple[int, int]) -> int:
+def _clamp(x: float, ends: Ends) -> int:
     """Clip and round; both ends are whole, so the order of the two does not matter."""
     low, high = ends
     return round_half_even(min(max(x, low), high))
 
 
-def _within(x: float, ends: tuple[int, int], outside: Outside) -> int | None:
+def _within(x: float, ends: Ends, outside: Outside) -> int | None:
     """Round, and clip; with outside="null", None if the rounded number is beyond an end."""
     if outside == "clip":
         return _clamp(x, ends)

@@ -31,6 +31,8 @@ from .fold_table import fold_text
 from .keys import KeyKind, KeyValue, read_key
 
 Aliases: TypeAlias = tuple[tuple[str, str], ...]
+MissingMarks: TypeAlias = tuple[str, ...] | None
+"""Texts that mean NULL, sorted; None if none are declared."""
 BLANKS = " \t\n\v\f\r\x85\u00a0\u1680\u2007\u2009\u200b\u202f\u3000\ufeff"
 """Blanks that `strip=True` leaves out: spaces, tabs, line ends, spaces of no width and no break."""
 MAX_SPELLINGS = 1000
@@ -41,7 +43,7 @@ MAX_SPELLINGS = 1000
 class Spelling:
     """Declared spellings of a column of text, checked."""
 
-    null: tuple[str, ...] | None
+    null: MissingMarks
     strip: bool
     fold: bool
     aliases: Aliases | None
@@ -70,7 +72,7 @@ def _nulls(spelling: Spelling) -> frozenset[str]:
     return frozenset(map(spelling.normal, spelling.null or ()))
 
 
-def check_null(null: object) -> tuple[str, ...] | None:
+def check_null(null: object) -> MissingMarks:
     """Check the texts that mean NULL; return them sorted, None if there are none.
 
     >>> from discreet.data.columns.spelling import check_null
@@ -96,7 +98,7 @@ def check_null(null: object) -> tuple[str, ...] | None:
     return tuple(sorted(texts)) or None
 
 
-def check_truth_null(null: object) -> tuple[str, ...] | None:
+def check_truth_null(null: object) -> MissingMarks:
     """Check the texts that mean NULL in a Boolean column; refuse those that mean yes or no."""
     checked = check_null(null)
     for text in checked or ():
@@ -245,7 +247,7 @@ def check_text(spelling: Spelling, max_length: int, default: object) -> None:
             raise InvalidArgument(f"{meant!r} means NULL or has an alias itself; keep one meaning")
 
 
-def is_missing(value: object, null: tuple[str, ...] | None) -> bool:
+def is_missing(value: object, null: MissingMarks) -> bool:
     """Return whether a cell's text, without spaces at both ends, is declared to mean NULL.
 
     It is for columns that are no text. Integers are compared as digits, truths as true and false.

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 from ...errors import InvalidArgument
 from ...frozen import field, fill, frozen
 from .cell import read_date, read_timestamp
 from .declared import (
     DeclaredColumn,
+    Ends,
     Outside,
     SteppedColumn,
     check_default,
@@ -26,7 +27,7 @@ from .declared import (
     check_outside,
 )
 from .label import check_label
-from .spelling import check_null, is_missing
+from .spelling import MissingMarks, check_null, is_missing
 from .text_format import Format, check_format, iso_text
 
 EPOCH = datetime(1970, 1, 1)
@@ -61,7 +62,7 @@ class Date(DeclaredColumn, SteppedColumn[date]):
     default: date | None
     null_key: bool
     format: Format | None
-    null: tuple[str, ...] | None
+    null: MissingMarks
     outside: Outside
     label: str | None = field(compare=False)
 
@@ -93,7 +94,7 @@ class Date(DeclaredColumn, SteppedColumn[date]):
         )
 
     @property
-    def ends(self) -> tuple[int, int]:
+    def ends(self) -> Ends:
         """The first and the last day, in days since 1970."""
         return _days(self.low), _days(self.high)
 
@@ -135,7 +136,7 @@ class Timestamp(DeclaredColumn, SteppedColumn[datetime]):
     default: datetime | None
     null_key: bool
     format: Format | None
-    null: tuple[str, ...] | None
+    null: MissingMarks
     outside: Outside
     label: str | None = field(compare=False)
 
@@ -167,7 +168,7 @@ class Timestamp(DeclaredColumn, SteppedColumn[datetime]):
         )
 
     @property
-    def ends(self) -> tuple[int, int]:
+    def ends(self) -> Ends:
         """The first and the last second, in seconds since 1970."""
         return _seconds(self.low), _seconds(self.high)
 
@@ -192,8 +193,11 @@ class Timestamp(DeclaredColumn, SteppedColumn[datetime]):
         )
 
 
+Temporal: TypeAlias = Date | Timestamp
+
+
 def _declare(
-    column: Date | Timestamp,
+    column: Temporal,
     low: date,
     high: date,
     default: date | None,
@@ -221,7 +225,7 @@ def _declare(
     )
 
 
-def _counted(column: Date | Timestamp, value: date | None) -> date | None:
+def _counted(column: Temporal, value: date | None) -> date | None:
     """Return the day or time that counts: within the bounds, or the default."""
     if value is None or column.low <= value <= column.high:
         return column.default if value is None else value

@@ -32,7 +32,7 @@ from typing import TypeAlias
 from ...arithmetic.rational import plain
 from ...errors import InvalidArgument
 from ...frozen import frozen
-from ..columns.column import Category, Column, Date, Integer, Real, Timestamp
+from ..columns.column import Category, Column, Date, Integer, Numeric, Real, Temporal, Timestamp
 from ..columns.fold_table import fold_text
 from ..columns.outcome import CLIPPED, MISSING, outcome, widest
 from ..columns.text_format import formats_of
@@ -43,6 +43,8 @@ from .known import UNITS, is_missing_mark
 Cells: TypeAlias = Mapping[str, int]
 """Texts of cells, and how many cells have each."""
 Options: TypeAlias = dict[str, object]
+Rivals: TypeAlias = Iterator[tuple[Options, ...]]
+"""Groups of candidates; those of one group read the same cells as other values."""
 MIN_ROWS_OF_ALIAS = 20
 """Rows of a spelling before it is proposed as an alias: a schema is public, one cell is not."""
 MAX_ROUNDS = 3
@@ -232,7 +234,7 @@ def propose_from(name: str, column: Column, cells: Cells) -> tuple[Proposal, ...
     return propose(name, column, lambda _: cells, count)
 
 
-Stage: TypeAlias = Callable[[Column, Cells], Iterator[tuple[Options, ...]]]
+Stage: TypeAlias = Callable[[Column, Cells], Rivals]
 
 
 def _stages(name: str, column: Column) -> Iterable[Stage]:
@@ -250,7 +252,7 @@ def _stages(name: str, column: Column) -> Iterable[Stage]:
 
 
 def _choose(
-    column: Column, rivals: Iterator[tuple[Options, ...]], cells: Cells, declined: set[str]
+    column: Column, rivals: Rivals, cells: Cells, declined: set[str]
 ) -> tuple[Options, Column] | None:
     """Return the candidate that gains most cells of a sample, with its column; None if none gains.
 
@@ -321,7 +323,7 @@ def _bad(column: Column, cells: Cells) -> dict[str, int]:
     return bad
 
 
-def _null(column: Column, cells: Cells) -> Iterator[tuple[Options, ...]]:
+def _null(column: Column, cells: Cells) -> Rivals:
     """Yield a list of missing marks that would cover bad cells, if there are any."""
     bad = _bad(column, cells)
     # A number means nothing only if it is much commoner than the other numbers beyond the bounds.
@@ -338,14 +340,14 @@ def _null(column: Column, cells: Cells) -> Iterator[tuple[Options, ...]]:
         yield ({"null": sorted({*(column.null or ()), *marks})},)
 
 
-def _blanks_and_case(column: Column, cells: Cells) -> Iterator[tuple[Options, ...]]:
+def _blanks_and_case(column: Column, cells: Cells) -> Rivals:
     if _bad(column, cells):
         yield ({"strip": True},)
         yield ({"fold": True},)
         yield ({"strip": True, "fold": True},)
 
 
-def _aliases(column: Column, cells: Cells) -> Iterator[tuple[Options, ...]]:
+def _aliases(column: Column, cells: Cells) -> Rivals:
     """Yield aliases for unlisted texts of at least 20 rows that resemble one key."""
     if not isinstance(column, Category):
         return
@@ -393,12 +395,12 @@ def _letters(text: str) -> str:
     return re.sub(r"[\W_]+", "", fold_text(text))
 
 
-def _format(column: Column, cells: Cells) -> Iterator[tuple[Options, ...]]:
+def _format(column: Column, cells: Cells) -> Rivals:
     """Yield formats that would read the bad cells of a column, one form of cells at a time.
 
     Formats that fit the same cells (31/12 and 12/31) are yielded together, as rivals.
     """
-    if not isinstance(column, Date | Timestamp):
+    if not isinstance(column, Temporal):
         return
     # Cells in the declared formats must stay readable; without a declaration these are ISO's.
     declared = list(formats_of(column.format)) if column.format else _iso_formats(column, cells)
@@ -414,7 +416,7 @@ def _format(column: Column, cells: Cells) -> Iterator[tuple[Options, ...]]:
             yield tuple(rivals)
 
 
-def _iso_formats(column: Date | Timestamp, cells: Cells) -> list[str]:
+def _iso_formats(column: Temporal, cells: Cells) -> list[str]:
     """Return the ISO formats of cells that are read without any declared format."""
     wide = widest(column)
     forms = set()
@@ -432,10 +434,10 @@ def _is_iso(given: str) -> bool:
     return given.startswith("%Y-%m-%d")
 
 
-def _numerals(name: str, column: Column, cells: Cells) -> Iterator[tuple[Options, ...]]:
+def _numerals(name: str, column: Column, cells: Cells) -> Rivals:
     """Yield marks of numbers and units, apart and together: a cell may need both."""
     bad = _bad(column, cells)
-    if not isinstance(column, Integer | Real) or not bad:
+    if not isinstance(column, Numeric) or not bad:
         return
     marks: list[Options] = [{}]
     seen = set("".join(bad))
@@ -453,7 +455,7 @@ def _numerals(name: str, column: Column, cells: Cells) -> Iterator[tuple[Options
                 yield (of_marks | of_unit,)
 
 
-def _units(name: str, column: Integer | Real, bad: Cells) -> Options:
+def _units(name: str, column: Numeric, bad: Cells) -> Options:
     """Return a declaration of the known units beside the numbers of cells; {} if there is none."""
     counts: Counter[str] = Counter()
     for cell, count in bad.items():

@@ -36,6 +36,8 @@ InferSource: TypeAlias = Any
 """A path of CSV, Parquet or DuckDB (FILE.duckdb#TABLE), a table of PostgreSQL
 (postgresql://…#TABLE), a data frame, or rows as mappings."""
 Row: TypeAlias = Mapping[str, object]
+Table: TypeAlias = tuple[list[str], Iterator[Row]]
+"""Names of columns, and the rows."""
 FIRST_ROWS = 1000
 """Rows from which types are guessed, unless extremes are wanted too."""
 BATCH = 2048
@@ -154,7 +156,7 @@ def sniff(source: InferSource, *, every_row: bool = False, person: str | None = 
     return Looks(looks, max(rows_of.values(), default=None))
 
 
-def _table(source: InferSource) -> tuple[list[str], Iterator[Row]]:
+def _table(source: InferSource) -> Table:
     """Return the names and the rows of a source."""
     if isinstance(source, str | Path):
         table = _stored_table(str(source))
@@ -166,7 +168,7 @@ def _table(source: InferSource) -> tuple[list[str], Iterator[Row]]:
     return _read_names(names), rows
 
 
-def _mapping_table(source: InferSource) -> tuple[list[str], Iterator[Row]]:
+def _mapping_table(source: InferSource) -> Table:
     rows = iter(source)
     first = next(rows, None)
     if not isinstance(first, Mapping):
@@ -176,7 +178,7 @@ def _mapping_table(source: InferSource) -> tuple[list[str], Iterator[Row]]:
     return list(first), chain([first], rows)
 
 
-def _csv_table(path: Path) -> tuple[list[str], Iterator[Row]]:
+def _csv_table(path: Path) -> Table:
     """Return names and rows of a CSV file; refuses a first line that looks like values."""
     rows = _csv_rows(path)
     names = _read_names(next(rows, []))
@@ -282,7 +284,7 @@ def _kinds_of_number(x: float) -> frozenset[ColumnType]:
     return frozenset({"real"})
 
 
-def _frame_table(source: Any) -> tuple[list[str], Iterator[Row]] | None:  # noqa: ANN401
+def _frame_table(source: Any) -> Table | None:  # noqa: ANN401
     """Return the names and rows of a pandas, Polars or Arrow table, None for anything else.
 
     >>> import pyarrow as pa
@@ -313,7 +315,7 @@ def _rows_of_batches(batches: Iterable[Any]) -> Iterator[Row]:
         yield from batch.to_pylist()
 
 
-def _stored_table(path: str) -> tuple[list[str], Iterator[Row]] | None:
+def _stored_table(path: str) -> Table | None:
     """Return names and rows of a Parquet file, or a table of DuckDB or PostgreSQL; None otherwise.
 
     Refuses: a file or table that cannot be read, with InvalidArgument.
@@ -330,7 +332,7 @@ def _stored_table(path: str) -> tuple[list[str], Iterator[Row]] | None:
     return None
 
 
-def _parquet_table(path: str) -> tuple[list[str], Iterator[Row]]:
+def _parquet_table(path: str) -> Table:
     """Return names and rows of a Parquet file."""
     module = load("pyarrow.parquet", "tables")
     try:
@@ -342,7 +344,7 @@ def _parquet_table(path: str) -> tuple[list[str], Iterator[Row]]:
     return names, _rows_of_batches(file.iter_batches(BATCH))
 
 
-def _duckdb_table(path: str, table: str) -> tuple[list[str], Iterator[Row]]:
+def _duckdb_table(path: str, table: str) -> Table:
     """Return names and rows of a table of a DuckDB file, opened for reading only."""
     duckdb = load("duckdb", "tables")
     try:
@@ -362,7 +364,7 @@ def _quoted(table: str) -> str:
     return ".".join(f'"{name}"' for name in names)
 
 
-def _postgres_table(address: str, table: str) -> tuple[list[str], Iterator[Row]]:
+def _postgres_table(address: str, table: str) -> Table:
     """Read a table of PostgreSQL, some rows at a time."""
     rows = _postgres_rows(address, _quoted(table))
     try:

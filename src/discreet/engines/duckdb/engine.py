@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -22,7 +22,7 @@ from ...query.algebra.tally import Tally, Totals
 from ...query.bounds.relation_facts import tables_of
 from ..base import PeopleTotals, PublicKeys, cancelled, failure, find_column, require_public
 from ..progress import watch
-from ..sql.dialect import StoredTable
+from ..sql.dialect import AnswerRows, StoredTable
 from ..sql.store import SqlStore, TextCache, public_tables
 from .catalog import TableCatalog, open_catalog
 from .dialect import DUCKDB
@@ -241,10 +241,10 @@ class DuckDB:
     def _no_table(self, name: str) -> StoredTable:
         raise InvalidArgument(f"no schema of {name} was given")
 
-    def _fetch_arrays(self, sql: str) -> Sequence[Sequence[object]]:
+    def _fetch_arrays(self, sql: str) -> AnswerRows:
         return self._fetch(sql, arrays=True)
 
-    def _fetch(self, sql: str, *, arrays: bool = False) -> Sequence[Sequence[object]]:
+    def _fetch(self, sql: str, *, arrays: bool = False) -> AnswerRows:
         """Run a query and return its rows; an error becomes Cancelled or the constant failure.
 
         With `arrays`, lists within a row come as arrays.
@@ -266,7 +266,7 @@ class DuckDB:
                 # The message of DuckDB may show a value of a row, so it is dropped.
                 raise failure() from None
 
-    def _run(self, sql: str, *, arrays: bool = False) -> Sequence[Sequence[object]]:
+    def _run(self, sql: str, *, arrays: bool = False) -> AnswerRows:
         answer = self._connection.execute(sql)
         if not arrays:
             return answer.fetchall()

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from ...data.blocks import SECONDS_PER_DAY
 from ...data.columns.cell import to_python
-from ...data.columns.column import Column, Date, Timestamp
+from ...data.columns.column import Column, Temporal, Timestamp
 from ...data.schema import Schema
 from ...data.unit import People, window_start
 from ...frozen import frozen
@@ -143,7 +143,7 @@ def read_cell(column: Column, value: object) -> Scalar:
     >>> read_cell(Real(0, 1, step=0.5), "0.6"), read_cell(Date("1970-01-01", "1970-12-31"), "1970-02-01")
     (Fraction(1, 2), 31)
     """
-    if isinstance(column, Date | Timestamp):
+    if isinstance(column, Temporal):
         return column.steps(value)
     return column.read(value)
 

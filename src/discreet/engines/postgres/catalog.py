@@ -10,14 +10,14 @@ policies of row-level security and virtual generated columns can fail too, so th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeAlias
 
-from ..sql.dialect import StoredColumn, StoredTable
+from ..sql.dialect import AnswerRows, StoredColumn, StoredTable
 from ..sql.rows.prepared import FIRST, MARK, prepared_table
 from .dialect import POSTGRES, stored_class
 
-AskServer: TypeAlias = Callable[[str, tuple[object, ...]], Sequence[Sequence[object]]]
+AskServer: TypeAlias = Callable[[str, tuple[object, ...]], AnswerRows]
 
 _COLUMNS = """
 WITH RECURSIVE base(own, oid) AS (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from ...optional import load
 from ...query.algebra.tally import Tally, Totals
 from ..base import PeopleTotals, cancelled, failure, schemas_in
 from ..progress import watch
-from ..sql.dialect import StoredColumn, StoredTable
+from ..sql.dialect import AnswerRows, StoredColumn, StoredTable
 from ..sql.rows.prepared import MARK, mark_of, prepared_sql
 from ..sql.rows.relation import person_column
 from ..sql.store import SqlEngine, SqlStore
@@ -253,12 +253,12 @@ class Postgres(SqlEngine):
         home, table = found
         return home, stored_name, table
 
-    def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
+    def _fetch(self, sql: str) -> AnswerRows:
         return self._ask(sql, watched=self._progress)
 
     def _ask(
         self, sql: str, values: tuple[object, ...] | None = None, *, watched: bool = False
-    ) -> Sequence[Sequence[object]]:
+    ) -> AnswerRows:
         """Run a query and return its rows; an error becomes Cancelled or the constant failure.
 
         With `watched`, a progress bar is shown, and Ctrl-C cancels the query.
@@ -344,9 +344,7 @@ def open_session(dsn: str) -> psycopg.Connection:
     return connection
 
 
-def _run(
-    connection: psycopg.Connection, sql: str, values: tuple[object, ...] | None
-) -> Sequence[Sequence[object]]:
+def _run(connection: psycopg.Connection, sql: str, values: tuple[object, ...] | None) -> AnswerRows:
     cursor = connection.execute(sql.encode(), values or None)
     return [] if cursor.description is None else cursor.fetchall()
 

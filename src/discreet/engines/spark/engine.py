@@ -19,7 +19,7 @@ from ...errors import DiscreetError, InvalidArgument, SchemaMismatch
 from ...query.algebra.tally import Tally, Totals
 from ..base import PeopleTotals, cancelled, failure, schemas_in
 from ..progress import watch
-from ..sql.dialect import StoredColumn, StoredTable
+from ..sql.dialect import AnswerRows, StoredColumn, StoredTable
 from ..sql.rows import prepared
 from ..sql.store import SqlEngine, SqlStore, TextCache
 from ..sql.table_name import read_table_name
@@ -31,7 +31,7 @@ from .source import failing_setting, is_guessed, is_path, read_files, table_sql,
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-RunText: TypeAlias = Callable[[str], Sequence[Sequence[object]]]
+RunText: TypeAlias = Callable[[str], AnswerRows]
 _PROPERTY = "discreet_prepared"
 """Property of a table in the catalogue that holds the mark of a prepared one."""
 
@@ -223,7 +223,7 @@ class Spark(SqlEngine):
             columns[label] = replace(column, sql=SPARK.quote(label))
         return replace(table, sql=SPARK.quote(name), columns=columns)
 
-    def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
+    def _fetch(self, sql: str) -> AnswerRows:
         """Run a query and return its rows; an error becomes Cancelled or the constant failure."""
         # One query at a time: the flag that tells a cancelled query belongs to it.
         with self._lock:
@@ -238,7 +238,7 @@ class Spark(SqlEngine):
             except Exception:  # noqa: BLE001 whatever it was may tell about the data
                 raise (cancelled() if self._stopped.is_set() else failure()) from None
 
-    def _run(self, sql: str) -> Sequence[Sequence[object]]:
+    def _run(self, sql: str) -> AnswerRows:
         """Run a query under this engine's tag, with PySpark's messages dropped; return its rows."""
         with quiet():
             # The tag lets `interrupt` find the jobs of this engine, and no others.

@@ -25,6 +25,8 @@ Stored: TypeAlias = Literal[
 ISO_PART_NAMES: Mapping[Function, str] = {Function.WEEKDAY: "isodow", Function.YEARDAY: "doy"}
 """Names of parts of a date in DuckDB and PostgreSQL, where they differ from ours."""
 
+AnswerRows: TypeAlias = Sequence[Sequence[object]]
+"""Rows of an answer of a store."""
 Unary: TypeAlias = Callable[[str], str]
 Binary: TypeAlias = Callable[[str, str], str]
 

@@ -45,7 +45,7 @@ from ..tally_analysis import RECENT_TALLIES, TallyFacts, understand
 from .cell_arrays import read_open_totals
 from .contribution_bounds import bounded_sql
 from .contributions import OpenKey, entries_of, once_per_person
-from .dialect import Dialect, StoredColumn, StoredTable
+from .dialect import AnswerRows, Dialect, StoredColumn, StoredTable
 from .keys import value_of
 from .reading.type_support import is_readable
 from .rows.person import id_sql
@@ -54,7 +54,7 @@ from .select import group_by, in_lines, nested, none_null, numbered, select_sql
 
 _EMPTY_TYPES = ("null", "void")
 """Types of a column that holds nothing yet: one cell would give it another type."""
-Fetch = Callable[[str], Sequence[Sequence[object]]]
+Fetch = Callable[[str], AnswerRows]
 Described = Mapping[str, StoredTable]
 
 

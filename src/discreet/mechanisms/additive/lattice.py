@@ -32,8 +32,8 @@ from ..laws.error_bound import (
     read_error,
     scale_repr,
 )
+from ..reading.value import Exact, add_saturating, count_coordinates, is_whole, read_number
 from ..reading.value import Number as Value
-from ..reading.value import add_saturating, count_coordinates, is_whole, read_number
 from ..sensitivity import Sensitivity
 
 
@@ -314,7 +314,7 @@ def budget_too_small(budget: Measure, instead: str) -> InvalidArgument:
     )
 
 
-def add_noise(value: int | float | Integers | Floats, exponent: int, draw: Draw) -> object:
+def add_noise(value: Exact, exponent: int, draw: Draw) -> object:
     """Add noise counted in steps of 2^exponent; return the same type as the value.
 
     A whole value v gives v + ⌊noise·g + 1/2⌋: rounding half-up commutes with whole shifts, so this

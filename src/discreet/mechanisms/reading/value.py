@@ -19,7 +19,7 @@ import math
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, assert_never, cast
+from typing import Any, TypeAlias, TypeVar, assert_never, cast
 
 import numpy as np
 
@@ -32,6 +32,8 @@ Whole = TypeVar("Whole", int, Integers)
 """Argument and answer of a mechanism on the integers."""
 Number = TypeVar("Number", int, float, Integers, Floats)
 """Argument and answer of a mechanism on the lattice."""
+Exact: TypeAlias = int | float | Integers | Floats
+"""Value that was read: its numbers are exactly the given ones."""
 
 # The samplers' noise stays below 2^62; with a value below it the sum fits in int64.
 _MAX_NOISE = 1 << 62
@@ -39,7 +41,7 @@ _MAX_NOISE = 1 << 62
 _NOT_FINITE = "value must be finite; replace NaN and infinities by a declared number first"
 
 
-def read_number(value: object) -> int | float | Integers | Floats:
+def read_number(value: object) -> Exact:
     """Read the argument of a mechanism on the lattice: an int, a float or an array of either.
 
     >>> import numpy as np
@@ -118,7 +120,7 @@ def _finite(value: float) -> float:
     return value
 
 
-def is_whole(value: int | float | Integers | Floats) -> bool:
+def is_whole(value: Exact) -> bool:
     """Return whether a value from `read_number` is an int or an array of integers.
 
     Its release is whole then.
@@ -133,7 +135,7 @@ def is_whole(value: int | float | Integers | Floats) -> bool:
     return isinstance(value, int)
 
 
-def count_coordinates(value: int | float | Integers | Floats, dimension: int | None) -> int:
+def count_coordinates(value: Exact, dimension: int | None) -> int:
     """Count the coordinates of a value, and check them against a declared dimension.
 
     >>> import numpy as np

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import inf, isfinite, nextafter
 
 from ....data.columns.cell import MAX_NUMERAL_LENGTH, round_half_even
-from ....data.columns.column import Integer, Real
+from ....data.columns.column import Numeric, Real
 from ..dialect import Dialect, StoredColumn, bigint, case_sql, cast_sql, null, truth_sql
 
 INTEGER_PATTERN = "[+-]?[0-9]{1,18}"
@@ -51,7 +51,7 @@ def double_sql(x: StoredColumn, dialect: Dialect) -> str | None:
             return None
 
 
-def steps_sql(column: Integer | Real, x: StoredColumn, dialect: Dialect) -> str:
+def steps_sql(column: Numeric, x: StoredColumn, dialect: Dialect) -> str:
     """Write a prepared value as whole steps of a column, clipped; NULL where it is no number."""
     low, high = column.ends
     match x.stored:
@@ -73,7 +73,7 @@ def steps_sql(column: Integer | Real, x: StoredColumn, dialect: Dialect) -> str:
             return null("BIGINT")
 
 
-def _numeral_steps(column: Integer | Real, text: str, dialect: Dialect) -> str:
+def _numeral_steps(column: Numeric, text: str, dialect: Dialect) -> str:
     """Write a plain numeral as whole steps of a column."""
     scaled = _scale(column, dialect.double_of(text), dialect)
     by_double = f"WHEN {is_numeral(text, dialect)} THEN {scaled}"
@@ -86,13 +86,13 @@ def _numeral_steps(column: Integer | Real, text: str, dialect: Dialect) -> str:
     return f"CASE WHEN {dialect.matches(text, INTEGER_PATTERN)} THEN {clipped} {by_double} END"
 
 
-def unit_tags(column: Integer | Real) -> dict[Fraction, str]:
+def unit_tags(column: Numeric) -> dict[Fraction, str]:
     """Return a letter for each factor of a column's units; a prepared numeral begins with it."""
     factors = sorted({factor for _, factor in column.units or ()})
     return {factor: _TAGS[place] for place, factor in enumerate(factors)}
 
 
-def _tagged_steps(column: Integer | Real, text: str, dialect: Dialect) -> str:
+def _tagged_steps(column: Numeric, text: str, dialect: Dialect) -> str:
     """Write a numeral after the letter of its unit as whole steps."""
     numeral = f"substr({text}, 2)"
     tests = []
@@ -116,7 +116,7 @@ def clip_sql(x: str, low: int, high: int, inside: str) -> str:
 _ONE = Fraction(1)
 
 
-def _scale(column: Integer | Real, x: str, dialect: Dialect, factor: Fraction = _ONE) -> str:
+def _scale(column: Numeric, x: str, dialect: Dialect, factor: Fraction = _ONE) -> str:
     """Write a double, in a unit of this factor, as whole steps."""
     low, high = column.ends
     least = _double_of_steps(column, low, factor)
@@ -130,7 +130,7 @@ def _scale(column: Integer | Real, x: str, dialect: Dialect, factor: Fraction = 
     return dialect.nearest(_times(column, clipped, dialect, factor))
 
 
-def _is_far(column: Integer | Real, x: str, dialect: Dialect) -> str:
+def _is_far(column: Numeric, x: str, dialect: Dialect) -> str:
     """Write the test that a double is outside both ends by more than a quarter of a step.
 
     One test of the distance from the middle replaces two. Every nearer double rounds to a step
@@ -142,7 +142,7 @@ def _is_far(column: Integer | Real, x: str, dialect: Dialect) -> str:
     return f"abs({x} - {dialect.double(float(middle))}) > {dialect.double(float(distance))}"
 
 
-def _clipped_twice(column: Integer | Real, x: str, dialect: Dialect, factor: Fraction) -> str:
+def _clipped_twice(column: Numeric, x: str, dialect: Dialect, factor: Fraction) -> str:
     """Clip before and after scaling, where no double rounds to exactly one of the ends."""
     low, high = column.ends
     # Four times the farther end: wide enough that the first clip changes no step.
@@ -165,7 +165,7 @@ def _between(x: str, low: float, high: float, dialect: Dialect, outside: str | N
     return f"(CASE WHEN {outside} THEN {end} ELSE {x} END)"
 
 
-def _times(column: Integer | Real, x: str, dialect: Dialect, factor: Fraction) -> str:
+def _times(column: Numeric, x: str, dialect: Dialect, factor: Fraction) -> str:
     """Write a double in steps, by the one operation that `Real.steps` uses."""
     if factor != 1:
         return f"{x} * {dialect.double(float(factor / column.step))}"
@@ -177,7 +177,7 @@ def _times(column: Integer | Real, x: str, dialect: Dialect, factor: Fraction) -
     return dialect.quotient(x, dialect.double(float(column.step)))
 
 
-def _double_of_steps(column: Integer | Real, steps: int, factor: Fraction) -> float | None:
+def _double_of_steps(column: Numeric, steps: int, factor: Fraction) -> float | None:
     """Find a double that is read as exactly this number of steps; None if there is none."""
     # Rounding of the product may miss the step by one double in either direction.
     near = float(steps * column.step / factor)
@@ -187,7 +187,7 @@ def _double_of_steps(column: Integer | Real, steps: int, factor: Fraction) -> fl
     return None
 
 
-def _steps_of(column: Integer | Real, x: float, factor: Fraction) -> float | Fraction:
+def _steps_of(column: Numeric, x: float, factor: Fraction) -> float | Fraction:
     if factor != 1:
         return x * float(factor / column.step)
     steps_per_unit = 1 / column.step

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, time
 
-from ....data.columns.column import Date, Timestamp
+from ....data.columns.column import Date, Temporal, Timestamp
 from ....query.domains.calendar import DAY_SECONDS
 from ..dialect import Dialect, StoredColumn, bigint, case_sql, null
 from ..division import floor_sql
@@ -23,7 +23,7 @@ _DAY = (
 MOMENT = f"{_DAY}([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{{1,9}})?)?Z?)?"
 
 
-def moment_sql(column: Date | Timestamp, x: StoredColumn, dialect: Dialect) -> str:
+def moment_sql(column: Temporal, x: StoredColumn, dialect: Dialect) -> str:
     """Write a prepared value as days or seconds since 1970, clipped; NULL where it is no time."""
     match x.stored, column:
         case "date", Date():
@@ -42,7 +42,7 @@ def moment_sql(column: Date | Timestamp, x: StoredColumn, dialect: Dialect) -> s
             return null("BIGINT")
 
 
-def _clip(x: StoredColumn, column: Date | Timestamp, dialect: Dialect, inside: str) -> str:
+def _clip(x: StoredColumn, column: Temporal, dialect: Dialect, inside: str) -> str:
     """Write a time clipped to the column's bounds; `inside` is its number of days or seconds."""
     low, high = column.ends
     first, last = _bounds(x, column, dialect)
@@ -54,7 +54,7 @@ def _clip(x: StoredColumn, column: Date | Timestamp, dialect: Dialect, inside: s
     return f"CASE {before} {after} ELSE {inside} END"
 
 
-def _bounds(x: StoredColumn, column: Date | Timestamp, dialect: Dialect) -> tuple[str, str]:
+def _bounds(x: StoredColumn, column: Temporal, dialect: Dialect) -> tuple[str, str]:
     """Write the bounds in the stored type.
 
     The last bound of a day is its midnight: any later time of that day is clipped to the same day.
@@ -90,7 +90,7 @@ def _nanosecond_literal(bound: datetime, x: StoredColumn) -> str:
     return f"CAST('{text}' AS {x.type})"
 
 
-def _text(column: Date | Timestamp, text: str, dialect: Dialect) -> str:
+def _text(column: Temporal, text: str, dialect: Dialect) -> str:
     low, high = column.ends
     number = dialect.days(dialect.day_of(f"substr({text}, 1, 10)"))
     if isinstance(column, Timestamp):

@@ -20,8 +20,20 @@ from fractions import Fraction
 from typing import TypeVar
 
 from ....data.columns.cell import FALSE, TRUE, round_half_even
-from ....data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
-from ....data.columns.declared import SteppedColumn
+from ....data.columns.column import (
+    Boolean,
+    Category,
+    Column,
+    Date,
+    Integer,
+    Numeric,
+    Ordered,
+    Real,
+    Temporal,
+    Text,
+    Timestamp,
+)
+from ....data.columns.declared import Ends, SteppedColumn
 from ....data.columns.keys import KeyValue
 from ....data.columns.text_format import formats_of, iso_pieces, numeral_pattern, ordered_units
 from ....frozen import fill
@@ -40,7 +52,7 @@ def prepare(column: Column, x: StoredColumn, dialect: Dialect) -> StoredColumn:
     if x.kept is not None:
         return x
     x = spelled(column, x, dialect)
-    if isinstance(column, Integer | Real) and column.units is not None and x.stored == "text":
+    if isinstance(column, Numeric) and column.units is not None and x.stored == "text":
         return _tagged_numeral(column, x, dialect)
     x = _plain_format(column, x, dialect)
     by_double = isinstance(column, Real) or x.stored in ("float", "decimal")
@@ -94,15 +106,15 @@ def read(column: Column, x: StoredColumn, dialect: Dialect) -> str:
             return _or_default(text, column.default, dialect)
 
 
-def _default_steps(column: Integer | Real | Date | Timestamp) -> int | None:
+def _default_steps(column: Ordered) -> int | None:
     if column.default is None:
         return None
-    if isinstance(column, Date | Timestamp):
+    if isinstance(column, Temporal):
         return column.steps(column.default)
     return round_half_even(Fraction(column.default) / column.step)
 
 
-OrderedT = TypeVar("OrderedT", bound=Integer | Real | Date | Timestamp)
+OrderedT = TypeVar("OrderedT", bound=Ordered)
 
 
 def _bounded(column: OrderedT) -> OrderedT:
@@ -123,7 +135,7 @@ def _bounded(column: OrderedT) -> OrderedT:
     return wide
 
 
-def _inside(column: Integer | Real | Date | Timestamp, steps: str) -> str:
+def _inside(column: Ordered, steps: str) -> str:
     """Write steps that were clipped by `_bounded`, NULL where they are beyond the declared bounds."""
     if column.outside == "clip":
         return steps
@@ -291,7 +303,7 @@ def _plain_format(column: Column, x: StoredColumn, dialect: Dialect) -> StoredCo
             return x
 
 
-def _tagged_numeral(column: Integer | Real, x: StoredColumn, dialect: Dialect) -> StoredColumn:
+def _tagged_numeral(column: Numeric, x: StoredColumn, dialect: Dialect) -> StoredColumn:
     """Write text with one of several units as a plain numeral after the letter of its unit."""
     text = dialect.trim(dialect.as_text(x.sql))
     tags = unit_tags(column)
@@ -303,7 +315,7 @@ def _tagged_numeral(column: Integer | Real, x: StoredColumn, dialect: Dialect) -
 
 
 def _plain_number(
-    column: Integer | Real, text: str, unit: str | None, dialect: Dialect
+    column: Numeric, text: str, unit: str | None, dialect: Dialect
 ) -> tuple[str, str]:
     """Return the pattern of numerals as the column declares them, and the SQL of the plain one."""
     thousands, decimal = column.thousands, column.decimal
@@ -343,7 +355,7 @@ def _kept(column: Column, x: StoredColumn, dialect: Dialect) -> str:
             return x.sql
 
 
-def _clip_kept(x: str, ends: tuple[int, int], kept: tuple[int, int]) -> str:
+def _clip_kept(x: str, ends: Ends, kept: Ends) -> str:
     """Write steps between narrower ends, as 64-bit integers: later arithmetic needs that width."""
     low, high = ends
     wide = cast_sql(x, "BIGINT")
@@ -357,9 +369,7 @@ def _clip_kept(x: str, ends: tuple[int, int], kept: tuple[int, int]) -> str:
     return f"CASE {' '.join(tests)} ELSE {wide} END"
 
 
-def _inside_kept(
-    column: Integer | Real | Date | Timestamp, x: str, kept: tuple[int, int], dialect: Dialect
-) -> str:
+def _inside_kept(column: Ordered, x: str, kept: Ends, dialect: Dialect) -> str:
     """Write steps within narrower bounds; others are NULL, or the default, as when they were read."""
     low, high = column.ends
     wide = cast_sql(x, "BIGINT")
