@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...arithmetic import root_finder
 from ...arithmetic.special import log_ndtr
 from ...errors import InvalidArgument
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
@@ -82,7 +81,20 @@ def bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
 
     Law: `tests/audit/test_claim.py::test_bisect_gives_the_end_that_fails`
     """
-    return root_finder.bisect(holds, low, high, 100)[1]
+    return bracket(holds, low, high, 100)[1]
+
+
+def bracket(
+    holds: Callable[[float], bool], low: float, high: float, halvings: int
+) -> tuple[float, float]:
+    """Halve an interval at whose lower end a statement holds; return the ends of the last one."""
+    for _ in range(halvings):
+        middle = (low + high) / 2
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
+    return low, high
 
 
 def _renyi_epsilon(alpha: float, divergence: float, delta: float) -> float:

@@ -17,11 +17,11 @@ from functools import cache, lru_cache
 import numpy as np
 
 from ...arithmetic.arrays import Floats
-from ...arithmetic.root_finder import bisect
 from ...arithmetic.special import ndtri
 from ...frozen import frozen, replace
 from .bounds import at_least, at_most, clopper_pearson_lower, clopper_pearson_upper
 from .ceiling import Ceiling, PromiseFamily
+from .claim import bracket
 
 # Cells of q and blocks of false hits. Coarser is only weaker, never unsound: both round up.
 _CELLS = 96
@@ -270,4 +270,4 @@ def _corner(p: float, q: float, family: PromiseFamily) -> float:
     def is_below(number: float) -> bool:
         return p > float(family.member(number)(at_q)[0])
 
-    return bisect(is_below, 0.0, family.most, 40)[0]
+    return bracket(is_below, 0.0, family.most, 40)[0]

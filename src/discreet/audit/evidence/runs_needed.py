@@ -8,13 +8,12 @@ from collections.abc import Callable
 import numpy as np
 
 from ...arithmetic.arrays import Floats
-from ...arithmetic.root_finder import bisect
 from ...arithmetic.special import expit, ndtri
 from ...errors import InvalidArgument
 from ...privacy.measures import Measure
 from .bounds import read_probability
 from .ceiling import Ceiling, ceiling, family
-from .claim import read_claim
+from .claim import bracket, read_claim
 from .counts import Evidence, slope_for
 
 _MAX_RUNS = 10**12
@@ -65,7 +64,7 @@ def _with_corner(q: Floats, true: Ceiling) -> Floats:
     def is_left(middle: float) -> bool:
         return float(true(np.array([middle]))[0]) + middle < 1
 
-    corner = bisect(is_left, 0.0, 0.5, 60)[1]
+    corner = bracket(is_left, 0.0, 0.5, 60)[1]
     return np.append(q, corner)
 
 
