@@ -98,8 +98,23 @@ class KeySelection:
         return self.noise.neighbours
 
 
+class _Several:
+    """Base of events that are made of several: at least one, all of one neighbour relation."""
+
+    __slots__ = ()
+    events: tuple[Event, ...]
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        fill(self, events=read_events(events))
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The relation that all the events share."""
+        return self.events[0].neighbours
+
+
 @frozen(init=False)
-class Sequence:
+class Sequence(_Several):
     """Several events in slots fixed beforehand.
 
     The question of each slot may depend on the answers before.
@@ -107,28 +122,12 @@ class Sequence:
 
     events: tuple[Event, ...]
 
-    def __init__(self, events: Iterable[Event]) -> None:
-        fill(self, events=read_events(events))
-
-    @property
-    def neighbours(self) -> Neighbours:
-        """The relation that all the events share."""
-        return self.events[0].neighbours
-
 
 @frozen(init=False)
-class Batch:
+class Batch(_Several):
     """Several events asked at once, before any answer is seen."""
 
     events: tuple[Event, ...]
-
-    def __init__(self, events: Iterable[Event]) -> None:
-        fill(self, events=read_events(events))
-
-    @property
-    def neighbours(self) -> Neighbours:
-        """The relation that all the events share."""
-        return self.events[0].neighbours
 
 
 @frozen(init=False)

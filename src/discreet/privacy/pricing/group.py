@@ -20,6 +20,7 @@ from typing import TypeAlias, assert_never
 from ...arithmetic.rational import Number, whole
 from ...arithmetic.rounding import fraction_up
 from ...errors import InvalidArgument
+from ...frozen import replace
 from ..events import (
     Batch,
     BinomialNoise,
@@ -170,34 +171,20 @@ def regrouped(event: Event, size: int, promised: Promised) -> Event:
 
 def additive(event: Event, k: int) -> Event | None:
     """Return the event whose answer moves k times as far; None if no such event is known."""
-    near = event.neighbours
-    grown: Event | None = None
     match event:
         case LaplaceNoise():
-            grown = LaplaceNoise(event.scale, k * event.sensitivity, event.step, neighbours=near)
-        case DiscreteLaplaceNoise():
-            grown = DiscreteLaplaceNoise(event.scale, k * event.sensitivity, neighbours=near)
-        case TruncatedGeometricNoise():
-            shift = k * event.sensitivity
-            grown = TruncatedGeometricNoise(
-                event.scale, shift, event.low, event.high, neighbours=near
-            )
+            return replace(event, sensitivity=k * event.sensitivity)
+        case DiscreteLaplaceNoise() | TruncatedGeometricNoise() | BinomialNoise():
+            return replace(event, sensitivity=k * event.sensitivity)
         case GaussianNoise():
-            square = k * k * event.squared_sensitivity
-            grown = GaussianNoise(
-                event.variance, square, event.step, event.dimension, neighbours=near
-            )
+            return replace(event, squared_sensitivity=k * k * event.squared_sensitivity)
         case DiscreteGaussianNoise():
             linf = None if event.linf is None else k * event.linf
-            whole_square = k * k * event.squared_sensitivity
-            grown = DiscreteGaussianNoise(
-                event.variance, whole_square, event.dimension, linf, neighbours=near
-            )
-        case BinomialNoise():
-            grown = BinomialNoise(event.trials, k * event.sensitivity, neighbours=near)
+            square = k * k * event.squared_sensitivity
+            return replace(event, squared_sensitivity=square, linf=linf)
         case ExponentialSelection():
-            grown = ExponentialSelection(k * event.epsilon, neighbours=near)
-    return grown
+            return replace(event, epsilon=k * event.epsilon)
+    return None
 
 
 def group_promise(event: Event, size: int, *measures: MeasureOf) -> Event:

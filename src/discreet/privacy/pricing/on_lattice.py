@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from ...frozen import replace
 from ..events import GaussianNoise
 
 
@@ -40,6 +41,4 @@ def on_lattice(event: GaussianNoise) -> GaussianNoise:
     if squared_steps == square:
         return event
     sensitivity = Fraction(squared_steps) * event.step**2
-    return GaussianNoise(
-        event.variance, sensitivity, event.step, event.dimension, neighbours=event.neighbours
-    )
+    return replace(event, squared_sensitivity=sensitivity)
