@@ -194,7 +194,9 @@ def propose(
             # Chosen by a sample, but given only if all cells agree.
             if effect.gain <= 0:
                 continue
-            proposal = Proposal(name, _stated(options), effect, declared)
+            # Facts that are taken back are not stated.
+            stated = tuple(_without_none(options).items())
+            proposal = Proposal(name, stated, effect, declared)
             if accept(proposal):
                 given.append(proposal)
                 column = declared
@@ -203,11 +205,6 @@ def propose(
         if column == before:
             break
     return tuple(given)
-
-
-def _stated(options: Options) -> tuple[tuple[str, object], ...]:
-    """Return the facts that are stated, without those that are taken back."""
-    return tuple(_without_none(options).items())
 
 
 def _without_none(facts: Mapping[str, object]) -> Options:
