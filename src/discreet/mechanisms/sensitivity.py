@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
+from typing import TypeAlias
 
 from ..arithmetic.rational import Number, positive, rational, whole
 from ..errors import InvalidArgument
@@ -74,9 +75,14 @@ class Sensitivity:
         fill(self, neighbours=relation, changed=moved)
 
 
+GivenSensitivity: TypeAlias = Number | Sensitivity
+"""A number in the mechanism's own norm, or a sensitivity in all norms."""
+ReadSensitivity: TypeAlias = Fraction | Sensitivity
+
+
 def read_sensitivity(
-    value: Number | Sensitivity, neighbours: Neighbours | None
-) -> tuple[Fraction | Sensitivity, Neighbours]:
+    value: GivenSensitivity, neighbours: Neighbours | None
+) -> tuple[ReadSensitivity, Neighbours]:
     """Read a sensitivity: a number in the mechanism's own norm, or a `Sensitivity`.
 
     A `Sensitivity` knows its neighbour relation.

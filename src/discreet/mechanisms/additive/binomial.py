@@ -7,7 +7,6 @@ Fair coins, counted and centred: Bin(N, 1/2) − N/2 (Dwork, Kenthapadi, McSherr
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 from ... import noise
 from ...arithmetic.arrays import Floats, Integers
@@ -30,7 +29,7 @@ from ..laws.error_bound import (
 )
 from ..laws.normal import quantile
 from ..reading.value import Whole, deprecated_call, refuse_pure
-from ..sensitivity import Sensitivity, read_sensitivity
+from ..sensitivity import GivenSensitivity, ReadSensitivity, read_sensitivity
 from .gaussian import Gaussian
 from .integer import IntegerMechanism, add_drawn, whole_l1
 
@@ -59,12 +58,12 @@ class Binomial(IntegerMechanism):
     """
 
     trials: int
-    sensitivity: Fraction | Sensitivity
+    sensitivity: ReadSensitivity
     neighbours: Neighbours
     event: BinomialNoise = field(compare=False)
 
     def __init__(
-        self, trials: int, sensitivity: Real | Sensitivity, *, neighbours: Neighbours | None = None
+        self, trials: int, sensitivity: GivenSensitivity, *, neighbours: Neighbours | None = None
     ) -> None:
         n = whole(trials, "trials", least=2, most=MAX_TRIALS)
         stated, relation = read_sensitivity(sensitivity, neighbours)
@@ -89,7 +88,7 @@ class Binomial(IntegerMechanism):
         cls,
         spend: Measure,
         *,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         neighbours: Neighbours | None = None,
     ) -> Binomial:
         """Choose the fewest coins that keep (ε, δ).
@@ -127,7 +126,7 @@ class Binomial(IntegerMechanism):
         error: Real,
         *,
         beta: Real = 0.05,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         cells: int = 1,
         neighbours: Neighbours | None = None,
     ) -> Binomial:

@@ -37,7 +37,7 @@ from ..reading.value import (
     read_whole,
     refuse_pure,
 )
-from ..sensitivity import Sensitivity, read_sensitivity
+from ..sensitivity import GivenSensitivity, ReadSensitivity, Sensitivity, read_sensitivity
 from .integer import IntegerMechanism, add_drawn, max_noise_scale, whole_norm
 from .lattice import root_up
 
@@ -64,7 +64,7 @@ class DiscreteGaussian(IntegerMechanism):
     """
 
     scale: Fraction
-    sensitivity: Fraction | Sensitivity
+    sensitivity: ReadSensitivity
     neighbours: Neighbours
     dimension: int | None
     event: DiscreteGaussianNoise = field(compare=False)
@@ -74,7 +74,7 @@ class DiscreteGaussian(IntegerMechanism):
     def __init__(
         self,
         scale: Real,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         *,
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
@@ -97,7 +97,7 @@ class DiscreteGaussian(IntegerMechanism):
         cls,
         spend: Measure,
         *,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> DiscreteGaussian:
@@ -134,7 +134,7 @@ class DiscreteGaussian(IntegerMechanism):
         error: Real,
         *,
         beta: Real = 0.05,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         cells: int = 1,
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
@@ -213,9 +213,7 @@ class DiscreteGaussian(IntegerMechanism):
         return up(law.mean_size(self._parameter))
 
 
-def _norms(
-    sensitivity: Fraction | Sensitivity, dimension: int | None
-) -> tuple[int, int, int | None]:
+def _norms(sensitivity: ReadSensitivity, dimension: int | None) -> tuple[int, int, int | None]:
     """Read Δ2² in whole steps, the number of coordinates that may move, and the bound on each."""
     if isinstance(sensitivity, Sensitivity):
         moved = min(sensitivity.changed, dimension or sensitivity.changed)

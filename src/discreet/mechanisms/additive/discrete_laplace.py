@@ -25,7 +25,7 @@ from ..laws.error_bound import (
     scale_repr,
 )
 from ..reading.value import Whole, deprecated_call, read_budget
-from ..sensitivity import Sensitivity, read_sensitivity
+from ..sensitivity import GivenSensitivity, ReadSensitivity, read_sensitivity
 from .integer import IntegerMechanism, add_drawn, least_laplace_scale, max_noise_scale, whole_l1
 from .truncated import TruncatedGeometric
 
@@ -53,14 +53,14 @@ class DiscreteLaplace(IntegerMechanism):
     """
 
     scale: Fraction
-    sensitivity: Fraction | Sensitivity
+    sensitivity: ReadSensitivity
     neighbours: Neighbours
     event: DiscreteLaplaceNoise = field(compare=False)
 
     __repr__ = scale_repr
 
     def __init__(
-        self, scale: Real, sensitivity: Real | Sensitivity, *, neighbours: Neighbours | None = None
+        self, scale: Real, sensitivity: GivenSensitivity, *, neighbours: Neighbours | None = None
     ) -> None:
         b = read_scale(scale)
         stated, relation = read_sensitivity(sensitivity, neighbours)
@@ -73,7 +73,7 @@ class DiscreteLaplace(IntegerMechanism):
         cls,
         spend: Measure,
         *,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         neighbours: Neighbours | None = None,
     ) -> DiscreteLaplace:
         """Choose the least noise that keeps a budget: scale Δ1/ε, exactly, for pure ε.
@@ -100,7 +100,7 @@ class DiscreteLaplace(IntegerMechanism):
         error: Real,
         *,
         beta: Real = 0.05,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         cells: int = 1,
         neighbours: Neighbours | None = None,
     ) -> DiscreteLaplace:

@@ -32,7 +32,7 @@ from ..reading.value import (
     read_number,
     refuse_pure,
 )
-from ..sensitivity import Sensitivity, read_sensitivity
+from ..sensitivity import GivenSensitivity, ReadSensitivity, Sensitivity, read_sensitivity
 from . import lattice
 
 MAX_COORDINATES = 1 << 32
@@ -62,7 +62,7 @@ class Gaussian(lattice.LatticeMechanism):
     """
 
     scale: Fraction
-    sensitivity: Fraction | Sensitivity
+    sensitivity: ReadSensitivity
     neighbours: Neighbours
     dimension: int | None
     event: GaussianNoise = field(compare=False)
@@ -72,7 +72,7 @@ class Gaussian(lattice.LatticeMechanism):
     def __init__(
         self,
         scale: Real,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         *,
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
@@ -103,7 +103,7 @@ class Gaussian(lattice.LatticeMechanism):
         cls,
         spend: Measure,
         *,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> Gaussian:
@@ -140,7 +140,7 @@ class Gaussian(lattice.LatticeMechanism):
         error: Real,
         *,
         beta: Real = 0.05,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         cells: int = 1,
         whole: bool = False,
         neighbours: Neighbours | None = None,
@@ -240,7 +240,7 @@ class Gaussian(lattice.LatticeMechanism):
         return up(mean_noise + float(self.event.step) / 2)
 
 
-def _squared_l2(sensitivity: Fraction | Sensitivity) -> Fraction:
+def _squared_l2(sensitivity: ReadSensitivity) -> Fraction:
     if isinstance(sensitivity, Sensitivity):
         return sensitivity.squared_l2
     return sensitivity**2
@@ -261,7 +261,7 @@ def _for_rho(make: partial[Gaussian], square: Fraction, budget: ZCDP) -> Gaussia
 def classic_gaussian(
     epsilon: Real,
     delta: Real,
-    sensitivity: Real | Sensitivity,
+    sensitivity: GivenSensitivity,
     *,
     neighbours: Neighbours | None = None,
 ) -> Gaussian:

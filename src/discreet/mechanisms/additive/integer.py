@@ -22,7 +22,7 @@ from ...privacy.events import Event
 from ...privacy.measures import Measure, PureDP
 from ..laws.error_bound import evaluate, interval_around, max_scale, per_cell_beta
 from ..reading.value import Whole, add_saturating, read_whole
-from ..sensitivity import Sensitivity
+from ..sensitivity import ReadSensitivity, Sensitivity
 from .lattice import Draw
 
 # The samplers' noise stays below 2^62, and so does every error.
@@ -92,7 +92,7 @@ def whole_norm(norm: Fraction) -> int:
     return int(norm)
 
 
-def whole_l1(sensitivity: Fraction | Sensitivity) -> int:
+def whole_l1(sensitivity: ReadSensitivity) -> int:
     """Read the whole number Δ1 of a sensitivity."""
     if isinstance(sensitivity, Sensitivity):
         return whole_norm(sensitivity.l1)

@@ -29,11 +29,11 @@ from ..reading.value import (
     read_budget,
     read_number,
 )
-from ..sensitivity import Sensitivity, read_sensitivity
+from ..sensitivity import GivenSensitivity, ReadSensitivity, Sensitivity, read_sensitivity
 from . import lattice
 
 
-def _l1(sensitivity: Fraction | Sensitivity) -> Fraction:
+def _l1(sensitivity: ReadSensitivity) -> Fraction:
     if isinstance(sensitivity, Sensitivity):
         return sensitivity.l1
     return sensitivity
@@ -62,7 +62,7 @@ class Laplace(lattice.LatticeMechanism):
     """
 
     scale: Fraction
-    sensitivity: Fraction | Sensitivity
+    sensitivity: ReadSensitivity
     neighbours: Neighbours
     dimension: int | None
     event: LaplaceNoise = field(compare=False)
@@ -72,7 +72,7 @@ class Laplace(lattice.LatticeMechanism):
     def __init__(
         self,
         scale: Real,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         *,
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
@@ -95,7 +95,7 @@ class Laplace(lattice.LatticeMechanism):
         cls,
         spend: Measure,
         *,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> Laplace:
@@ -129,7 +129,7 @@ class Laplace(lattice.LatticeMechanism):
         error: Real,
         *,
         beta: Real = 0.05,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         cells: int = 1,
         whole: bool = False,
         neighbours: Neighbours | None = None,

@@ -34,7 +34,7 @@ from ..laws.error_bound import (
 )
 from ..reading.value import Exact, add_saturating, count_coordinates, is_whole, read_number
 from ..reading.value import Number as Value
-from ..sensitivity import Sensitivity
+from ..sensitivity import ReadSensitivity, Sensitivity
 
 
 class _HasError(Protocol):
@@ -73,7 +73,7 @@ class LatticeMechanism:
     __slots__ = ()
 
     scale: Fraction
-    sensitivity: Fraction | Sensitivity
+    sensitivity: ReadSensitivity
     dimension: int | None
     exponent: int
     _bound: Callable[..., float]

@@ -31,7 +31,7 @@ from ..reading.value import (
     read_budget,
     read_whole,
 )
-from ..sensitivity import Sensitivity, read_sensitivity
+from ..sensitivity import GivenSensitivity, ReadSensitivity, Sensitivity, read_sensitivity
 from .integer import least_laplace_scale, max_noise_scale, whole_l1
 
 # Bounds of the range: half of int64, so that every difference of two ends fits.
@@ -65,7 +65,7 @@ class TruncatedGeometric:
     """
 
     scale: Fraction
-    sensitivity: Fraction | Sensitivity
+    sensitivity: ReadSensitivity
     low: int
     high: int
     neighbours: Neighbours
@@ -74,7 +74,7 @@ class TruncatedGeometric:
     def __init__(
         self,
         scale: Real,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         low: int,
         high: int,
         *,
@@ -101,7 +101,7 @@ class TruncatedGeometric:
         cls,
         spend: Measure,
         *,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         low: int,
         high: int,
         neighbours: Neighbours | None = None,
@@ -131,7 +131,7 @@ class TruncatedGeometric:
         error: Real,
         *,
         beta: Real = 0.05,
-        sensitivity: Real | Sensitivity,
+        sensitivity: GivenSensitivity,
         low: int,
         high: int,
         cells: int = 1,
