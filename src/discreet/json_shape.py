@@ -20,7 +20,9 @@ from .arithmetic.numeral import NUMERAL, read_number
 from .errors import InvalidArgument
 from .frozen import frozen, replace
 
-JsonSchema: TypeAlias = dict[str, object]
+JsonObject: TypeAlias = dict[str, object]
+"""Object of plain JSON values."""
+JsonSchema: TypeAlias = JsonObject
 T = TypeVar("T")
 U = TypeVar("U")
 T_co = TypeVar("T_co", covariant=True)

@@ -223,51 +223,41 @@ def label(deployment: Deployment, fields: Mapping[str, Derived]) -> list[LabelRo
     mark = OUTSIDE
     if epsilon <= MAX_EPSILON and MIN_DELTA <= delta <= MAX_DELTA:
         mark = USUAL
-    rows = [
-        LabelRow(
-            "Promise",
-            Sentence(f"{decimal_text(promise)}{deployment.period}", (OPENED,)),
-            mark,
-        ),
-        LabelRow(
-            "Equal (ε, δ)",
-            Sentence(f"ε = {shown(epsilon, 6)} at δ = {shown(delta)}", (OPENED,)),
-            mark,
-        ),
-    ]
+    stated = Sentence(f"{decimal_text(promise)}{deployment.period}", (OPENED,))
+    equal = Sentence(f"ε = {shown(epsilon, 6)} at δ = {shown(delta)}", (OPENED,))
+    rows = [LabelRow("Promise", stated, mark), LabelRow("Equal (ε, δ)", equal, mark)]
     if deployment.proof.spent is not None:
-        rows.append(LabelRow("Spent", Sentence(f"{deployment.proof.spent}", (ENDED,))))
-        rows.append(LabelRow("Left", Sentence(f"{deployment.proof.left}", (ENDED,))))
+        spent = Sentence(str(deployment.proof.spent), (ENDED,))
+        left = Sentence(str(deployment.proof.left), (ENDED,))
+        rows += [LabelRow("Spent", spent), LabelRow("Left", left)]
     units = "; ".join(unit_names(deployment))
-    rows.append(
-        LabelRow(
-            "Unit",
-            Sentence(units, fields["privacy_unit"].sentences[0].rests_on),
-            _unit_mark(deployment),
-        )
-    )
-    relation = Sentence(deployment.neighbours, ("schema",))
-    rows.append(LabelRow("Neighbours", relation))
-    rows.append(LabelRow("Trust", Sentence("central: the curator sees the rows", _MODEL)))
+    unit = Sentence(units, fields["privacy_unit"].sentences[0].rests_on)
     kinds: list[str] = []
     # Kinds alone: their scales are in the registry's entry.
     for text in sorted(noises(deployment.proof.charges)):
         kind = text.partition(" of ")[0]
         if kind not in kinds:
             kinds.append(kind)
-    rows.append(LabelRow("Mechanisms", Sentence(", ".join(kinds) or "none used yet", (ENDED,))))
     renewal = "never renewed"
     if terms.window:
         renewal = f"renewed each {terms.window}"
     text = f"{len(deployment.proof.charges)} charges, {renewal}"
-    rows.append(LabelRow("Releases", Sentence(text, (OPENED, ENDED))))
-    rows.append(LabelRow("Typical error", error_sentences(deployment)[0]))
-    rows.append(LabelRow("Not protected", looked_at(deployment)[0]))
     curators = deployment.words.get("data_curators")
     vouched = ", ".join(fields["data_curators"].value)
-    said = Sentence(vouched, ("words.toml: data_curators",), open=not curators)
-    rows.append(LabelRow("Vouched for by", said))
-    return rows
+    return [
+        *rows,
+        LabelRow("Unit", unit, _unit_mark(deployment)),
+        LabelRow("Neighbours", Sentence(deployment.neighbours, ("schema",))),
+        LabelRow("Trust", Sentence("central: the curator sees the rows", _MODEL)),
+        LabelRow("Mechanisms", Sentence(", ".join(kinds) or "none used yet", (ENDED,))),
+        LabelRow("Releases", Sentence(text, (OPENED, ENDED))),
+        LabelRow("Typical error", error_sentences(deployment)[0]),
+        LabelRow("Not protected", looked_at(deployment)[0]),
+        LabelRow(
+            "Vouched for by",
+            Sentence(vouched, ("words.toml: data_curators",), open=not curators),
+        ),
+    ]
 
 
 def _unit_mark(deployment: Deployment) -> str:

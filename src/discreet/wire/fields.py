@@ -11,6 +11,7 @@ from ..json_shape import (
     FLAG,
     NUMBER,
     JsonField,
+    JsonObject,
     JsonSchema,
     JsonShape,
     choice,
@@ -106,7 +107,7 @@ NONNEGATIVE = optional("nonnegative", FLAG)
 INTERVALS = optional("intervals", FLAG)
 WHOLE = optional("whole", FLAG)
 # Two types in one list of values are more than most generators of clients can read.
-_REUSE: dict[str, object] = {"anyOf": [FLAG.schema, choice("only").schema]}
+_REUSE: JsonObject = {"anyOf": [FLAG.schema, choice("only").schema]}
 REUSE: JsonField[Reuse] = optional("reuse", JsonShape(read_reuse, _REUSE))
 WITHIN: JsonField[float] = optional(
     "within", JsonShape(read_within, {"$ref": "#/components/schemas/Number"})
@@ -138,7 +139,7 @@ SHARED_SCHEMAS: dict[str, JsonSchema] = {
 """Shared parts of requests, by their names in the OpenAPI document."""
 
 
-def term_arguments(terms: Terms) -> dict[str, object]:
+def term_arguments(terms: Terms) -> JsonObject:
     """Return the terms by their names in JSON; None for a term that is left out, as a default."""
     return {
         "spend": terms.spend,

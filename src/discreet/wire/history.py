@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..curator.history import history_of
+from ..json_shape import JsonObject
 from ..ledger.review.history import OWN_KINDS
 from .reply import entry_to_json
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from ..curator import Curator
 
 
-def history_reply(curator: Curator, whose: str | None, last: int) -> dict[str, object]:
+def history_reply(curator: Curator, whose: str | None, last: int) -> JsonObject:
     """List the `last` newest ledger entries: all if `whose` is None, else those of one analyst.
 
     An analyst sees entries of OWN_KINDS only.

@@ -11,6 +11,7 @@ import json
 from decimal import Decimal
 
 from ..errors import InvalidArgument
+from ..json_shape import JsonObject
 
 MAX_DEPTH = 16
 """Deepest nesting of a request; valid ones have at most four levels (bin edges of a model)."""
@@ -87,9 +88,9 @@ def _check_depth(text: str) -> None:
             depth -= 1
 
 
-def _unique_fields(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _unique_fields(pairs: list[tuple[str, object]]) -> JsonObject:
     """Return the fields of a JSON object; refuse one that names a field twice."""
-    fields: dict[str, object] = {}
+    fields: JsonObject = {}
     for name, value in pairs:
         if name in fields:
             raise InvalidArgument(f"the JSON names {name[:40]!r} twice; name every field once")

@@ -13,6 +13,7 @@ from ..errors import InvalidArgument
 from ..json_shape import (
     NUMBER,
     JsonField,
+    JsonObject,
     JsonSchema,
     JsonShape,
     Record,
@@ -107,7 +108,7 @@ def _kind_of(value: object) -> type[Estimator] | None:
     return _BY_NAME.get(kind_name)
 
 
-def _parameters(fields: Mapping[str, object]) -> dict[str, object]:
+def _parameters(fields: Mapping[str, object]) -> JsonObject:
     """Return the parameters of a model: the fields that were sent, edges as floats."""
     parameters = {name: value for name, value in fields.items() if name != "kind"}
     edges = parameters.get("edges")
@@ -129,7 +130,7 @@ MODEL: JsonShape[Estimator] = JsonShape(
 )
 
 
-def model_to_json(model: object) -> dict[str, object]:
+def model_to_json(model: object) -> JsonObject:
     """Return a model as JSON: its kind and parameters, without its schema and its spend.
 
     >>> from discreet.learn import PCA
@@ -143,7 +144,7 @@ def model_to_json(model: object) -> dict[str, object]:
     kind = type(model)
     if not isinstance(model, Estimator) or kind not in KINDS:
         raise InvalidArgument(f"a service trains {', '.join(_BY_NAME)}; got {kind.__name__}")
-    words: dict[str, object] = {"kind": kind.__name__}
+    words: JsonObject = {"kind": kind.__name__}
     for name, value in params_to_json(model).items():
         if value is not None:
             words[name] = _exact(value)

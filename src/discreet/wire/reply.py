@@ -40,7 +40,18 @@ from ..errors import (
     UnboundedSensitivity,
     UnsupportedQuery,
 )
-from ..json_shape import FLAG, Record, anything, choice, listing, nullable, optional, refer, text
+from ..json_shape import (
+    FLAG,
+    JsonObject,
+    Record,
+    anything,
+    choice,
+    listing,
+    nullable,
+    optional,
+    refer,
+    text,
+)
 from ..ledger.entry import Entry, read_line, write_line
 from ..plan.asked.terms import DEFAULT_LEVEL
 from ..privacy.budget_text import budget_to_table, parse_budget
@@ -108,7 +119,7 @@ def status_of(refusal: DiscreetError) -> int:
     return next(status for kind, status in _STATUS if isinstance(refusal, kind))
 
 
-def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
+def refusal_to_json(refusal: DiscreetError | None) -> JsonObject:
     """Return a refusal as JSON: kind and message; of BudgetExceeded also `asked` and `left`.
 
     None stands for an unexpected error. Messages of failed stores and of unexpected errors are
@@ -126,7 +137,7 @@ def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
     if isinstance(refusal, EngineFailure) and not isinstance(refusal, TooSlow):
         # The message of a store may contain data: only constants leave the service.
         refusal = Cancelled() if isinstance(refusal, Cancelled) else failure()
-    error: dict[str, object] = {"kind": _kind_of(refusal), "message": str(refusal)}
+    error: JsonObject = {"kind": _kind_of(refusal), "message": str(refusal)}
     if isinstance(refusal, BudgetExceeded):
         error["asked"] = measure_or_text(refusal.asked)
         error["left"] = measure_or_text(refusal.left)
@@ -208,7 +219,7 @@ ANSWER = ReplyFormat(
 """Reply with one answer, which several verbs give."""
 
 
-def answer_reply(answer: Answer, level: float = DEFAULT_LEVEL) -> dict[str, object]:
+def answer_reply(answer: Answer, level: float = DEFAULT_LEVEL) -> JsonObject:
     """Return an answer as JSON: its table, confidence intervals at a level and its receipt.
 
     `exact` has the exact parts from which a client makes the `Answer` again. `faint` lists the
@@ -278,9 +289,9 @@ def _receipt(receipt: object) -> object:
     return receipt.to_json()  # type: ignore[attr-defined]
 
 
-def entry_to_json(entry: Entry) -> dict[str, object]:
+def entry_to_json(entry: Entry) -> JsonObject:
     """Return a ledger entry as JSON, complete, so that its hash can be checked."""
-    fields: dict[str, object] = json.loads(write_line(entry))
+    fields: JsonObject = json.loads(write_line(entry))
     return fields
 
 
@@ -311,7 +322,7 @@ def _is_outside_chain(fields: Mapping[str, object]) -> bool:
     return unlinked and fields.get("number") != 1
 
 
-def remaining_to_json(room: RemainingBudget) -> dict[str, object]:
+def remaining_to_json(room: RemainingBudget) -> JsonObject:
     """Return the largest single charges that fit an (ε, δ) budget as JSON; amounts are exact.
 
     >>> import discreet as dp

@@ -11,18 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ..errors import InvalidArgument
 from ..frozen import field, frozen
-from ..json_shape import JsonSchema, Record
+from ..json_shape import JsonObject, JsonSchema, Record
 from ..privacy.budget_text import budget_to_table
 from ..privacy.measures import Measure
 
 if TYPE_CHECKING:
     from ..curator import Curator
-
-JsonObject: TypeAlias = dict[str, object]
 
 
 class Request:

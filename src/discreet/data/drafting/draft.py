@@ -14,7 +14,7 @@ from ...frozen import frozen
 from ...privacy.measures import Neighbours
 from ..columns.column import Column, ColumnType
 from ..files.schema_file import table_toml
-from ..files.schema_json import COLUMN_SHAPES, FORMAT, column_to_dict, marks_of, unit_to_dict
+from ..files.schema_json import COLUMN_SHAPES, FORMAT, Facts, column_to_dict, marks_of, unit_to_dict
 from ..schema import Schema
 from ..unit import Unit
 from .proposals import Proposal
@@ -94,12 +94,12 @@ class Draft:
 
     def to_toml(self) -> str:
         """Write the draft as a schema file; missing facts are comments, so it does not load."""
-        facts: dict[str, object] = {"version": self.version, "neighbours": self.neighbours}
+        facts: Facts = {"version": self.version, "neighbours": self.neighbours}
         if isinstance(self.unit, str):
             facts["unit"] = {"kind": "people", "id": self.unit} | self._mark("unit")
         elif self.unit is not None:
             facts["unit"] = unit_to_dict(self.unit) | self._mark("unit")
-        columns: dict[str, object] = {}
+        columns: Facts = {}
         for name, column in self.columns:
             if isinstance(column, str):
                 stated = {"type": column} | self._proposed(name)
@@ -116,13 +116,13 @@ class Draft:
         table = table_toml(self.name, facts, remarks)
         return f"{HEAD}format = {FORMAT}\n\n{table}"
 
-    def _proposed(self, name: str) -> dict[str, object]:
+    def _proposed(self, name: str) -> Facts:
         """Return how cells are read, as proposed for a column whose bounds are still missing."""
-        stated: dict[str, object] = {}
+        stated: Facts = {}
         for proposal in self.proposals:
             if proposal.column == name:
                 stated |= proposal.options
         return stated
 
-    def _mark(self, path: str) -> dict[str, object]:
+    def _mark(self, path: str) -> Facts:
         return marks_of(path, self.needs_word, self.looked_at)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from ...arithmetic.rational import plain, read_flag
 from ...errors import InvalidArgument
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ..schema import Schema
 
 T = TypeVar("T")
+Facts: TypeAlias = dict[str, object]
+"""Facts of a schema as plain values, by name."""
 FORMAT = 1
 """Format of stored schemas; it also fixes the default step of a Real column."""
 
@@ -71,7 +73,7 @@ TABLE = (
 PEOPLE = {"id": '"user_id"', "max_rows": "10"}
 
 
-def column_to_dict(column: Column) -> dict[str, object]:
+def column_to_dict(column: Column) -> Facts:
     """Return a column as plain values.
 
     >>> import discreet as dp
@@ -79,7 +81,7 @@ def column_to_dict(column: Column) -> dict[str, object]:
     >>> column_to_dict(dp.Real(0, "1/3", step=0.01))
     {'type': 'real', 'low': 0, 'high': '1/3', 'step': 0.01}
     """
-    facts: dict[str, object] = {"type": column.kind}
+    facts: Facts = {"type": column.kind}
     if isinstance(column, Category):
         facts["values"] = list(column.values)
     for name in ("low", "high", "step", "max_length", "other", "default", *READING):
@@ -111,7 +113,7 @@ def _to_plain(value: object) -> object:
     return value.isoformat()  # type: ignore[attr-defined]
 
 
-def unit_to_dict(unit: Unit) -> dict[str, object]:
+def unit_to_dict(unit: Unit) -> Facts:
     """Return a unit as plain values.
 
     >>> import discreet as dp
@@ -121,7 +123,7 @@ def unit_to_dict(unit: Unit) -> dict[str, object]:
     """
     if isinstance(unit, Rows):
         return {"kind": "rows"}
-    facts: dict[str, object] = {"kind": "people", "id": unit.id, "max_rows": unit.max_rows}
+    facts: Facts = {"kind": "people", "id": unit.id, "max_rows": unit.max_rows}
     if unit.max_groups is not None:
         facts["max_groups"] = unit.max_groups
     # As every fact that came later: left out where it is not declared.
@@ -134,12 +136,12 @@ def unit_to_dict(unit: Unit) -> dict[str, object]:
     return facts
 
 
-def schema_to_dict(schema: Schema, *, labels: bool = True) -> dict[str, object]:
+def schema_to_dict(schema: Schema, *, labels: bool = True) -> Facts:
     """Return a schema as plain values, with the number of the format; `labels` are words for people.
 
     Without them it is what fingerprints and prepared stores hold.
     """
-    facts: dict[str, object] = {"format": FORMAT, "name": schema.name, "version": schema.version}
+    facts: Facts = {"format": FORMAT, "name": schema.name, "version": schema.version}
     if schema.public:
         facts |= {"public": True, "key": list(schema.key)}
     else:
@@ -155,7 +157,7 @@ def schema_to_dict(schema: Schema, *, labels: bool = True) -> dict[str, object]:
         facts["keeps"] = [schema.keeps.column, str(schema.keeps)]
     if schema.unit is not None:
         facts["unit"] = unit_to_dict(schema.unit) | _mark("unit", schema)
-    columns: dict[str, object] = {}
+    columns: Facts = {}
     for name, column in schema.declared:
         declared = column_to_dict(column)
         if not labels:
@@ -165,18 +167,18 @@ def schema_to_dict(schema: Schema, *, labels: bool = True) -> dict[str, object]:
     return facts
 
 
-def _mark(path: str, schema: Schema) -> dict[str, object]:
+def _mark(path: str, schema: Schema) -> Facts:
     return marks_of(path, schema.needs_word, schema.looked_at)
 
 
-def marks_of(path: str, needs_word: Iterable[str], looked_at: Iterable[str]) -> dict[str, object]:
+def marks_of(path: str, needs_word: Iterable[str], looked_at: Iterable[str]) -> Facts:
     """Return the marks of a unit or column: a fact to confirm, and facts taken from the data.
 
     >>> from discreet.data.files.schema_json import marks_of
     >>> marks_of("columns.seen", [], ["columns.seen.format"])
     {'looked_at': ['format']}
     """
-    marks: dict[str, object] = {}
+    marks: Facts = {}
     if path in needs_word:
         marks["needs_word"] = True
     facts = looked_at_of(path.removeprefix("columns."), looked_at)
@@ -293,7 +295,7 @@ def _read_mapping(value: object, where: str) -> Mapping[str, object]:
     return value
 
 
-def _without(facts: Mapping[str, object], *names: str) -> dict[str, object]:
+def _without(facts: Mapping[str, object], *names: str) -> Facts:
     return {key: value for key, value in facts.items() if key not in names}
 
 

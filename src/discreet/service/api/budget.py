@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from ...errors import NotAllowed
+from ...json_shape import JsonObject
 from ...privacy.budget_text import budget_to_table
 from ...wire.history import history_reply
 from ...wire.reply import entry_to_json, remaining_to_json
@@ -37,7 +38,7 @@ def get_left(state: State, call: ApiCall) -> Reply:
     if ledger.terms.filter.adds:
         # The largest single charges are defined for an (ε, δ) budget under a sum of prices.
         remaining = remaining_to_json(ledger.room(call.person.name))
-    facts: dict[str, object] = {
+    facts: JsonObject = {
         "left": budget_to_table(own),
         "left_for_all": budget_to_table(everybody),
         "budget": budget_to_table(ledger.promise()),

@@ -13,6 +13,7 @@ from ...errors import DiscreetError, NotAllowed
 from ...json_shape import (
     FLAG,
     JsonField,
+    JsonObject,
     Record,
     choice,
     listing,
@@ -159,7 +160,7 @@ def _change(state: State, board: Dashboard, given: Mapping[str, Any]) -> Dashboa
     return change(state, board, title=given["title"], parts=parts, shared=shared)
 
 
-def _facts(state: State, board: Dashboard) -> dict[str, object]:
+def _facts(state: State, board: Dashboard) -> JsonObject:
     return {
         "id": board.id,
         "title": board.title,
@@ -170,7 +171,7 @@ def _facts(state: State, board: Dashboard) -> dict[str, object]:
     }
 
 
-def _part(state: State, board: Dashboard, part: DashboardPart) -> dict[str, object]:
+def _part(state: State, board: Dashboard, part: DashboardPart) -> JsonObject:
     """Return a part with what it shows; an answer that is no longer kept has no reply."""
     if part.text:
         return {"text": part.text}

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable
 from importlib.metadata import version
 
+from ...json_shape import JsonObject
 from ...streams.calendar import KINDS
 from ..config import Config
 from .endpoint import Endpoint
 from .schemas import SCHEMAS
 
-Json = dict[str, object]
+Json = JsonObject
 # Every endpoint may return these: the middleware sends them before or after any handler.
 _ERRORS = {
     400: "The request is no HTTP that this service reads.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...answer.stored import scalar_to_json
 from ...data.schema import Schema
 from ...errors import InvalidArgument, NotAllowed
+from ...json_shape import JsonObject
 from ...privacy.budget_text import budget_to_table
 from ..http.health import health_of
 from ..state import State
@@ -33,7 +34,7 @@ def describe_dataset(state: State, call: ApiCall) -> Reply:
     """Return the public facts of a data set: its tables, its budget and how it is counted."""
     terms = state.datasets.ledger(call.dataset).terms
     schemas = state.datasets.schemas(call.dataset)
-    facts: dict[str, object] = {
+    facts: JsonObject = {
         "name": call.dataset,
         "tables": [schema.to_dict() for schema in schemas],
         "budget": budget_to_table(terms.budget),

@@ -14,8 +14,9 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 
 from ...errors import InvalidArgument
+from ...json_shape import JsonObject
 from ...wire.json_text import write_json
-from ...wire.verb import JsonObject, Request, Verb
+from ...wire.verb import Request, Verb
 from ..http.authentication import MARK
 from ..jobs.job import Job
 from ..jobs.steady_clock import steady
@@ -143,7 +144,7 @@ def list_jobs(state: State, call: ApiCall) -> Reply:
     return Reply({"jobs": visible})
 
 
-def _job_to_json(job: Job) -> dict[str, object]:
+def _job_to_json(job: Job) -> JsonObject:
     """Return a job with its user and its request, as stewards see it."""
     return {
         "id": job.id,

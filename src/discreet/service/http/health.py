@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ...connection import is_server
+from ...json_shape import JsonObject
 from ..config import Config
 from ..state import State
 
@@ -18,14 +19,14 @@ MIN_FREE_BYTES = 16 << 20
 """Bytes that must be free in every folder that the service writes to."""
 
 
-def health_of(state: State) -> tuple[dict[str, object], int]:
+def health_of(state: State) -> tuple[JsonObject, int]:
     """Return the state of each component, and the HTTP status: 200 if all work, else 503."""
     components = state.jobs.well()
     components["desk"] = state.planning_pool.well()
     components["disk"] = _disks_have_space(state.config)
     components["log"] = state.log.well
     well = all(components.values())
-    reply: dict[str, object] = {"status": _status_text(well), "version": version("discreet")}
+    reply: JsonObject = {"status": _status_text(well), "version": version("discreet")}
     for name, works in components.items():
         reply[name] = _status_text(works)
     return reply, 200 if well else 503

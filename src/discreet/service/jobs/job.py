@@ -10,6 +10,7 @@ import secrets
 from typing import Any, Literal, cast
 
 from ...frozen import frozen
+from ...json_shape import JsonObject
 from .steady_clock import steady
 
 State = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
@@ -60,7 +61,7 @@ class Job:
         """Whether the job is still to be answered."""
         return self.state in OPEN
 
-    def to_json(self, *, shown: bool, next_tick: float, now: float) -> dict[str, object]:
+    def to_json(self, *, shown: bool, next_tick: float, now: float) -> JsonObject:
         """Return the user's view of the job.
 
         `shown` says that its outcome may be seen: a tick of the timing grid has passed. Before that
@@ -69,7 +70,7 @@ class Job:
         state = "running"
         if shown or self.state == "waiting":
             state = self.state
-        seen: dict[str, object] = {
+        seen: JsonObject = {
             "id": self.id,
             "dataset": self.dataset,
             "verb": self.verb,

@@ -25,6 +25,7 @@ from weakref import WeakValueDictionary
 
 from ...errors import DiscreetError, LedgerConflict, ServiceUnavailable
 from ...frozen import frozen
+from ...json_shape import JsonObject
 from ...wire.json_text import write_json
 from ..config import Config
 from ..http.audit_log import Log, place_of
@@ -170,7 +171,7 @@ class JobScheduler:
         """Find a job of a user."""
         return self.job_store.find(job_id, person)
 
-    def view(self, job: Job, now: float | None = None) -> tuple[bool, dict[str, object]]:
+    def view(self, job: Job, now: float | None = None) -> tuple[bool, JsonObject]:
         """Return whether a job's outcome may be seen by its user, and the job as the user sees it.
 
         `now` is a moment for which that is asked, such as a tick; the present if it is None.

@@ -19,6 +19,7 @@ from ...frozen import frozen, replace
 from ...json_shape import (
     NUMBER,
     JsonField,
+    JsonObject,
     Record,
     anything,
     optional,
@@ -31,7 +32,7 @@ from ...privacy.events import Batch, Event
 from ...privacy.measures import Measure
 from ..fields import BUDGET_REFERENCE, COLUMN_NAMES, MAX_NAME_LENGTH, PAID, TABLE, WHY
 from ..reply import ANSWER, answer_reply
-from ..verb import JsonObject, ReplyFormat, Request, RequestFormat, Verb
+from ..verb import ReplyFormat, Request, RequestFormat, Verb
 
 if TYPE_CHECKING:
     from ...curator import Curator

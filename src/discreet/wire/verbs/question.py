@@ -15,6 +15,7 @@ from ...frozen import field, frozen, replace
 from ...json_shape import (
     FLAG,
     GivenFieldsRule,
+    JsonObject,
     Record,
     anything,
     listing,
@@ -29,7 +30,7 @@ from ...privacy.budget_text import budget_to_table
 from ...query.sql.parse import mentions_stream
 from ..fields import BUDGET_REFERENCE, EXAMPLE, OF, QUESTIONS, SQL, TERMS, WHY, term_arguments
 from ..reply import ANSWER, CELL, FACTS, answer_reply, plain_json
-from ..verb import JsonObject, ReplyFormat, Request, RequestFormat, Verb, check_count
+from ..verb import ReplyFormat, Request, RequestFormat, Verb, check_count
 
 if TYPE_CHECKING:
     from ...curator import Curator

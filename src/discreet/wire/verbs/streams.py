@@ -23,6 +23,7 @@ from ...json_shape import (
     FLAG,
     NUMBER,
     JsonField,
+    JsonObject,
     JsonShape,
     Record,
     anything,
@@ -35,7 +36,7 @@ from ...json_shape import (
 from ...privacy.measures import Measure
 from ...streams.caps import Days
 from ..fields import MAX_NAME_LENGTH, PAID, SQL, WHY
-from ..verb import JsonObject, ReplyFormat, Request, RequestFormat, Verb
+from ..verb import ReplyFormat, Request, RequestFormat, Verb
 
 if TYPE_CHECKING:
     from ...curator import Curator

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...frozen import field, frozen
 from ...json_shape import (
     FLAG,
+    JsonObject,
     Record,
     anything,
     choice,
@@ -34,7 +35,7 @@ from ..fields import (
     TABLE,
     WHY,
 )
-from ..verb import JsonObject, ReplyFormat, Request, RequestFormat, Verb, check_count
+from ..verb import ReplyFormat, Request, RequestFormat, Verb, check_count
 
 if TYPE_CHECKING:
     from ...curator import Curator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ...curator.verbs.learn import plan_training
 from ...frozen import field, frozen
-from ...json_shape import JsonField, Record, anything, positive_integer, refer, text
+from ...json_shape import JsonField, JsonObject, Record, anything, positive_integer, refer, text
 from ...learn import stored
 from ...learn.estimator import Estimator
 from ...privacy.budget_text import budget_to_table
@@ -18,7 +18,7 @@ from ...privacy.measures import Measure
 from ..fields import BUDGET_REFERENCE, PAID, SQL, WHY
 from ..models import MODEL, MODELS, model_to_json
 from ..reply import FACTS
-from ..verb import JsonObject, ReplyFormat, Request, RequestFormat, Verb, check_count
+from ..verb import ReplyFormat, Request, RequestFormat, Verb, check_count
 
 if TYPE_CHECKING:
     from ...curator import Curator
