@@ -10,8 +10,9 @@ from __future__ import annotations
 from ...arithmetic.rational import rational
 from ...curator.verbs.stream import find_stream, stream_state
 from ...errors import InvalidArgument
+from ...json_shape import JsonObject
 from ...streams.report import StreamReport
-from ...wire.verb import JsonObject, check_count
+from ...wire.verb import check_count
 from ..state import State
 from .endpoint import ApiCall, Reply
 from .schemas import STOP
