@@ -139,6 +139,23 @@ class JointCovarianceRecipe(PartitionRecipe):
         return JointCovariance(draws.totals, *moments, widths, breadths, blurs, self.sample)
 
 
+def _clipped(
+    products: Fraction,
+    x: Fraction,
+    y: Fraction,
+    n: Fraction,
+    *,
+    factor: Fraction,
+    limit: Fraction,
+    sample: bool,
+) -> float | None:
+    """Return the covariance of noisy sums, clipped; None if there seem too few rows."""
+    if n <= sample:
+        return None
+    covariance = (products - x * y / n) / (n - sample) * factor
+    return float(min(max(covariance, -limit), limit))
+
+
 @frozen
 class JointCovariance:
     """Released covariance of two columns in public ranges of widths `breadths`.
@@ -177,12 +194,9 @@ class JointCovariance:
     @property
     def value(self) -> float | None:
         """The noisy covariance, clipped to the public range; None if there seem too few rows."""
-        products, x, y, n = exact_sums(self.totals, self.products, self.x, self.y, self.rows)
-        if n <= self.sample:
-            return None
-        centred_products = products - x * y / n
-        covariance = centred_products / (n - self.sample) * self.widths[0] * self.widths[1]
-        return float(min(max(covariance, -self._limit), self._limit))
+        sums = exact_sums(self.totals, self.products, self.x, self.y, self.rows)
+        factor = self.widths[0] * self.widths[1]
+        return _clipped(*sums, factor=factor, limit=self._limit, sample=self.sample)
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the covariance of the exact totals."""
@@ -235,13 +249,8 @@ class CovarianceEstimate:
     @property
     def value(self) -> float | None:
         """The noisy covariance, clipped to the public range; None if there seem too few rows."""
-        n = self.count.value
-        if n <= self.sample:
-            return None
-        covariance = self.products.value / n - self.x.value * self.y.value / n**2
-        if self.sample:
-            covariance = covariance * n / (n - 1)
-        return float(min(max(covariance, -self._limit), self._limit))
+        sums = (total.value for total in (self.products, self.x, self.y, self.count))
+        return _clipped(*sums, factor=Fraction(1), limit=self._limit, sample=self.sample)
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the covariance of the exact totals."""

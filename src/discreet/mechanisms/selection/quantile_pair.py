@@ -310,11 +310,6 @@ class RankedPairs:
     def pair(self, level: int, index: int) -> Chosen:
         """Return a pair of a level by its number."""
         own = self._spans([level])[:, 0]
-        outcomes = own.shape[1] // 2
-        if level == self.cut:
-            # Everything that is deeper has the level of the cut-off.
-            everywhere = np.array([self.where.low, self.where.high, _FAR, -_FAR])[:, None]
-            own = np.repeat(_halves(everywhere, [0, 1]), outcomes, axis=1)
         # No pair has a level below 0.
         before = self._spans([level - 1])[:, 0]
         if level == 0:
@@ -327,7 +322,7 @@ class RankedPairs:
         rest = index - int(ends[outcome] - fresh[outcome])
         number = rest // int(weights[outcome])
         half = _place(own[:, outcome].tolist(), before[:, outcome].tolist(), number)
-        odd, reach = divmod(outcome, outcomes)
+        odd, reach = divmod(outcome, len(weights) // 2)
         place = 2 * half + odd
         return place, *self._ends(place, reach)
 
@@ -355,7 +350,7 @@ class RankedPairs:
         The axes are low, high and the ends of the gap; levels; reaches, both ways, down, up, all, of
         even places and then of odd ones. Places are halved: 2i and 2i + 1 are the i-th of their list.
         """
-        bounds = np.array([self._bounds(self.made.deepest(level)) for level in levels])
+        bounds = np.array([self._bounds(self._deepest(level)) for level in levels])
         columns = bounds.T[:, :, None]
         even, odd = reaches(self.where.places)
         listed = [
@@ -363,6 +358,12 @@ class RankedPairs:
             _halves(_spans_of(columns, np.array(odd)), 1),
         ]
         return np.concatenate(listed, axis=2)
+
+    def _deepest(self, level: int) -> int:
+        """Return the greatest depth in a level; all that is deeper has the level of the cut-off."""
+        if level < self.cut:
+            return self.made.deepest(level)
+        return (self.made.aim.scale * self.rows.before[-1] + self.slack) * 2
 
     def _bounds(self, depth: int) -> tuple[int, ...]:
         """Find the places that bound the pairs of at most some depth.
@@ -418,17 +419,14 @@ def _spans_of(bounds: Integers, h: Integers) -> Integers:
     up_ = np.maximum(a, y - h) + above, np.minimum(b, y_before - before - 1)
     all_rows = a + above + below, b
     # Only reaches both ways have a gap.
-    none = np.full_like(both[0], _FAR)
-    ways = [both, (*down, none, -none), (*up_, none, -none)]
-    none = np.full_like(b, _FAR)
-    ways.append((*all_rows, none, -none))
-    return np.concatenate([np.array(way) for way in ways], axis=2)
+    ways = [both, (*down, _FAR, -_FAR), (*up_, _FAR, -_FAR), (*all_rows, _FAR, -_FAR)]
+    return np.concatenate([np.array(np.broadcast_arrays(*way)) for way in ways], axis=2)
 
 
-def _halves(spans: Integers, odd: int | Sequence[int]) -> Integers:
+def _halves(spans: Integers, odd: int) -> Integers:
     """Return the even (or odd) places of spans, halved: first ends rounded up, last ends down."""
-    up_ = np.array([1, 0, 1, 0]).reshape(4, *[1] * (spans.ndim - 1))
-    halves: Integers = (spans - np.array(odd) + up_) // 2
+    up_ = np.array([1, 0, 1, 0])[:, None, None]
+    halves: Integers = (spans - odd + up_) // 2
     return halves
 
 
