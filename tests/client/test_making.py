@@ -286,7 +286,8 @@ class TestBetweenPeople:
                 mine = ask(bob)
                 assert (mine.who, mine.event, mine.price) == ("bob", theirs.event, theirs.price)
                 assert bob.spent() != before[0] and len(bob.history()) == len(before[1]) + 1
-                assert bob.history()[-1].kind == "charge" and mine.number > theirs.number
+                newest = bob.history()[-1]
+                assert (newest.kind, newest.number) == ("charge", mine.number)
 
     def test_nobody_may_ask_about_a_data_set_of_others(self, server, post):
         for verb, body in [

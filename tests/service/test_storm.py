@@ -27,6 +27,7 @@ import psycopg
 import pytest
 
 import discreet as dp
+from discreet.curator.history import EntryNumbers
 from discreet.ledger import open_ledger
 from discreet.service.stores.people import Members
 from discreet.service.stores.store import open_store
@@ -143,7 +144,7 @@ class Storm:
             log.unlink()
 
     def ask(self, who, key):
-        """Ask until there is an answer or a refusal; give the status and the number of the receipt."""
+        """Ask until there is an answer or a refusal; give the status, and who has which receipt."""
         dataset = "people" if key % 2 else "other"
         sql = f"{COUNT} WHERE age < {key % 110} AND income < {1000 + key // 110}"
         body = {"sql": sql, "spend": {"epsilon": "1/100"}}
@@ -163,7 +164,9 @@ class Storm:
                     return (
                         dataset,
                         found.status_code,
-                        json.loads(reply["receipt"])["number"] if "receipt" in reply else None,
+                        (who, json.loads(reply["receipt"])["number"])
+                        if "receipt" in reply
+                        else None,
                     )
                 assert found is None or found.status_code in (202, 429, 502, 503, 504), found.text
                 waits = found is not None and found.status_code == 202
@@ -190,7 +193,7 @@ class Storm:
                     line.execute(sql).fetchall()
                 words = " ".join(told)
                 [number] = re.findall(r"receipt (\d+)", words)
-                return dataset, 200, int(number)
+                return dataset, 200, (who, int(number))
             except psycopg.errors.ConfigurationLimitExceeded:
                 return dataset, 409, None
             except psycopg.Error:
@@ -254,8 +257,10 @@ def wait_for_health(line):
 
 def check_books(dataset, place, found, budget):
     """Compare what clients got with what the ledger says."""
-    numbers = [number for _, status, number in found if status == 200]
     with open_ledger(place, name=dataset) as ledger:
+        own = EntryNumbers(ledger, own=True)
+        # Each client is told its own numbers.
+        numbers = [own.in_ledger(*receipt) for _, status, receipt in found if status == 200]
         entries = ledger.history()
         ledger.verify()
         spent = ledger.spent()
