@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,7 +11,6 @@ import pytest
 import discreet as dp
 from discreet.errors import EngineFailure
 from discreet.ledger import clock, move_ledger
-from discreet.ledger.stores.sqlite import LedgerInSqlite
 from discreet.service.app import build_app
 from discreet.service.config import read_config
 from discreet.service.state import open_state
@@ -346,7 +347,7 @@ def test_a_year_with_clock_steps_restarts_a_full_disk_and_a_moved_ledger(tmp_pat
     """Each day has one value for ever, the chain verifies, and one charge is all that was paid."""
     house = deploy(tmp_path / "year")
     config_text = house.config.read_text()
-    given, seen_states = {}, set()
+    given, seen_states, failed = {}, set(), 0
     state, ledger_name = None, "people.ledger"
 
     def open_again():
@@ -368,11 +369,12 @@ def test_a_year_with_clock_steps_restarts_a_full_disk_and_a_moved_ledger(tmp_pat
         for step in steps:
             set_day(monkeypatch, step)
             if day % 29 == 0:
-                # A full disk: at the ledger's writes on one day, at the key file's on another.
-                full = [LedgerInSqlite, "append"] if day % 2 else [Seal, "remember"]
-                with monkeypatch.context() as patched:
-                    patched.setattr(*full, _full)
+                # A clock that is set back shows no history; the number of lines it always has.
+                lines = state.datasets.ledger("people")._store
+                before = lines.read(()).number
+                with full_disk(monkeypatch, of_key_file=day % 2 == 0):
                     state.streams.close_due()
+                failed += lines.read(()).number == before
             state.streams.close_due()
         if day % 41 == 0:
             open_again()
@@ -391,12 +393,30 @@ def test_a_year_with_clock_steps_restarts_a_full_disk_and_a_moved_ledger(tmp_pat
     ledger.verify()
     kinds = [entry.kind for entry in ledger.history()]
     assert kinds.count("charge") == 1 and kinds.count("period") == 365 == report.closed
+    # Seven days met a full disk under the ledger, on one of them nothing was due: nothing was written.
+    assert failed >= 6
     assert len(given) == 730 and max(seen_states) == 365
     state.close()
 
 
 def _day(number):
     return (START + timedelta(days=number)).isoformat()
+
+
+@contextmanager
+def full_disk(monkeypatch, of_key_file):
+    """Let every file of this process end where it is now; or, for the key file alone, let its last write fail."""
+    if of_key_file:
+        with monkeypatch.context() as patched:
+            patched.setattr(Seal, "remember", _full)
+            yield
+        return
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def _full(*_: object) -> None:

@@ -13,9 +13,10 @@ import pytest
 
 import discreet as dp
 from discreet.ledger import failpoints as steps
+from discreet.streams.closing import stored_notes, unpack_numbers
 from discreet.streams.seal import Seal
 from ledger.schedules import Stage, every_schedule
-from streams.cases import BY_REGION, PEOPLE, START, curator, set_clock, visit
+from streams.cases import BY_REGION, PEOPLE, PLENTY, START, curator, set_clock, visit
 
 FEW = ("seal:before", "period:before")
 ALL = ("used:before", "seal:before", "period:before", "period:after")
@@ -32,7 +33,7 @@ WORDS = {"start": START, "periods": 5000, "matters": {"day": 1}, "per_person": d
 def ledgers(request, tmp_path):
     """Two handles of one ledger, as two processes have them, and one that checks."""
     if request.param == "memory":
-        yield [dp.open_ledger(":memory:", dp.ZCDP(1))] * 3
+        yield [dp.open_ledger(":memory:", PLENTY)] * 3
         return
     where = tmp_path / "v.ledger"
     shared = Path("/dev/shm")  # noqa: S108 a disk in memory: what is durable is proved elsewhere
@@ -41,7 +42,7 @@ def ledgers(request, tmp_path):
     elif shared.is_dir():
         where = shared / f"{secrets.token_hex(8)}.ledger"
     name = f"v{secrets.token_hex(4)}"
-    made = [dp.open_ledger(where, dp.ZCDP(1), name=name) for _ in range(3)]
+    made = [dp.open_ledger(where, PLENTY, name=name) for _ in range(3)]
     yield made
     for ledger in made:
         ledger.close()
@@ -54,7 +55,7 @@ def close_in_every_schedule(ledgers, tmp_path, monkeypatch, points, dies=None):
     seal = Seal.create(tmp_path / "v.key")
     set_clock(monkeypatch, 0)
     opening = curator([], ledgers[2], PEOPLE)
-    opening.stream(BY_REGION, dp.ZCDP("1/2"), name="v", seal=seal, **WORDS)
+    opening.stream(BY_REGION, dp.ZCDP(10**11), name="v", seal=seal, **WORDS)
     days = count()
 
     def play(choose):
@@ -81,9 +82,18 @@ def close_in_every_schedule(ledgers, tmp_path, monkeypatch, points, dies=None):
     kinds = [entry.kind for entry in ledger.history()]
     assert [kinds.count(kind) for kind in ("charge", "seal", "period")] == [1, played, played]
     ledger.verify()
-    # The days used are those of the seals that won: nobody is counted twice on one day.
     report = curator([], ledger, PEOPLE).streams(seal)["v"]
     closer = report._closer()
+    # Noise is nothing here: what is published is what was sealed, whoever of the two published it.
+    sealed = stored_notes(ledger, closer.lines, range(played))
+    unit = report.plan.question.unit
+    exact = [
+        unpack_numbers(closer._plain(day, sealed["seal", day])[16:]).sum() * unit
+        for day in range(played)
+    ]
+    days = report.by("day").column("n")
+    assert exact == [one + other for one, other in zip(days[::2], days[1::2], strict=True)]
+    # The days used are those of the seals that won: nobody is counted twice on one day.
     attempts = [each.attempt for each in closer._read_history(played)]
     used = seal.used(closer.stream, attempts)
     counts = sorted(days for days, _ in used.values())

@@ -151,18 +151,23 @@ class TestWhatIsRemoved:
         asker = curator(rows, ledger, PEOPLE)
         report = asker.stream(ALL, dp.ZCDP(1), name="v", seal=seal, **words)
         other = asker.stream(BY_REGION, dp.ZCDP(1), name="w", seal=seal, **words | {"periods": 9})
+        third = asker.stream(ALL, dp.ZCDP(1), name="x", seal=seal, **words | {"periods": 2})
         set_clock(monkeypatch, 11)
+        # Overdue by a week, but a day is still to be closed; and closed, but for less than a week.
+        third.close(1)
+        third.close(0)
         report.close()
         other.close()
-        assert self.used(seal.path) == [14, 14, 2]
+        report.close()
+        assert self.used(seal.path) == [15, 15, 3]
         shown = report.by("day").rows()
         size = seal.path.stat().st_size
         set_clock(monkeypatch, 12)
         report.close()
         # The other stream is none of its business, and what was published stays.
-        assert self.used(seal.path) == [9, 9, 2] and seal.path.stat().st_size < size
+        assert self.used(seal.path) == [10, 10, 3] and seal.path.stat().st_size < size
         assert report.by("day").rows() == shown and len(report.close()) == 0
         other.stop(why="over")
         with pytest.raises(dp.LedgerConflict, match="stopped"):
             other.close()
-        assert self.used(seal.path) == [0, 0, 2]
+        assert self.used(seal.path) == [1, 1, 3]

@@ -212,5 +212,9 @@ def _unit_days(rows: Relation, time: Key, per_person: Days | None) -> tuple[Part
     if per_person is not None:
         raise refusal("per_person", "the unit of this table is a row", "leave it out")
     if multiplicity(rows) > 1:
-        raise refusal("JOIN", "it copies rows, which would count on several days", "join a key")
+        raise refusal(
+            "JOIN or UNION ALL",
+            "it copies rows, which would count on several days",
+            "join a key, and read each row once",
+        )
     return Participation(), Free()
