@@ -311,6 +311,11 @@ class TestRefusals:
                 "day by day",
             ),
             (
+                "SELECT day, COUNT(*) AS n FROM (SELECT day FROM visits UNION ALL "
+                "SELECT day FROM visits) AS twice GROUP BY day",
+                "copies rows",
+            ),
+            (
                 "SELECT day, region, COUNT(*) AS n FROM visits GROUP BY CUBE (day, region)",
                 "one set",
             ),
