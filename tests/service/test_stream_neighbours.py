@@ -115,10 +115,21 @@ def test_refusals_in_the_user_s_words(tmp_path, monkeypatch):
                 "one stream for each",
             ),
             ({"per_person": {"days": 0}}, "days"),
+            ({"sql": "SELECT day, AVG(1) AS a FROM visits GROUP BY day"}, "no sum of days"),
+            ({"sql": "SELECT day, MEDIAN(1) AS a FROM visits GROUP BY day"}, "day"),
+            ({"sql": "SELECT COUNT(*) AS n FROM visits"}, "the day of each row"),
+            ({"sql": "SELECT n FROM stream.visits"}, "ask it by itself"),
+            ({"zone": "Mars/Olympus"}, "Europe/Berlin"),
+            ({"late": 400}, "late"),
+            ({"matters": {"hour": 1}}, "hour"),
+            ({"start": "soon"}, "2027-01-31"),
+            ({"name": "a b"}, "identifier"),
             ({"periods": 36_526}, "36525"),
         ]:
             status, reply = service.open(**{"per_person": CAPS, **change})
             assert status == 422 and words in reply["error"]["message"], (change, reply)
+        status, reply = service.open(per_person=CAPS, spend={"rho": "100000000"})
+        assert status == 409 and "is left" in reply["error"]["message"]
         assert len(state.datasets.ledger("people").history()) == 1
         assert service.open(per_person=CAPS)[0] == 200
         status, reply = service.open(per_person={"days": 3})
@@ -133,9 +144,15 @@ def test_refusals_in_the_user_s_words(tmp_path, monkeypatch):
     )
     state = open_state(read_config(house.config))
     with inside(build_app(read_config(house.config), state), house.url) as client:
-        reply = Service(house, client, state).send("ana", "GET", "/visits")
+        service = Service(house, client, state)
+        reply = service.send("ana", "GET", "/visits")
         assert reply.status_code == 422
         assert "another schema, version or list of keys" in reply.json()["error"]["message"]
+        # What the refusal advises works: it is listed, and a steward stops it.
+        [listed] = service.send("ana", "GET", "").json()["streams"]
+        assert listed["stream"] == "visits" and not listed["stopped"]
+        stopped = service.send("stella", "POST", "/visits/stop", {"why": "a new version"})
+        assert stopped.json() == listed | {"stopped": True}
     windows = of_people(tmp_path / "w", seal='seal = "visits.key"\nwindow = "month"')
     state = open_state(read_config(windows.config))
     with inside(build_app(read_config(windows.config), state), windows.url) as client:
