@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
+import time
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -16,7 +21,7 @@ from discreet.ledger.review.history import OWN_KINDS
 from discreet.service.config import read_config
 from discreet.service.jobs.paced_engine import pace
 from discreet.service.stores.datasets import DataSets
-from service.deployment import COUNT, ONE, build, free_port, serving
+from service.deployment import COUNT, ONE, build, free_port, serving, start
 
 TABLES = [PEOPLE, VISITS, WARDS]
 SOME = "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
@@ -140,3 +145,37 @@ class TestWhoHangsUp:
         with deployment.client("bob") as bob:
             found = bob.post("/datasets/people/explain", json={"sql": COUNT, "spend": ONE})
         assert found.status_code == 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_it_leaves_without_a_word(tmp_path, how, workers):
+    """Neither a traceback nor a report of an extension module about what it still holds (D5)."""
+    deployment = build(tmp_path, port=free_port(), limits="free_seconds = 60")
+    server = start(deployment, workers=workers)
+    with deployment.client("ana") as client:
+        body = {"sql": COUNT, "spend": ONE}
+        assert client.post("/datasets/people/sql", json=body).status_code in (200, 202)
+    # uvicorn hands the signal on, so that whoever started the process sees it.
+    assert server.stop(how) in (0, -how)
+    said = (tmp_path / "server.txt").read_text().splitlines()
+    assert len(said) == 1 and said[0].startswith("serving "), said
+
+
+@pytest.mark.slow
+def test_a_demonstration_leaves_without_a_word(tmp_path):
+    port = free_port()
+    script = "from discreet.cli.app import app; app()"
+    command = [sys.executable, "-c", script, "serve", "--demo", "--port", str(port)]
+    with (tmp_path / "said.txt").open("w") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=said)
+    end = time.monotonic() + 120
+    while time.monotonic() < end and process.poll() is None:
+        with suppress(httpx.TransportError):
+            if httpx.get(f"http://127.0.0.1:{port}/api/v1/health").status_code == 200:
+                break
+        time.sleep(0.2)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0
+    assert (tmp_path / "said.txt").read_text().splitlines()[-1].startswith("serving ")

@@ -8,6 +8,7 @@ middleware ─► session or token ─► route ─► handler in a thread, or j
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -70,6 +71,8 @@ def from_environment() -> ASGIApp:
     # examined again by later collections.
     gc.collect()
     gc.freeze()
+    # At the end all are examined once more: extension modules report what is still frozen as leaked.
+    atexit.register(gc.unfreeze)
     gc.set_threshold(*GC_THRESHOLDS)
     return app
 

@@ -181,6 +181,21 @@ class TestPsycopg:
             line.execute(sql)
         assert wire.spent() == before
 
+    @pytest.mark.parametrize(
+        ("sql", "hint"),
+        [
+            ("SELECT COUNT(*) FROM poeple", "did you mean people?"),
+            ("SELECT COUNT(*) FROM nix", "there is people, wards"),
+            ("SET discreet.epsilom = '1'", "did you mean epsilon?"),
+            ("SET discreet.nothing = '1'", "there are discreet.epsilon, discreet.delta"),
+        ],
+    )
+    def test_what_would_work_is_the_hint(self, wire, sql, hint):
+        with wire.connect() as line, pytest.raises(psycopg.Error) as refused:
+            line.execute(sql)
+        assert refused.value.diag.message_hint.startswith(hint)
+        assert "did you mean" not in refused.value.diag.message_primary
+
     def test_a_question_beyond_the_budget(self, wire):
         with (
             wire.connect(spend="1000") as line,

@@ -202,9 +202,9 @@ class Settings:
 
 def _check_own(name: str) -> None:
     if name not in _OWN:
-        near = did_you_mean(name, _OWN)
         known = ", ".join(PREFIX + own for own in _OWN)
-        raise InvalidArgument(f"there is no setting discreet.{name[:40]}{near}; there are {known}")
+        near = did_you_mean(name, _OWN) or f"there are {known}"
+        raise InvalidArgument(f"there is no setting discreet.{name[:40]}; {near}")
 
 
 def _bare(value: str) -> str:
