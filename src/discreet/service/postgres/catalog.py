@@ -35,11 +35,6 @@ MAX_TEXT = 2 << 20
 _BATCH = 1_000
 _WHOLE_BITS = 63
 _SCHEMAS = ("pg_catalog", "information_schema")
-_OIDS = {
-    "BOOLEAN": types.BOOL, "TINYINT": types.INT2, "SMALLINT": types.INT2, "INTEGER": types.INT4,
-    "UINTEGER": types.OID, "BIGINT": types.INT8, "HUGEINT": types.INT8, "UBIGINT": types.INT8,
-    "FLOAT": types.FLOAT4, "DOUBLE": types.FLOAT8, "DATE": types.DATE, "TIMESTAMP": types.TIMESTAMP,
-}  # fmt: skip
 _MACRO_NAMES = frozenset(macro.partition("(")[0].lower() for macro in MACROS)
 # Functions of DuckDB that mean what PostgreSQL's mean, by the names that the parser gives them.
 _FUNCTIONS = _MACRO_NAMES | frozenset(
@@ -140,9 +135,9 @@ def _image(database: str, schemas: Mapping[str, Schema]) -> CatalogImage:
 def _oid(kind: str) -> int:
     """Return the type of a column of DuckDB."""
     if kind.endswith("[]"):
-        element = _OIDS.get(kind[:-2], types.TEXT)
+        element = types.BY_NAME.get(kind[:-2], types.TEXT)
         return element.array
-    return _OIDS.get(kind, types.TEXT).oid
+    return types.BY_NAME.get(kind, types.TEXT).oid
 
 
 def _plain(value: object) -> object:
@@ -251,11 +246,9 @@ class _Rewriter:
 
     def _told(self, name: str, node: exp.Func) -> exp.Expr | None:
         """Return the value of a function that tells of the session; None for other functions."""
+        if name in _BARE_WORDS:
+            return self._word(_BARE_WORDS[name])
         match name:
-            case "current_user" | "session_user" | "current_role" | "user":
-                return self._word("user")
-            case "current_database" | "current_catalog":
-                return self._word("database")
             case "current_schema":
                 return exp.Literal.string("public")
             case "version" | "current_version":
@@ -299,6 +292,7 @@ _BARE_WORDS = {
     "user": "user",
     "current_role": "user",
     "current_catalog": "database",
+    "current_database": "database",
 }
 
 

@@ -25,7 +25,7 @@ from .copy_out import read_format
 from .messages import Bind, parameter_status
 from .questions import Asked, Studied, study
 from .refusals import FEATURE, READ_ONLY, SYNTAX, WireError, notice
-from .results import ResultColumn, Row, StatementResult, answer_rows, text_result
+from .results import ResultColumn, Row, StatementResult, answer_rows, keep, text_result
 from .settings import PREFIX, SHOWN, Settings
 from .sign_in import Admitted
 from .statements import Statement, read_statement
@@ -216,9 +216,9 @@ class Commands:
             reply = await self._follow(job)
         except EngineFailure:
             # A failure after the charge has spent it; one before is counted too, which errs low.
-            self._spend(rest)
+            self._allowance = (self._allowance[0], rest)
             raise
-        self._spend(rest)
+        self._allowance = (self._allowance[0], rest)
         await self._tell(reply)
         return reply
 
@@ -296,13 +296,8 @@ class Commands:
             )
         return rest
 
-    def _spend(self, rest: Measure | None) -> None:
-        self._allowance = (self._allowance[0], rest)
-
     def _declare(self, name: str, result: StatementResult) -> StatementResult:
-        if len(self._cursors) >= _MAX_CURSORS and name not in self._cursors:
-            raise WireError("54000", f"a session has at most {_MAX_CURSORS} cursors", "CLOSE some")
-        self._cursors[name] = (result, 0)
+        keep(self._cursors, name, (result, 0), _MAX_CURSORS)
         return StatementResult("DECLARE CURSOR")
 
     def _fetch(self, statement: Statement) -> StatementResult:

@@ -49,6 +49,7 @@ class EncryptionRequest:
     tls: bool
 
 
+PlainKind: TypeAlias = Literal["sync", "flush", "terminate", "ignored"]
 Opening: TypeAlias = Startup | CancelRequest | EncryptionRequest
 
 
@@ -107,7 +108,7 @@ class Close:
 class Plain:
     """A message without fields: Sync, Flush, Terminate; or a COPY message, which is ignored."""
 
-    kind: Literal["sync", "flush", "terminate", "ignored"]
+    kind: PlainKind
 
 
 @frozen
@@ -197,11 +198,17 @@ def read_opening(payload: bytes) -> Opening:
 
 def read_message(kind: bytes, payload: bytes) -> Message:
     """Read a message of a session by its type byte."""
-    reader = _READERS.get(kind)
-    if reader is None:
-        raise ProtocolViolation("a message of an unknown type")
+    plain = _PLAIN.get(kind)
+    if plain == "ignored":
+        return Plain(plain)
     fields = _Payload(payload)
-    message = reader(fields)
+    reader = _READERS.get(kind)
+    if plain is not None:
+        message: Message = Plain(plain)
+    elif reader is not None:
+        message = reader(fields)
+    else:
+        raise ProtocolViolation("a message of an unknown type")
     fields.end()
     return message
 
@@ -245,17 +252,6 @@ def _execute(fields: _Payload) -> Execute:
     return Execute(portal, max(0, fields.long()))
 
 
-def _plain(kind: Literal["sync", "flush", "terminate", "ignored"]) -> Callable[[_Payload], Plain]:
-    """Return the reader of a message without fields."""
-
-    def read(fields: _Payload) -> Plain:
-        if kind == "ignored":
-            fields.rest()
-        return Plain(kind)
-
-    return read
-
-
 _READERS: dict[bytes, Callable[[_Payload], Message]] = {
     b"Q": lambda fields: Query(fields.text()),
     b"P": _parse,
@@ -263,15 +259,18 @@ _READERS: dict[bytes, Callable[[_Payload], Message]] = {
     b"D": _named(Describe),
     b"E": _execute,
     b"C": _named(Close),
-    b"S": _plain("sync"),
-    b"H": _plain("flush"),
-    b"X": _plain("terminate"),
-    # Nothing is copied in, so these three say nothing. PostgreSQL ignores them too.
-    b"d": _plain("ignored"),
-    b"c": _plain("ignored"),
-    b"f": _plain("ignored"),
     b"p": lambda fields: Password(fields.rest()),
 }
+_PLAIN: dict[bytes, PlainKind] = {
+    b"S": "sync",
+    b"H": "flush",
+    b"X": "terminate",
+    # Nothing is copied in, so these three say nothing. PostgreSQL ignores them too.
+    b"d": "ignored",
+    b"c": "ignored",
+    b"f": "ignored",
+}
+"""Messages without fields."""
 
 
 def message(kind: bytes, *parts: bytes) -> bytes:

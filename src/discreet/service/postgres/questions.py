@@ -56,19 +56,6 @@ PREVIEW_ROWS = 1_000
 MAX_COLUMNS = 1_664
 """Most columns of a result, as in PostgreSQL, and most parameters; messages count them in 16 bits."""
 _WHOLE_RESULTS = (Function.ROUND, Function.FLOOR, Function.CEILING)
-_CASTS = {
-    exp.DataType.Type.BOOLEAN: types.BOOL.oid,
-    exp.DataType.Type.SMALLINT: types.INT2.oid,
-    exp.DataType.Type.INT: types.INT4.oid,
-    exp.DataType.Type.BIGINT: types.INT8.oid,
-    exp.DataType.Type.FLOAT: types.FLOAT4.oid,
-    exp.DataType.Type.DOUBLE: types.FLOAT8.oid,
-    exp.DataType.Type.DECIMAL: types.NUMERIC.oid,
-    exp.DataType.Type.DATE: types.DATE.oid,
-    exp.DataType.Type.TIMESTAMP: types.TIMESTAMP.oid,
-    exp.DataType.Type.TEXT: types.TEXT.oid,
-    exp.DataType.Type.VARCHAR: types.VARCHAR.oid,
-}
 
 
 @frozen
@@ -204,9 +191,15 @@ def _parameter_sites(tree: exp.Expr) -> Iterator[tuple[int, exp.Expr]]:
         if column.name.startswith(PARAMETER):
             site: exp.Expr = column
             cast = column.parent
-            if isinstance(cast, exp.Cast) and cast.to.this in _CASTS:
+            if isinstance(cast, exp.Cast) and _cast_name(cast) in types.BY_NAME:
                 site = cast
             yield int(column.name.removeprefix(PARAMETER)), site
+
+
+def _cast_name(cast: exp.Cast) -> str:
+    """Return the name of a cast's type; types that the parser does not know are texts."""
+    named = cast.to.this
+    return named.value if isinstance(named, exp.DataType.Type) else ""
 
 
 def _parameter_type(
@@ -217,7 +210,7 @@ def _parameter_type(
     if given not in (0, types.UNKNOWN.oid):
         return given
     if isinstance(site, exp.Cast):
-        return _CASTS.get(site.to.this, types.TEXT.oid)
+        return types.BY_NAME.get(_cast_name(site), types.TEXT).oid
     if site is not None and site.find_ancestor(exp.Limit, exp.Offset):
         return types.INT8.oid
     beside = _column_beside(site, declared)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ...frozen import frozen
+from .refusals import WireError
 from .types import TEXT
 
+T = TypeVar("T")
 Row = tuple[object, ...]
 
 
@@ -59,3 +61,10 @@ def answer_rows(columns: Sequence[ResultColumn], reply: Mapping[str, Any]) -> tu
                 row.append(ends[column.end])
         rows.append(tuple(row))
     return tuple(rows)
+
+
+def keep(kept: dict[str, T], name: str, value: T, limit: int) -> None:
+    """Keep a statement, portal or cursor of a session under its name; refuse more than `limit`."""
+    if len(kept) >= limit and name not in kept:
+        raise WireError("54000", f"a session keeps at most {limit} of these", "close some")
+    kept[name] = value

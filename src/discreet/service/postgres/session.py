@@ -16,7 +16,6 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Sequence
-from typing import TypeVar
 
 from ...errors import DiscreetError
 from ..http.rate_limit import TooMany
@@ -41,15 +40,15 @@ from .messages import (
 )
 from .questions import Studied
 from .refusals import FAILED_TRANSACTION, PROTOCOL, WireError, error_message, wire_error
-from .results import ResultColumn, StatementResult
+from .results import ResultColumn, StatementResult, keep
 from .settings import DEFAULTS, Settings
 from .sign_in import Admitted
 from .statements import Statement, read_statement, split
 from .types import encode, size_of
 
-T = TypeVar("T")
 MAX_PREPARED = 256
 """Most prepared statements of a session, and most portals; cursors have a limit in `commands`."""
+_REFUSALS = (WireError, DiscreetError, TooMany, WorkerFailed)
 _ENDS_TRANSACTION = ("commit", "rollback")
 
 
@@ -70,9 +69,8 @@ class _Prepared:
 
         A price is compared with what is left at that moment, so it is found again for each run.
         """
-        if self.settings != settings:
-            return False
-        return self.studied is None or self.studied.price is None
+        unpriced = self.studied is None or self.studied.price is None
+        return unpriced and self.settings == settings
 
 
 class _Portal:
@@ -147,7 +145,7 @@ class WireSession:
             return
         try:
             await self._handle(received)
-        except (WireError, DiscreetError, TooMany, WorkerFailed) as refusal:
+        except _REFUSALS as refusal:
             self._refuse(wire_error(refusal), extended=not isinstance(received, Query))
         if isinstance(received, Query):
             self._ready()
@@ -155,7 +153,7 @@ class WireSession:
     async def _check(self, name: str) -> None:
         try:
             await self._study_prepared(name)
-        except (WireError, DiscreetError, TooMany, WorkerFailed) as refusal:
+        except _REFUSALS as refusal:
             self._refuse(wire_error(refusal), extended=True)
 
     def _refuse(self, error: WireError, *, extended: bool) -> None:
@@ -233,14 +231,14 @@ class WireSession:
         statement = read_statement(texts[0] if texts else "")
         self._check_transaction(statement)
         # Nothing is planned here: types are asked for by Describe, if at all.
-        _keep(self._prepared, received.name, _Prepared(statement, received.types))
+        keep(self._prepared, received.name, _Prepared(statement, received.types), MAX_PREPARED)
         self._unchecked = received.name
         self._client.write(messages.PARSE_COMPLETE)
 
     def _bind(self, received: Bind) -> None:
         prepared = self._known(received.statement)
         self._check_transaction(prepared.statement)
-        _keep(self._portals, received.portal, _Portal(prepared, received))
+        keep(self._portals, received.portal, _Portal(prepared, received), MAX_PREPARED)
         self._client.write(messages.BIND_COMPLETE)
 
     async def _describe(self, received: Describe) -> None:
@@ -342,12 +340,6 @@ class WireSession:
             for value, column, form in zip(row, columns, chosen, strict=True):
                 encoded.append(encode(value, column.oid, form))
             self._client.write(message(b"D", cells(encoded)))
-
-
-def _keep(kept: dict[str, T], name: str, value: T) -> None:
-    if len(kept) >= MAX_PREPARED and name not in kept:
-        raise WireError("54000", f"a session keeps at most {MAX_PREPARED} of these", "close some")
-    kept[name] = value
 
 
 def _description(columns: Sequence[ResultColumn], formats: Sequence[int]) -> bytes:

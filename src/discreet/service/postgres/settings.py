@@ -24,14 +24,13 @@ from ...privacy.budget_text import parse_budget
 from ...privacy.measures import Measure
 from ...show.nearest import did_you_mean
 from ...wire.fields import MAX_WHY_LENGTH
+from .types import TRUTHS
 
 PREFIX = "discreet."
 _AMOUNTS = ("epsilon", "delta", "rho", "mu")
 _OWN = (*_AMOUNTS, "error", "level", "intervals", "confirm", "allowance", "why", "reuse")
 SHOWN = ("left", "spent", "price")
 """What only SHOW knows: from the ledger, and the price of the last question."""
-_FLAGS = {"on": True, "true": True, "1": True, "yes": True}
-_FLAGS |= {"off": False, "false": False, "0": False, "no": False}
 MAX_SETTINGS = 100
 DEFAULTS = {
     "server_version": "15.0",
@@ -65,7 +64,6 @@ _FACTS = {
     "default_table_access_method": "heap",
     "ssl": "on",
     "jit": "off",
-    "datestyle": "ISO, MDY",
 }
 # Other values would change how text is written: all texts are UTF-8, all days ISO.
 _FIXED = {"client_encoding": ("utf8", "utf-8", "unicode", "sql_ascii"), "datestyle": ("iso",)}
@@ -134,12 +132,12 @@ class Settings:
         if not self.own("delta") or self.own("epsilon"):
             self.terms()
 
-    def flag(self, name: str) -> bool:
+    def flag(self, name: str, default: str = "off", choice: str = "on or off") -> bool:
         """Return whether a switch is on."""
-        given = self.own(name).lower() or "off"
-        if given not in _FLAGS:
-            raise InvalidArgument(f"discreet.{name} must be on or off")
-        return _FLAGS[given]
+        given = self.own(name).lower() or default
+        if given not in TRUTHS:
+            raise InvalidArgument(f"discreet.{name} must be {choice}")
+        return TRUTHS[given]
 
     def allowance(self) -> Measure | None:
         """Return what this connection may spend; None without a limit."""
@@ -192,12 +190,9 @@ class Settings:
 
     def _reuse(self) -> Reuse:
         """Return the reuse that is set: True, False or "only"."""
-        given = self.own("reuse").lower() or "on"
-        if given == "only":
+        if self.own("reuse").lower() == "only":
             return "only"
-        if given not in _FLAGS:
-            raise InvalidArgument("discreet.reuse must be on, off or only")
-        return _FLAGS[given]
+        return self.flag("reuse", "on", "on, off or only")
 
 
 def _check_own(name: str) -> None:

@@ -65,6 +65,12 @@ _SCALARS = (
     *(BOOL, BYTEA, CHAR, NAME, INT8, INT2, INT4, TEXT, OID, FLOAT4, FLOAT8, UNKNOWN, BPCHAR),
     *(VARCHAR, DATE, TIMESTAMP, TIMESTAMPTZ, NUMERIC),
 )
+BY_NAME = {
+    "BOOLEAN": BOOL, "TINYINT": INT2, "SMALLINT": INT2, "INT": INT4, "INTEGER": INT4, "UINTEGER": OID,
+    "BIGINT": INT8, "UBIGINT": INT8, "HUGEINT": INT8, "FLOAT": FLOAT4, "DOUBLE": FLOAT8,
+    "DECIMAL": NUMERIC, "DATE": DATE, "TIMESTAMP": TIMESTAMP, "TEXT": TEXT, "VARCHAR": TEXT,
+}  # fmt: skip
+"""Types by their names in SQL, of casts around parameters and of columns in the catalog's image."""
 TYPES = {known.oid: known for known in _SCALARS}
 ELEMENTS = {known.array: known for known in _SCALARS if known.array}
 """Element types by the numbers of their array types."""
@@ -198,7 +204,7 @@ def _decode_text(words: str, oid: int) -> Parameter:
     if oid in NUMBERS:
         return _number(words)
     if oid == BOOL.oid:
-        return _TRUTHS[words.strip().lower()]
+        return TRUTHS[words.strip().lower()]
     if oid == DATE.oid:
         return date.fromisoformat(words.strip()[:10])
     if oid in (TIMESTAMP.oid, TIMESTAMPTZ.oid):
@@ -206,8 +212,8 @@ def _decode_text(words: str, oid: int) -> Parameter:
     return words
 
 
-_TRUTHS = dict.fromkeys(("t", "true", "1", "on", "yes"), True)
-_TRUTHS |= dict.fromkeys(("f", "false", "0", "off", "no"), False)
+TRUTHS = dict.fromkeys(("t", "true", "1", "on", "yes"), True)
+TRUTHS |= dict.fromkeys(("f", "false", "0", "off", "no"), False)
 
 
 def _number(words: str) -> Parameter:
