@@ -7,11 +7,14 @@ from pathlib import Path
 
 import discreet
 from discreet.service.pages.refusal_view import OTHERWISE, TITLES
-from support.reading import ease_of
+from support.reading import ease_of, sentences_of
 
-TEMPLATES = Path(discreet.__file__).parent / "service" / "templates"
+HOME = Path(discreet.__file__).parent
+TEMPLATES = sorted(HOME.glob("service/templates/*.html"))
+LESSONS = sorted(HOME.glob("lessons/templates/*.html"))
 MIN_EASE = 60
 MAX_CAPTION = 20
+MAX_SENTENCE = 25
 PROSE = 8
 """Words that make a text prose: labels of a word or two would make any page look easy."""
 JINJA = re.compile(r"{%.*?%}|{#.*?#}", re.DOTALL)
@@ -31,11 +34,12 @@ def texts_of(template: str) -> list[str]:
 
 def test_pages_are_easy_to_read():
     every: list[str] = []
-    for path in sorted(TEMPLATES.glob("*.html")):
+    for path in (*TEMPLATES, *LESSONS):
         texts = texts_of(path.read_text(encoding="utf-8"))
         every += texts
         if sum(len(text.split()) for text in texts) > 30:
             print(f"{path.name}: {ease_of(texts):.0f}")  # noqa: T201 - seen with pytest -s
+    assert not [one for one in sentences_of(every) if len(one.split()) > MAX_SENTENCE]
     count = sum(len(text.split()) for text in every)
     print(f"all pages: {ease_of(every):.1f} over {count} words")  # noqa: T201
     assert ease_of(every) >= MIN_EASE
@@ -49,7 +53,7 @@ def test_the_measure_tells_plain_from_hard():
 
 
 def test_captions_are_short():
-    for path in sorted(TEMPLATES.glob("*.html")):
+    for path in TEMPLATES:
         text = path.read_text(encoding="utf-8")
         for caption in re.findall(r"<(?:fig)?caption[^>]*>(.*?)</(?:fig)?caption>", text):
             words = VALUE.sub("it", JINJA.sub(" ", caption)).split()
@@ -57,5 +61,5 @@ def test_captions_are_short():
 
 
 def test_pages_say_no_python():
-    for path in sorted(TEMPLATES.glob("*.html")):
+    for path in TEMPLATES:
         assert not re.search(r"\bdp\.|PureDP|ApproxDP|ZCDP", path.read_text(encoding="utf-8"))

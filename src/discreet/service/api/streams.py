@@ -11,6 +11,7 @@ from ...arithmetic.rational import rational
 from ...curator.verbs.stream import find_stream, stream_state
 from ...errors import InvalidArgument
 from ...json_shape import JsonObject
+from ...plan.asked.terms import DEFAULT_LEVEL
 from ...streams.report import StreamReport
 from ...wire.verb import check_count
 from ..state import State
@@ -30,7 +31,7 @@ def list_streams(state: State, call: ApiCall) -> Reply:
 def show_stream(state: State, call: ApiCall) -> Reply:
     """Return the sums of a stream by day, week, month, quarter, year or total, or of a range."""
     report = find_report(state, call)
-    level = float(rational(call.query.get("level", "0.95"), "level"))
+    level = float(rational(call.query.get("level", str(DEFAULT_LEVEL)), "level"))
     joint = call.query.get("joint", "false")
     if joint not in _FLAGS:
         raise InvalidArgument("joint must be true or false")

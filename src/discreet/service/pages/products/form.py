@@ -257,7 +257,7 @@ def weigh_synthesis(curator: Curator, asked: SynthesisRequest, _rows: int, cells
     check_count(int(str(reply["numbers"])), cells)
     warning = ""
     if made.plan.hopeless:
-        warning = "noise drowns these tables: spend more, or use fewer columns"
+        warning = "noise hides these tables: spend more, or use fewer columns"
     order = charge_order_of(curator, made.facts, made.plan.event, "")
     return _weigh(curator, order, asked.spend, str(reply["text"]), warning)
 
@@ -274,7 +274,7 @@ def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) ->
     explained = course.explain(rows)
     warning = ""
     if explained.signal < FAINT_SIGNAL:
-        warning = "noise drowns this model: spend more, or use fewer columns"
+        warning = "noise hides this model: spend more, or use fewer columns"
     order = charge_order_of(curator, course.facts, event, "")
     return _weigh(curator, order, course.training.spend, str(explained), warning)
 
