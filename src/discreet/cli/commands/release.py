@@ -122,10 +122,10 @@ def _write_example(out: Path, *, as_json: bool) -> None:
 
 
 def _questions(asked: ReleaseFile, schemas: Iterable[Schema]) -> dict[str, str]:
-    questions = {name: table.sql for name, table in asked.questions.items()}
-    if asked.other:
-        for name, sql in questions.items():
-            questions[name] = with_other_row(sql, schemas, asked.other)
+    """Return the questions by name, with a row for all others where the file asks for one."""
+    questions = {}
+    for name, table in asked.questions.items():
+        questions[name] = with_other_row(table.sql, schemas, asked.other)
     return questions
 
 

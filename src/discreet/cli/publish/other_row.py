@@ -20,7 +20,8 @@ def with_other_row(sql: str, schemas: Iterable[Schema], name: str) -> str:
     """Return a question whose listed keys have one more value, `name`, for rows without a listed one.
 
     Listed are columns of type Category and Boolean. Values that are not text become text, by their
-    labels where they have some. Other keys, such as ranges of numbers, stay as they are.
+    labels where they have some. Other keys, such as ranges of numbers, stay as they are. Without a
+    name nothing is changed.
 
     >>> import discreet as dp
     >>> from discreet.cli.publish.other_row import with_other_row
@@ -32,6 +33,8 @@ def with_other_row(sql: str, schemas: Iterable[Schema], name: str) -> str:
 
     Refuses: a name that is a listed value (InvalidArgument).
     """
+    if not name:
+        return sql
     question = parse(sql, {schema.name: schema for schema in schemas})
     absent = absent_keys(question, None)
     keys = []

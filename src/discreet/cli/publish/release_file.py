@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -36,24 +37,6 @@ from ...plan.asked.terms import DEFAULT_LEVEL, read_terms
 from ...privacy.budget_text import parse_budget
 from ...privacy.measures import Measure
 from ...record.words import Words, read_words
-
-_FIELDS = {
-    "title",
-    "source",
-    "schema",
-    "ledger",
-    "tables",
-    "budget",
-    "spend",
-    "who",
-    "why",
-    "level",
-    "whole",
-    "other",
-    "questions",
-    "words",
-}
-_QUESTION_FIELDS = {"title", "sql", "weight", "error"}
 
 
 @frozen
@@ -87,6 +70,11 @@ class ReleaseFile:
     """Name of the row for rows without a listed value of a key; "" adds none."""
     words: Words | None = None
     """The steward's words for the public record; None makes none."""
+
+
+# The keys of a file and of each question are the fields of these classes.
+_FIELDS = {part.name for part in fields(ReleaseFile)}
+_QUESTION_FIELDS = {part.name for part in fields(PublishedTable)}
 
 
 def read_release(path: str | Path) -> ReleaseFile:
@@ -195,17 +183,10 @@ def _check_price(
     questions: Mapping[str, PublishedTable], spend: Measure | None, where: str
 ) -> None:
     """Refuse spend beside errors, and a question with neither."""
-    with_error = [name for name, table in questions.items() if table.error is not None]
-    without_error = [name for name, table in questions.items() if table.error is None]
-    if spend is not None and with_error:
-        raise InvalidArgument(
-            f"{where} gives spend, and an error for {', '.join(with_error)}; give one of the two"
-        )
-    if spend is None and without_error:
-        names = ", ".join(without_error)
-        raise InvalidArgument(
-            f"{where} says neither spend nor an error for {names}; give one of the two"
-        )
+    for name, table in questions.items():
+        if (spend is None) == (table.error is None):
+            both = "an error for it beside spend" if spend else "neither spend nor an error"
+            raise InvalidArgument(f"{where}: {name} has {both}; give one of the two")
 
 
 def _check_known(data: Mapping[str, object], fields: set[str], where: str) -> None:
