@@ -64,7 +64,10 @@ class TestPeople:
         second = run("people", "renew", "lee", "--config", deployment.config).stdout.strip()
         assert holder(deployment, first) is None
         assert holder(deployment, second).role == "steward"
-        assert "shut out" in run("people", "revoke", "lee", "--config", deployment.config).stdout
+        assert (
+            "may no longer sign in"
+            in run("people", "revoke", "lee", "--config", deployment.config).stdout
+        )
         assert holder(deployment, second) is None
 
     def test_list(self, deployment):

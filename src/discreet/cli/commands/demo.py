@@ -1,12 +1,13 @@
 """`discreet demo`: a day of a steward and an analyst on bundled data.
 
-They declare, explain, ask by budget and by error, run out of budget and read the ledger.
+They declare, explain, ask by budget and by error, use the budget up and read the ledger.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
@@ -56,7 +57,7 @@ def demo(
         str, typer.Option(help="What to spend in all, as pure ε: a number or a fraction.")
     ] = "2",
 ) -> None:
-    """Live through a day of a steward and an analyst on a bundled census sample: ask, by budget and by error, run out.
+    """Show how a steward declares a census sample, an analyst asks by budget and by error, and a question is refused.
 
     Example: discreet demo --epsilon 1/2
     """
@@ -88,16 +89,16 @@ def _run(curator: Curator, budget: PureDP, screen: Console, folder: Path) -> Non
         "The steward declares public facts, and a budget that is never exceeded",
         f"{PEOPLE}\nbudget: {budget}",
     )
-    step("Ana asks what it would cost and miss; nothing is touched, nothing is spent", BY_AGE)
+    step("Ana asks for price and error first; no row is read, nothing is spent", BY_AGE)
     plan = curator.plan(BY_AGE, spend=half)
     screen.print(Text(str(plan)))
-    step(f"She asks by budget: {half}", None)
+    step(f"She asks by budget: {half}")
     answer = curator.sql(BY_AGE, spend=half, why="income by age")
     screen.print(Text(str(answer)))
     step("She asks by error: ± 20 is enough, the planner finds the price", MARRIED)
-    count = curator.sql(MARRIED, error=20, why="a rough count")
-    screen.print(Text(str(count)))
-    step("She asks the first question again: the same answer, for free", None)
+    married = curator.sql(MARRIED, error=20, why="a rough count")
+    screen.print(Text(str(married)))
+    step("She asks the first question again: the same answer, for free")
     again = curator.sql(BY_AGE, spend=half)
     screen.print(f"the same numbers: {again.rows == answer.rows}; {curator.left()} is left")
     step("She asks for more than is left", MEDIAN)
@@ -106,7 +107,7 @@ def _run(curator: Curator, budget: PureDP, screen: Console, folder: Path) -> Non
         curator.sql(MEDIAN, spend=budget)
     except BudgetExceeded as refusal:
         screen.print(f"[red]refused:[/red] {refusal}")
-    step("The steward looks into the ledger, and proves that it holds", None)
+    step("The steward reads the ledger and verifies it")
     screen.print(Text(str(curator.ledger.history())))
     screen.print(Text(f"\n{curator.ledger.verify()}\n"))
     _picture(answer, screen, folder)
@@ -116,18 +117,16 @@ def _run(curator: Curator, budget: PureDP, screen: Console, folder: Path) -> Non
     )
 
 
-def _steps(screen: Console) -> Callable[[str, str | None], None]:
+def _steps(screen: Console) -> Callable[..., None]:
     """Return a function that prints the numbered heading of a scene, and its SQL or text."""
-    numbers = iter(range(1, 100))
+    numbers = count(1)
 
-    def step(title: str, body: str | None) -> None:
+    def step(title: str, body: str = "") -> None:
         screen.print(f"\n[bold cyan]{next(numbers)}[/bold cyan] [bold]{title}[/bold]")
-        if body is None:
-            return
         if body.startswith("SELECT"):
             code = Syntax(body, "sql", background_color="default", word_wrap=True)
             screen.print(Panel(code, expand=False, border_style="dim"))
-        else:
+        elif body:
             # As plain text: brackets in it are no markup.
             screen.print(Text(body))
 

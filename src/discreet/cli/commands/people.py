@@ -132,7 +132,7 @@ def list_people(
 
 @app.command()
 def revoke(
-    name: Annotated[str, typer.Argument(help="Who is shut out.")], *, config: ConfigPath
+    name: Annotated[str, typer.Argument(help="Who may no longer sign in.")], *, config: ConfigPath
 ) -> None:
     """Shut somebody out for good, at once, with all their sessions.
 
@@ -140,4 +140,4 @@ def revoke(
     """
     with _open_members(config) as people:
         people.revoke(name)
-    typer.echo(f"{name} is shut out")
+    typer.echo(f"{name} may no longer sign in")

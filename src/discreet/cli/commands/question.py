@@ -157,7 +157,7 @@ def explain(
     ] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show what a question would do, cost and miss, and what speaks against it; nothing is touched or spent.
+    """Show noise, price, errors and warnings of a question before it is asked; no row is read, nothing is spent.
 
     Example: discreet explain people.csv "SELECT COUNT(*) AS n FROM people" --schema people.toml --epsilon 1
     """

@@ -54,7 +54,7 @@ def release(
         bool,
         typer.Option(
             "--plan",
-            help="Only show what it would cost and miss, or how wide its intervals are if it is paid.",
+            help="Only show price and errors; of a release that was paid for, how wide its intervals are.",
         ),
     ] = False,
     dated: Annotated[
