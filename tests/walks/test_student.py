@@ -96,3 +96,18 @@ def test_pictures(people):
     assert axes.get_xlabel() == "Sex"
     with pytest.raises(dp.InvalidArgument, match="no noisy numbers to draw"):
         people.sql("SELECT MODE(sex) AS most FROM people", spend=TENTH).plot()
+
+
+def test_labels_are_words_and_never_markup():
+    nasty = dp.Category(["0"], label="Sex | <b>", labels={"0": "one | <i>"})
+    rows = [{"sex": "0"}] * 9
+    schema = dp.Schema("people", dp.Rows(), {"sex": nasty})
+    ledger = dp.open_ledger(":memory:", dp.PureDP(1))
+    curator = dp.Curator(dp.Memory({"people": rows}), [schema], ledger)
+    asked = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+    answer = curator.sql(asked, spend=TENTH)
+    head, _, row = answer.to_markdown().splitlines()[:3]
+    assert head.count("|") - head.count("\\|") == row.count("|") - row.count("\\|") == 3
+    for page in (answer.to_html(), curator.explain(asked, spend=TENTH)._repr_html_()):
+        assert "<b>" not in page.replace("<b>Before paying", "") and "<i>" not in page
+        assert "Sex | &lt;b&gt;" in page
