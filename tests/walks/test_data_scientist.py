@@ -41,6 +41,7 @@ def words_of(page):
     return html.unescape(re.sub(r"<[^>]*>", " ", page))
 
 
+@pytest.mark.slow
 def test_models(curator):
     linear = curator.learn(
         "SELECT age, sex, income FROM people", LinearRegression(target="income"), SPEND
@@ -59,6 +60,7 @@ def test_models(curator):
     assert "R²" in str(told)
 
 
+@pytest.mark.slow
 def test_synthetic_tables(curator):
     made = curator.synthesize("people", SPEND)
     assert "age, sex, income, married" in words_of(made._repr_html_())

@@ -112,6 +112,7 @@ def open_page(page, demo, full, path):
     page.wait_for_load_state("networkidle")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES)
 def test_page(demo, full, window, axe, path):
     page = window(bypass_csp=True, excused=(EXCUSED.get(path, 0),))
@@ -130,6 +131,7 @@ def test_page(demo, full, window, axe, path):
     look(page, axe, "page" + re.sub(r"\W+", "-", path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES)
 def test_every_control_is_reached_and_seen(demo, full, window, path):
     """The Tab key stops at every link, button and field that can be seen, and each shows that it has the focus."""
