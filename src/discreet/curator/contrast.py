@@ -94,8 +94,10 @@ class Contrasted:
     @property
     def complete(self) -> int:
         """Number of the later of the two entries, from which on both were paid for."""
-        number = 0 if self.paid is None else self.paid.entry.number
-        return max(number, self.total.paid.entry.number)
+        numbers = [self.total.paid.entry.number]
+        if self.paid is not None:
+            numbers.append(self.paid.entry.number)
+        return max(numbers)
 
 
 @frozen

@@ -361,7 +361,11 @@ def receipt_of(
     for name, said in facts.asked.items():
         answer_hash = hash_json(part_of_table(body, name, part, total))
         asked.append(ReceiptQuestion(name, said.text, said.fingerprint, answer_hash))
-    shown = body.shown
+    price = body.price
+    charged = None
+    if body.shown is not None:
+        price = body.shown.amount
+        charged = body.shown.charged
     return Receipt(
         number=numbers.of(charge),
         charge=charge.hash,
@@ -371,12 +375,12 @@ def receipt_of(
         part=charge.part,
         stored_as=charge.key,
         event=event,
-        price=body.price if shown is None else shown.amount,
+        price=price,
         promise=promise,
         neighbours=event.neighbours,
         tables=tuple(facts.tables.items()),
         asked=tuple(asked),
-        charged=None if shown is None else shown.charged,
+        charged=charged,
         shown=tuple((part or {}).items()),
         total=None if total is None else _receipt_total(total, numbers),
         numbered=numbers.name,
