@@ -53,7 +53,7 @@ def test_is_charged_once_explained_and_given_again():
     assert here.estimate_truncation("visits", 1, up_to=21) != first and here.left() == dp.PureDP(
         998
     )
-    assert "estimate_truncation what is cut off" in str(
+    assert "estimate_truncation says what is cut off" in str(
         here.explain("SELECT COUNT(*) AS n FROM visits", spend=1).warnings
     )
 

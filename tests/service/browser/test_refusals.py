@@ -182,8 +182,10 @@ class TestJobs:
         job = town.state.store.ask(
             "SELECT id FROM discreet_jobs WHERE person = 'ana' ORDER BY created DESC"
         )[0][0]
+        # A steward of the data set may open it (decision 139); a colleague may not.
+        _, colleague = town.state.people.add("nosy", "analyst", ["town"])
         page.context.clear_cookies()
-        enter(page, town, town.steward)
+        enter(page, town, colleague)
         for end in ("", "/table.csv", "/receipt.json"):
             page.goto(f"{town.url}/answers/{job}{end}")
             expect(page.get_by_role("alert")).to_contain_text("no such job")
