@@ -16,7 +16,7 @@ from discreet.mechanisms.beyond.ordered import PLACES
 from discreet.mechanisms.selection import score_runs as choosing
 from discreet.mechanisms.selection.score_runs import Piece
 from discreet.privacy.measures import ZCDP, PureDP
-from discreet.testing.bits import UntouchedBits
+from discreet.testing.bits import ScriptedBits, UntouchedBits
 from oracles.selection import assert_agrees
 from support.profile import draws, examples
 
@@ -121,6 +121,15 @@ class TestChoice:
                 assert low <= end + mp.mpf(10) ** -30
                 assert end <= high + mp.mpf(10) ** -30
                 assert high - low <= 2
+
+    @pytest.mark.parametrize(
+        ("first", "start"), [(b"\xff" * 7 + b"\x7f", 0), (bytes(7) + b"\x80", 1)]
+    )
+    def test_a_word_next_to_an_end_is_told_by_more_digits(self, first, start):
+        """Two pieces of one half each: a word of 64 bits beside the half decides nothing yet."""
+        bits = ScriptedBits(first + b"\x5a" * 64)
+        drawn = choosing.choose_piece([Piece(0, 1, 0), Piece(1, 1, 0)], 2, Fraction(1), bits=bits)
+        assert drawn.start == start
 
     @pytest.mark.untraced
     @pytest.mark.statistical

@@ -14,9 +14,10 @@ from discreet.audit import exact
 from discreet.mechanisms.selection.quantile_pair import (
     QuantileAndInterval,
     RankedPairs,
+    _place,
     reaches,
 )
-from discreet.mechanisms.selection.ranks import PlaceRange, RankedRows, RankTarget
+from discreet.mechanisms.selection.ranks import PlaceRange, RankedRows, RankTarget, _turns
 from discreet.privacy.events import ExponentialSelection
 from oracles.quantile_pairs import list_pairs
 from support.profile import examples
@@ -285,3 +286,26 @@ def test_a_huge_epsilon_has_no_more_levels(neighbours):
     # Levels of a two-thousandth of what a unit moves hide next to nothing of a row.
     assert made.error(LAST + 1, 0.05) < 0.01
     assert law(made, {0: 2**20, 3: 9 * 2**20}, 0.05, weight=2**20)[1] <= 0.05
+
+
+class TestPlaces:
+    """Places of a span are found by their number, and rows by the bits of their place reversed."""
+
+    @given(st.lists(st.integers(0, 12), min_size=8, max_size=8))
+    def test_each_place_has_one_number(self, ends):
+        """All places of a span that a smaller one lacks, each once, rising; both may have a gap."""
+        low, high, gap_low, gap_high = sorted(ends[:2]) + ends[2:4]
+        own = set(range(low, high + 1)) - set(range(gap_low, gap_high + 1))
+        first, last, hole_low, hole_high = sorted(ends[4:6]) + ends[6:]
+        before = set(range(first, last + 1)) - set(range(hole_low, hole_high + 1))
+        spans = [low, high, gap_low, gap_high], [first, last, hole_low, hole_high]
+        places = sorted(own - before)
+        assert [_place(*spans, number) for number in range(len(places))] == places
+        with pytest.raises(AssertionError, match="below the size"):
+            _place(*spans, len(places))
+
+    @pytest.mark.parametrize("bits", range(7))
+    def test_turns_are_bits_reversed(self, bits):
+        # Uncached, so that the branches are seen whatever ran before.
+        turns = _turns.__wrapped__(2**bits)
+        assert turns == tuple(int(f"{n:0{bits}b}"[::-1], 2) for n in range(2**bits))
