@@ -129,6 +129,8 @@ class TestValues:
             ("divide", 1.0, 0.0),
             ("modulo", 1.0, 0.0),
             ("subtract", math.inf, math.inf),
+            ("multiply", 1e308, 10.0),
+            ("add", 1e308, 1e308),
             ("add", 10**400, 0.5),
             ("floor", math.inf, None),
             ("round", math.inf, None),

@@ -162,8 +162,8 @@ class Connection:
     ) -> httpx.Response:
         """Send a request, again while the service is away or busy, for `patience` seconds.
 
-        The last attempt starts at most just after `end`. The service's last refusal is returned as
-        it is; without one, also after a page of a gateway, `stake.lost` says what to raise.
+        The last attempt starts at most just after `end`. A refusal of the last attempt is returned
+        as it is; without one, also after a page of a gateway, `stake.lost` says what to raise.
         """
         if end is None:
             end = time.monotonic() + self.deadline

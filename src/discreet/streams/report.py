@@ -51,6 +51,11 @@ class StreamReport(PublishedDays):
         bits: Bits | None = None,
         held: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
+        """Keep `lines`, the stream's charge and state in the ledger, and how its days close.
+
+        `late`, `fine` and `zone` are those of `PublishedDays`. `held` surrounds each read of the
+        store, so that it ends at a tick of the timing grid. Without a `seal` no day can close.
+        """
         super().__init__(lines.name, plan, late=late, fine=fine, zone=zone)
         self._ledger = ledger
         self._engine = engine

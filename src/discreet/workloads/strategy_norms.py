@@ -1,7 +1,7 @@
 """Sensitivity of a strategy: exact whole norms of the columns of its matrix.
 
-Let x be the exact totals of the finest cells and A the whole matrix of one block. A unit changes x
-by δ, and
+Let x be the exact totals of the finest cells and A the matrix of one block, of whole numbers. A
+unit changes x by δ, and
 
     add-remove   ‖Aδ‖ ≤ Σ_c |δ_c|·‖A_c‖ ≤ size·max_c ‖A_c‖, with size ≥ ‖δ‖₁, in every norm
     replace      δ is a difference of two such changes. Their rows pair up, v·A_a − w·A_b with

@@ -1,7 +1,7 @@
 """Post-processing of the noisy table: shown columns, HAVING, ORDER BY, LIMIT and windows.
 
 Guarantee: it costs no privacy, since it reads released results and public keys alone. All
-functions are total, since they run after the charge: x/0, or a number beyond floats, is NULL.
+functions are total, since they run after the charge: x/0 and a float that is not finite are NULL.
 
 Keys are exact and statistics are floats, so numbers are computed in floats if one operand is a
 statistic. NULL follows SQL, and sorts last in either direction.
@@ -223,7 +223,7 @@ def _combine(function: Function, values: list[Value]) -> Value:
     try:
         return math.fsum(float(value) for value in values)  # type: ignore[arg-type]
     except (OverflowError, ValueError):
-        # A sum beyond floats is NULL, as every number is that no float can hold.
+        # A sum beyond floats is NULL, as every float is that is not finite.
         return None
 
 
@@ -413,7 +413,7 @@ def _time_at(function: Function, value: Value) -> Value:
 
 
 def _number(function: Function, values: Sequence[Value]) -> Value:
-    """Compute in floats, or exactly if all are exact; a result that no float can hold is NULL."""
+    """Compute in floats, or exactly if all are exact; a float that is not finite is NULL."""
     convert: type[Fraction | float] = Fraction
     for value in values:
         # A noisy statistic is a float, and one float makes floats of all.
@@ -425,7 +425,7 @@ def _number(function: Function, values: Sequence[Value]) -> Value:
     except (OverflowError, ZeroDivisionError, ValueError):
         return None
     if isinstance(result, float):
-        return None if math.isnan(result) else result
+        return result if math.isfinite(result) else None
     return simplest(result)
 
 

@@ -1,6 +1,6 @@
 """Specimens with additive noise, broken and sound, on which auditors are tested.
 
-They are broken by floating-point numbers, a wrong scale, or a step before or after the noise.
+The broken ones fail by floating-point numbers, a wrong scale, or a step before or after the noise.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Verbs of a curator over HTTP: one module for a verb, or for a few that share their request.
+"""Verbs of a curator over HTTP: one module for each subject, such as questions or training.
 
-Each module has the request, its check from public facts, its run and its reply; `table` lists all.
+Each module has the requests, their check from public facts, run and reply; `table` lists all.
 """
