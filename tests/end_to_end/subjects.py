@@ -220,7 +220,7 @@ LOG = {
         GROUP BY a.tier, month""",
     "slow pages": """SELECT page, quantile(ms, 0.95) AS p95 FROM events GROUP BY page ORDER BY p95 DESC""",
     "traffic by section": "SELECT section, COUNT(*) AS n FROM events JOIN pages USING (page) GROUP BY section",
-    "long pages": "SELECT COUNT(*) AS n FROM events WHERE page NOT IN (SELECT page FROM pages WHERE words > 300)",
+    "long pages": "SELECT COUNT(*) AS n FROM events WHERE page NOT IN (SELECT page FROM pages WHERE words > 300 AND page IS NOT NULL)",
     "share by page": """SELECT page, COUNT(*) / (SELECT COUNT(*) FROM events)::float AS share FROM events
         GROUP BY page""",
     "share of visitors who buy, by tier": """SELECT tier, COUNT(DISTINCT CASE WHEN kind = 'purchase' THEN uid END) * 1.0

@@ -274,6 +274,10 @@ class TestShowing:
         assert service.numbers("week") == [3, 7]
         wide = service.send("ana", "GET", "/visits?by=total&level=0.99&joint=true").json()
         assert wide["table"]["level"] == 0.99 and wide["table"]["joint"] is True
+        alone = service.send("ana", "GET", "/visits?by=total&level=0.99").json()
+        # The text has the intervals of the table: joint ones are wider, and the line below says so.
+        assert wide["text"] != alone["text"] and "by itself" in alone["text"]
+        assert "by itself" not in wide["text"]
         for query, words in [
             ("by=hour", "one of day"),
             (f"from={_day(1)}", "two ends"),

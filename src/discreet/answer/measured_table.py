@@ -193,7 +193,10 @@ def _parts_of(estimate: object, statistic: str) -> list[Json]:
 
 
 def _sum_parts(estimate: object, statistic: str) -> list[Json] | None:
-    """Return the noisy totals of a released count or sum; None of a moved number and of no sum."""
+    """Return the noisy totals of a released count or sum.
+
+    None for numbers with bounds or rounded values, and for all else: these do not add up.
+    """
     match estimate:
         case {"estimate": TotalEstimate.stored.name, "low": None, "high": None, "total": total}:
             return [{"total": total, "weight": "1", "name": statistic, "whole": False}]

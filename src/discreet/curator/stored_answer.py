@@ -15,6 +15,7 @@ made when somebody reads it (`answer.provenance`):
     other ones, or it refuses the question                   the text stored with the answer: the
                                                              charged event (measured tables), or the
                                                              plan of that time (earlier releases)
+    any, but the answer is made of other entries             a sentence that names these entries
 
 Law: tests/ledger/test_before_0_2_0.py, tests/ledger/test_0_1_0.py, tests/curator/test_stored.py,
 tests/answer/test_captions.py

@@ -160,4 +160,4 @@ def _error(case: Case) -> str | None:
             found = sum(missed)
             exceeded = f"error at β = {beta} is exceeded with probability {found:.4g}"
             refute(found <= beta + 1e-9, f"{exceeded}: it flatters")
-    return None
+    return None if case.inputs else "give inputs that it takes"

@@ -7,7 +7,8 @@
 | scale or probabilities that move | two discrete laws, P and Q |
 
 Promises of δ are judged by the privacy loss distribution: losses are rounded down to a grid and
-summed by FFT. So every number here is at most the true one, and a refutation is sound.
+summed by FFT. So every number from laws is at most the true one, and a refutation by it is sound.
+A price that a library's own map states (OpenDP, Tumult) is taken at its word.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Table of the accounting methods that apply to a composition, each with its ε at one δ and why."""
+"""Table of the accounting methods that apply to a composition: ε by each at one δ, and its rule."""
 
 from __future__ import annotations
 

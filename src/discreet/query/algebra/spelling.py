@@ -1,4 +1,4 @@
-"""SQL spelling of functions, for refusals: users write <=, not AT_MOST."""
+"""SQL spelling of functions, in refusals and in questions as SQL text: <=, not AT_MOST."""
 
 from __future__ import annotations
 

@@ -5,7 +5,8 @@ The values are read from the store when the question is read.
 Guarantee: a list of constants means the same on every store, and no private row decides it.
 
 Refuses: with `UnsupportedQuery` values that cannot be listed exactly, too many of them, and a WHERE
-that may hold where a column is NULL: stores list rows without NULL alone.
+that may hold where a column is NULL: stores list rows without NULL alone. For the same reason NOT
+IN, or IN as a shown value, of a column that may be NULL: one NULL among the values decides it.
 
 Law: tests/query/test_lists.py::TestListsOfPublicValues
 """
@@ -23,7 +24,7 @@ from ...frozen import frozen
 from ..algebra.chain import leaves
 from ..algebra.expression import Expression, Field, Function, call_of, fields_of
 from ..algebra.refusal import refusal
-from ..algebra.tree import Scan, Where, own_fields
+from ..algebra.tree import Relation, Scan, Where, own_fields
 from ..bounds.keys import PublicValues, read_public_value
 from ..bounds.relation_facts import always_present, columns_of
 from ..domains.calendar import EPOCH
@@ -65,6 +66,8 @@ def with_lists(
             continue
         listed = _listed_column(query.unnest(), tables)
         if listed is not None:
+            if not _only_truth_counts(node):
+                _require_no_null(listed)
             # Each value once, in the order of the table.
             values = list(dict.fromkeys(_values(listed, public_values)))
             _check_number(values)
@@ -95,6 +98,35 @@ def _listed_column(query: exp.Expr, tables: Mapping[str, Schema]) -> _Listed | N
         if name.casefold() == column.name.casefold():
             return _Listed(schema, name, _condition(query, schema, table.alias_or_name))
     return None
+
+
+def _only_truth_counts(node: exp.Expr) -> bool:
+    """Return whether false and NULL are the same to what stands around a condition.
+
+    They are in WHERE, ON and CASE WHEN, below AND and OR; NOT, or a shown value, tells them apart.
+    """
+    parent = node.parent
+    while isinstance(parent, exp.Paren | exp.And | exp.Or):
+        node, parent = parent, parent.parent
+    if isinstance(parent, exp.If):
+        # The condition of a branch, not its value, nor what CASE x WHEN compares with x.
+        compared = isinstance(parent.parent, exp.Case) and parent.parent.this is not None
+        return parent.this is node and not compared
+    return isinstance(parent, exp.Where | exp.Join | exp.Having)
+
+
+def _require_no_null(listed: _Listed) -> None:
+    """Refuse a list that may have a NULL, which a list of constants leaves out."""
+    rows: Relation = Scan(listed.table)
+    if listed.condition is not None:
+        rows = Where(rows, listed.condition)
+    if not always_present(Field(listed.column), rows):
+        name = listed.column
+        raise refusal(
+            "NOT IN (SELECT …)",
+            f"{name} may be NULL in {listed.table.name}, and one NULL among the values decides the answer",
+            f"write WHERE {name} IS NOT NULL in the sub-query",
+        )
 
 
 def _given_clauses(node: exp.Expr) -> set[str]:

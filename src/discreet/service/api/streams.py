@@ -29,7 +29,7 @@ def list_streams(state: State, call: ApiCall) -> Reply:
 
 
 def show_stream(state: State, call: ApiCall) -> Reply:
-    """Return the sums of a stream by day, week, month, quarter, year or total, or of a range."""
+    """Return the sums of a stream: by day, week, month, quarter or year, running totals, or a range."""
     report = find_report(state, call)
     level = float(rational(call.query.get("level", str(DEFAULT_LEVEL)), "level"))
     joint = call.query.get("joint", "false")
@@ -44,7 +44,8 @@ def show_stream(state: State, call: ApiCall) -> Reply:
         sums = report.between(first, last)
     check_count(len(sums), state.config.bounds.cells)
     table = sums.to_json(level, joint=_FLAGS[joint])
-    return Reply({"state": _state_of(state, call), "table": table, "text": sums.to_text(level)})
+    text = sums.to_text(level, joint=_FLAGS[joint])
+    return Reply({"state": _state_of(state, call), "table": table, "text": text})
 
 
 def get_terms(state: State, call: ApiCall) -> Reply:
