@@ -12,7 +12,8 @@ worst  Eight people ask, quietly at first; then one more does the worst that is 
 times  Two neighbouring data sets behind two servers: one person more, with very many rows. Client-side times of 200
        questions each, interleaved, compared by the Kolmogorov-Smirnov test; with the grid, and with a grid so fine that
        it hides nothing.
-wire   HTTP and PostgreSQL's protocol in turn, each on one open connection: the time of stored and of new answers.
+wire   HTTP and PostgreSQL's protocol in turn, each on one open connection: the time of stored and of new answers, and
+       the processor time that all processes of the server take for one.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
@@ -41,7 +42,7 @@ from discreet.ledger import open_ledger  # noqa: E402
 from discreet.service.jobs.job_store import JobStore  # noqa: E402
 from discreet.service.stores.people import Members  # noqa: E402
 from discreet.service.stores.store import open_store  # noqa: E402
-from service.deployment import build, free_port, rows, serving, start  # noqa: E402
+from service.deployment import build, free_port, rows, start  # noqa: E402
 
 SETUP = Path(__file__).parents[1] / "tests" / "setup_postgres.sh"
 CLIENTS, WORKERS = 64, 4
@@ -355,12 +356,7 @@ def wire(rounds):
         port = free_port()
         house = build(Path(folder), port=free_port(), service='grid = "0.002"')
         asked = "SELECT region, COUNT(*) AS n FROM people WHERE income > {} GROUP BY region"
-        taken = {
-            ("http", "new"): [],
-            ("wire", "new"): [],
-            ("http", "stored"): [],
-            ("wire", "stored"): [],
-        }
+        taken, worked = defaultdict(list), defaultdict(list)
         terms = {"host": "127.0.0.1", "port": port, "user": "ana", "dbname": "people"}
         options = {"password": house.tokens["ana"], "options": "-c discreet.epsilon=1/100"}
 
@@ -374,8 +370,11 @@ def wire(rounds):
                 reply = client.get(place)
             reply.raise_for_status()
 
+        server = start(house, postgres=port)
+        ending = ExitStack()
+        ending.callback(server.stop)
         with (
-            serving(house, postgres=f"127.0.0.1:{port}"),
+            ending,
             psycopg.connect(autocommit=True, **terms, **options) as line,
             house.client("ana") as client,
         ):
@@ -384,15 +383,32 @@ def wire(rounds):
                 # In turn, so that load on the machine meets both alike; the first two are not counted.
                 way = ("http", "wire")[k % 2]
                 for kind in ("new", "stored"):
+                    before = processor_seconds(server.process.pid)
                     begin = time.perf_counter()
                     ways[way](asked.format(k))
+                    seconds = time.perf_counter() - begin
+                    time.sleep(0.03)  # what is done after the answer belongs to it
                     if k > 1:
-                        taken[way, kind].append(time.perf_counter() - begin)
+                        taken[way, kind].append(seconds)
+                        after = processor_seconds(server.process.pid)
+                        worked[way, kind].append(after - before)
     for kind, most in (("stored", 1.5), ("new", 1.1)):
-        http, pg = (statistics.median(taken[way, kind]) for way in ("http", "wire"))
+        http, pg = (1000 * statistics.median(taken[way, kind]) for way in ("http", "wire"))
         print(
-            f"{kind}: HTTP {1000 * http:.1f} ms, PostgreSQL {1000 * pg:.1f} ms, ratio {pg / http:.2f} (asked {most})"
+            f"{kind}: HTTP {http:.1f} ms, PostgreSQL {pg:.1f} ms, ratio {pg / http:.2f} (asked {most})"
         )
+        http, pg = (1000 * statistics.median(worked[way, kind]) for way in ("http", "wire"))
+        print(f"    processor: HTTP {http:.1f} ms, PostgreSQL {pg:.1f} ms, ratio {pg / http:.2f}")
+
+
+def processor_seconds(pid):
+    """Return the processor time of a process and of all that it has started, in seconds."""
+    spent = 0.0
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        spent += 1e-9 * int((thread / "schedstat").read_text().split()[0])
+        for child in (thread / "children").read_text().split():
+            spent += processor_seconds(int(child))
+    return spent
 
 
 def worst(rounds):

@@ -54,8 +54,11 @@ class TestTheCatalogIsOfAll:
             for change in CHANGES:
                 if form == "{}" and change == "BEGIN":
                     continue
-                with pytest.raises(psycopg.Error):
+                with pytest.raises(psycopg.Error) as refused:
                     line.execute(form.format(change))
+                # Refused by its own form, before anything reads what stands inside.
+                inside = form != "{}"
+                assert ("with a SELECT in it" in str(refused.value)) == inside, change
             assert line.execute(ACCESS_METHODS).fetchone() == before
             names = line.execute("SELECT nspname FROM pg_namespace").fetchall()
         assert sorted(names) == [("information_schema",), ("pg_catalog",), ("public",)]

@@ -2,13 +2,13 @@
 
 `catalog.json` has the columns of all tables of pg_catalog and information_schema of PostgreSQL 15, and
 the built-in rows of a few. Declared tables are added from the schema alone: sizes are the declared ones
-or −1, never counted.
+or −1, never counted. `catalog_declared.json` has what their rows have in common, and the one role.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias
@@ -24,9 +24,7 @@ CatalogRow: TypeAlias = dict[str, object]
 FIRST_OID = 16_384
 """First number that PostgreSQL gives to what users make."""
 OWNER_OID = 10
-_PUBLIC_OID = 2200
 _STREAMS_OID = 2201
-_HEAP_OID = 2
 _TEXT_COLLATION = 100
 _STORE_TYPES = {
     "oid": "UINTEGER",
@@ -41,23 +39,6 @@ _STORE_TYPES = {
     "oidvector": "UINTEGER[]",
     "information_schema.cardinal_number": "INTEGER",
 }
-# Columns of declared tables in pg_class and pg_attribute, as PostgreSQL has them for an empty table.
-_CLASS_FACTS: CatalogRow = {
-    "relnamespace": _PUBLIC_OID, "reloftype": 0, "relowner": OWNER_OID, "relam": _HEAP_OID,
-    "reltablespace": 0, "relpages": 0, "relallvisible": 0, "reltoastrelid": 0, "relhasindex": False,
-    "relisshared": False, "relpersistence": "p", "relkind": "r", "relchecks": 0, "relhasrules": False,
-    "relhastriggers": False, "relhassubclass": False, "relrowsecurity": False, "relforcerowsecurity": False,
-    "relispopulated": True, "relreplident": "d", "relispartition": False, "relrewrite": 0,
-}  # fmt: skip
-_VIEW_FACTS: CatalogRow = {
-    "relnamespace": _STREAMS_OID, "relkind": "v", "relam": 0, "relfilenode": 0, "relhasrules": True,
-    "relreplident": "n",
-}  # fmt: skip
-_ATTRIBUTE_FACTS: CatalogRow = {
-    "attstattarget": -1, "attndims": 0, "attcacheoff": -1, "atttypmod": -1, "attcompression": "",
-    "attnotnull": False, "atthasdef": False, "atthasmissing": False, "attidentity": "", "attgenerated": "",
-    "attisdropped": False, "attislocal": True, "attinhcount": 0,
-}  # fmt: skip
 
 MACROS = (
     "pg_get_userbyid(o) AS CASE o WHEN 6171 THEN 'pg_database_owner' ELSE 'discreet' END",
@@ -161,9 +142,9 @@ _VIEW_NEEDS = ("pg_catalog.pg_class", "pg_catalog.pg_namespace")
 
 
 @cache
-def facts() -> dict[str, Any]:
-    """Read the built-in facts once."""
-    found: dict[str, Any] = json.loads((files(__package__) / "catalog.json").read_text("utf-8"))
+def facts(name: str = "catalog") -> dict[str, Any]:
+    """Read a file of facts once: the built-in ones, or `catalog_declared`, those of what is declared."""
+    found: dict[str, Any] = json.loads((files(__package__) / f"{name}.json").read_text("utf-8"))
     return found
 
 
@@ -233,14 +214,14 @@ class CatalogImage:
         name = table.removeprefix("pg_catalog.")
         for row in facts()["rows"].get(name, ()):
             yield [_read(value, kind) for value, kind in zip(row, columns.values(), strict=True)]
-        makers = {
+        makers: dict[str, Callable[[], Iterable[CatalogRow]]] = {
             "pg_class": self._classes,
             "pg_attribute": self._attributes,
             "pg_namespace": self._namespaces,
             "pg_database": self._databases,
-            "pg_roles": self._roles,
-            "pg_authid": self._roles,
-            "pg_user": self._users,
+            "pg_roles": lambda: [_declared("pg_roles")],
+            "pg_authid": lambda: [_declared("pg_roles")],
+            "pg_user": lambda: [_declared("pg_user")],
         }
         maker = makers.get(name)
         if maker is not None:
@@ -262,8 +243,8 @@ class CatalogImage:
             }
             if name.startswith(f"{STREAMS}."):
                 view = {"relname": name.removeprefix(f"{STREAMS}.")}
-                facts_of_table |= _VIEW_FACTS | view
-            yield _CLASS_FACTS | facts_of_table
+                facts_of_table |= _declared("stream in pg_class") | view
+            yield _declared("table in pg_class") | facts_of_table
 
     def _attributes(self) -> Iterator[CatalogRow]:
         """Yield the rows of pg_attribute for the columns of the declared tables."""
@@ -279,7 +260,7 @@ class CatalogImage:
                     "attstorage": "x" if oid == TEXT.oid else "p",
                     "attcollation": _TEXT_COLLATION if oid == TEXT.oid else 0,
                 }
-                yield _ATTRIBUTE_FACTS | facts_of_column
+                yield _declared("column in pg_attribute") | facts_of_column
 
     def _namespaces(self) -> Iterator[CatalogRow]:
         """Yield the row of pg_namespace for the streams, if there are any."""
@@ -288,28 +269,13 @@ class CatalogImage:
 
     def _databases(self) -> Iterator[CatalogRow]:
         """Yield the row of pg_database for the data set."""
-        yield {
-            "oid": 1, "datname": self._database, "datdba": OWNER_OID, "encoding": 6, "datlocprovider": "c",
-            "datistemplate": False, "datallowconn": True, "datconnlimit": -1, "dattablespace": 1663,
-            "datcollate": "C.UTF-8", "datctype": "C.UTF-8",
-        }  # fmt: skip
+        yield _declared("data set in pg_database") | {"datname": self._database}
 
-    def _roles(self) -> Iterator[CatalogRow]:
-        """Yield the row of pg_roles for the one role, discreet."""
-        yield {
-            "oid": OWNER_OID, "rolname": "discreet", "rolsuper": False, "rolinherit": True, "rolcreaterole": False,
-            "rolcreatedb": False, "rolcanlogin": True, "rolreplication": False, "rolconnlimit": -1,
-            "rolbypassrls": False,
-        }  # fmt: skip
 
-    def _users(self) -> Iterator[CatalogRow]:
-        """Yield the row of pg_user for the one role, discreet."""
-        yield {
-            "usename": "discreet",
-            "usesysid": OWNER_OID,
-            "usecreatedb": False,
-            "usesuper": False,
-        }
+def _declared(what: str) -> CatalogRow:
+    """Return the facts of a kind of row, as PostgreSQL has them for an empty database of one user."""
+    row: CatalogRow = facts("catalog_declared")[what]
+    return row
 
 
 def table_name(table: str) -> str:

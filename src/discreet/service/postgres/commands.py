@@ -34,7 +34,8 @@ from .types import TEXT
 Columns: TypeAlias = Sequence[ResultColumn]
 _SELECTS = ("select", "explain", "copy", "declare")
 _MAX_CURSORS = 64
-_LEAST_WAIT = 0.01
+_ROUNDED = 0.001
+"""Seconds to which a job rounds the time of its next tick."""
 _REPORTED = {"application_name": "application_name", "timezone": "TimeZone"}
 
 
@@ -232,8 +233,7 @@ class Commands:
         current, moment = await first_tick(self._state, job.person, job)
         shown, view = jobs.view(current, moment)
         while not shown:
-            again_in = float(str(view["again_in"]))
-            await asyncio.sleep(max(again_in, _LEAST_WAIT))
+            await asyncio.sleep(seconds_to_tick(view))
             current = await run_in_threadpool(jobs.find, job.person, job.id)
             shown, view = jobs.view(current)
         reply: dict[str, Any] = view["reply"]  # type: ignore[assignment]
@@ -377,6 +377,16 @@ class Commands:
             self._warned = False
             self._cursors.clear()
         return StatementResult(tag)
+
+
+def seconds_to_tick(view: Mapping[str, object]) -> float:
+    """Return how long to wait for the next tick of a job that runs: never too short.
+
+    A wait much longer than that would cost every answer time; one too short would look twice.
+
+    Law: tests/service/postgres/test_waiting.py::TestTicks
+    """
+    return float(str(view["again_in"])) + _ROUNDED
 
 
 def _check_inner(statement: Statement) -> None:
