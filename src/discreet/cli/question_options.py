@@ -137,11 +137,11 @@ def open_curator(
 ) -> Iterator[Curator]:
     """Open the curator of a source and close its engine and ledger after.
 
-    A command that `spends` needs a ledger. A new ledger gets the given budget. Without one it gets
+    A command that `spends` needs a ledger. A new ledger gets the given budget, or
     just the spend of this question, so that no larger budget is ever promised by accident. A
     command that only plans needs no ledger. A new ledger is permanent: `first`, if given, is called
-    with a curator on a ledger in memory before, and the ledger is created only if it refuses
-    nothing.
+    with a curator on a ledger in memory before, and the ledger is created only if `first`
+    refuses nothing.
     """
     schemas = read_schemas(place.schema)
     engine = open_source(source, schemas, pairs(place.table, "--table"), progress=spends)

@@ -9,6 +9,8 @@
     130   stopped by Ctrl-C
     141   the reader of the output went away (closed pipe)
 
+`discreet audit` gives its verdict by codes of its own: 0, 1, and 3 for "not tested".
+
 Nothing is spent by 3, nor by 2, but for a file that cannot be written after the charge: the message
 names it, and asking again is free. After 4, 70, 130 and 141 the ledger's history shows what was
 spent; the message of 130 shows it too.

@@ -32,8 +32,8 @@ def open_source(
 
     `tables` maps names of further tables to files, or to tables of Spark.
 
-    Refuses: a missing file, and a file whose table does not follow from its name and the schemas,
-    by `InvalidArgument`.
+    Refuses: standard input, further tables beside a database, a missing file, and a file whose
+    table does not follow from its name and the schemas, by `InvalidArgument`.
     """
     if source == "-":
         raise InvalidArgument(

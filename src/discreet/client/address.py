@@ -30,7 +30,7 @@ def connect(
     Refuses: other texts than a URL and a token, and data sets of others, by `InvalidArgument`; an
     unknown token by `NotAllowed`. This and every later request raises `Unreachable` if the service
     stays silent; the error says which amount may have been spent. If it stays busy, its last
-    refusal is raised; then nothing was spent.
+    refusal is raised.
 
     Law: tests/client/test_client.py::TestConnecting
     """

@@ -58,7 +58,7 @@ def make_answer(
     single question has the name "". `values` returns the values of a column of a public table.
 
     The service may answer from what it stored before: the same totals, a wider or finer table, or
-    the two parts of a difference. The receipt then names that question. A stored answer may also
+    a total and a signed count. The receipt then names that question. A stored answer may also
     have been planned by another version or for another confidence level. Then its plan says only
     how it was charged; values and intervals are those of the noise that was drawn.
 

@@ -419,7 +419,7 @@ class Remote:
         return History(entries, Filter.from_json(found["filter"]), asked, prices)
 
     def receipt(self, number: int, who: str = "") -> Receipt:
-        """Fetch a receipt again, by its number; a steward says of `who`, or gives the ledger's number."""
+        """Fetch a receipt by its number: one's own, for stewards that of `who`, else the ledger's."""
         whose = f"{quote(who, safe='')}:" if who else ""
         text = self.line.text(self._at(f"receipt/{whose}{int(number)}"))
         return read_receipt(text)

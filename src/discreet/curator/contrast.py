@@ -1,14 +1,14 @@
-"""Contrast: a count under a condition for a third to a half, if the count without it is known.
+"""Contrast: a count under a condition at a lower price, if the count without it is known.
 
 The *signed count* of a condition adds 1 for a row that meets it and −1 for any other row. The
 count under the condition is half the sum of the total and the signed count
 (`query.bounds.contrast`).
 
     asked                              known to this asker       measured                     price
-    COUNT(*) WHERE delay > 60          nothing                   both sides of the condition  whole
+    COUNT(*) WHERE delay > 60          nothing                   both sides of the condition  full
     COUNT(*) WHERE late                COUNT(*)                  signed count of late         1/3
     COUNT(*) WHERE hour < 9            both sides of delay > 60  signed count of hour < 9     1/2
-    … AND origin = 'EWR', then 'JFK'   signed count with 'EWR'   the count for every origin   whole
+    … AND origin = 'EWR', then 'JFK'   signed count with 'EWR'   the count for every origin   full
 
 "Both sides" are the counts of the rows that meet the condition and of the others; their sum is a
 total.
@@ -195,7 +195,7 @@ class ContrastSearch:
         return key_start(self.total_print), key_start(of_split), key_start(of_signed)
 
     def pending(self, found: FoundCounts) -> Iterator[tuple[Contrasted, int]]:
-        """Yield the signed counts of the question whose charge has not ended, with its number."""
+        """Yield the question's signed counts whose charge has not ended, with that entry's number."""
         if not found.pending:
             return
         for total in found.totals:

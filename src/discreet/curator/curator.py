@@ -67,9 +67,9 @@ class Curator(StandingReports):
     """Answer questions about private tables, within a ledger's budget.
 
     `schemas` declare the tables of `engine`; `who` asks, and is charged; `signer` signs the
-    receipts; `seal` is the key file of its streams. The same question about the same declared
-    version of the data, on the same terms, has the same answer and costs nothing. Curators may be
-    used from many threads and processes.
+    receipts; `seal` is the key file of its streams. Asked again about the same declared
+    version of the data, on the same terms, a question has the same answer and costs nothing.
+    Curators may be used from many threads and processes.
 
     A question that somebody else has asked before costs the ledger nothing either. But an analyst
     is not told whether it was asked. It counts in the asker's own allowance, with a receipt of its
@@ -391,7 +391,7 @@ class Curator(StandingReports):
     ) -> Answer:
         """Estimate the truncation by `max_rows`, privately: the rows cut off and their fraction of all.
 
-        See `truncation_question`. `of` names a column, to estimate the same of its sum. The estimate
+        See `truncation_question`. `of` names a column, of whose sum the same is estimated too. The estimate
         supposes that nobody has more than `up_to` rows.
         """
         question = verbs.bounds.truncation_question_of(self.context.planner, table, up_to, of)

@@ -21,9 +21,10 @@ class Explanation:
 
     `price` is in the measure of the spend, or of the budget where an error was asked for.
     `charged`, `left` and `after` are in the ledger's own unit. `fits` says that the budget admits
-    the price now. `after` is None if the price does not fit, or cannot be subtracted. `stored`
-    says that released answers answer the question: asking costs nothing. `part` is the part of the
-    data that would be charged, None for all of it. `texts` are the store's queries.
+    the price now. `stored` says that released answers answer the question: asking costs
+    nothing, and `after` is `left`. Else `after` is None if the price does not fit, or cannot be
+    subtracted. `part` is the part of the data that would be charged, None for all of it. `texts`
+    are the store's queries.
     """
 
     question: str

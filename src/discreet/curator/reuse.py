@@ -65,8 +65,9 @@ def find_way(
 ) -> Way:
     """Return how a request is answered: from stored tables if possible, else by a small charge.
 
-    Without a contrast: by sums of stored cells, else by the measurement, with all its siblings if
-    that costs the same. With a contrast, the first of these that there is:
+    Several questions, `reuse=False`, and ledgers with parts or blocks: by the measurement as asked.
+    `nonnegative`, `whole` and public answers: by the measurement, with siblings that cost nothing.
+    Else the first of these that there is (4 to 6 only for a question that has a contrast):
 
     1. what the asker has paid for: the measurement, both sides, or total and signed count; of
        several the one that was complete first

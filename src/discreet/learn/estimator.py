@@ -146,12 +146,12 @@ class Estimator:
         why: str = "",
         bits: Bits | None = None,
     ) -> Self:
-        """Charge the ledger, then learn from an array or a frame; `y` may be one of its columns.
+        """Charge the ledger, then learn from an array or a frame, which has the target if `y` is None.
 
         Every call is charged. `ledger=None` trains without a record and warns.
 
         Guarantee: everything that may refuse is checked before the charge, from public facts alone.
-        Refuses: a missing ledger, and a schema with several rows of one person.
+        Refuses: a missing ledger, and a schema whose unit is a person.
         Law: tests/learn/test_models.py::TestTheLedgerComesFirst
         """
         if ledger is REQUIRED:

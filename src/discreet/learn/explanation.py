@@ -58,7 +58,8 @@ class TrainingExplanation:
 
     `signal` is the signal-to-noise ratio n/(z·√d). Here d is the number of coded columns, and z the
     least σ/(Δ·√times) of the releases. Below 1 the noise exceeds what could be learned.
-    `predicted` is the log loss or R² to expect; None for models that predict nothing.
+    `releases` are name, uses, and noise over sensitivity of each release. `predicted` is the log
+    loss or R² to expect; None if neither can be predicted.
     """
 
     model: str

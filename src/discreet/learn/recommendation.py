@@ -41,7 +41,7 @@ _NUMBER_SHAPES = 300
 class Recommendation:
     """Recommended kind of model, its parameters, and the reason.
 
-    `columns` is how many of the table's columns the model uses, by default all.
+    The model uses the first `columns` of the table's columns beside the target; all if None.
     """
 
     kind: type[Estimator]

@@ -55,15 +55,15 @@ def tune(
     who: str = "analyst",
     bits: Bits | None = None,
 ) -> Model:
-    """Return the best of a grid of models, fitted, for the cost of one fit.
+    """Return a fitted model of a grid, the best but for noise, for the cost of one fit.
 
     `grid` maps parameters of `model` to the values to try; every combination is a candidate.
 
     Classifiers are scored by rows predicted right. Regressions are scored by their distance from
     rows within the declared bounds, quantile regressions by the pinball loss.
 
-    Refuses: models that predict nothing, a schema of people, neighbours other than add-remove, and
-        grids of fewer than 2 or more than 64 models.
+    Refuses: a missing ledger, models that predict nothing, a schema of people, neighbours other
+        than add-remove, `at` in the grid, and fewer than 2 or more than 64 models.
     """
     candidates = _candidates(model, grid)
     schema = model.declared()

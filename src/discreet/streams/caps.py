@@ -56,7 +56,8 @@ class Days:
 def counted_days(unit: People, time: Expression, per_person: Days | None) -> Participation:
     """Return the days on which a person, or a person within a window, may count.
 
-    Refuses: people without caps, and caps of a unit that its window caps already.
+    Refuses: people without caps, caps of a unit that its window caps already, and a window of
+    another column than the stream's day.
     """
     if unit.window is None:
         if per_person is None:

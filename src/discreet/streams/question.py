@@ -90,7 +90,8 @@ class StreamQuestion:
 def read_question(question: Question, per_person: Days | None) -> StreamQuestion:
     """Return what a stream of a question adds up each day; `per_person` caps the days of a person.
 
-    Refuses: what the module's table lists, with UnsupportedQuery; no data is read.
+    Refuses: what the module's table lists, what `caps` refuses, and more than 10,000 combinations
+    of keys, with UnsupportedQuery; no data is read.
     """
     if question.sets is not None or question.running or question.nested is not None:
         raise refusal("GROUP BY", "a stream has one set of keys", "GROUP BY day, region")

@@ -32,8 +32,8 @@ class StreamReport(PublishedDays):
     """A standing report, as `curator.stream(…)` opens it.
 
     Guarantee: each day has one published value, for ever; all views of it agree.
-    Refuses: closing without the key file, closing early, a stopped stream, a ledger behind its key
-    file.
+    Refuses: closing without the key file, a stopped stream, a ledger behind its key file. A day
+    that is not due stays open.
     Law: tests/streams/test_stream.py::TestAStream
     """
 

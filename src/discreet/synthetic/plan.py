@@ -287,7 +287,8 @@ def _short(one: Measurement) -> Measurement:
 def choose_sets(request: SyntheticRequest, square: float, rows: float) -> BudgetShares:
     """Return the sets to measure at μ² = `square` for so many rows.
 
-    They are all that were given by name, else those of least expected error.
+    They are all that were given by name; else those of least expected error, choices with crowded
+    groups last.
     """
     tried = [_shared(request, square, rows, choice) for choice in _choices(request)]
     return min(tried, key=lambda shares: (shares.crowded, shares.expected))

@@ -1,7 +1,7 @@
 """Synthetic records whose tables are near the released ones. Post-processing: no data is read.
 
 1. Draw a pool down the tree of largest mutual information among the *released* pairs
-   (Chow, Liu 1968): four records for each wanted one, spread evenly over every parent's cells.
+   (Chow, Liu 1968): four records for each released row, spread evenly over every parent's cells.
 2. Fit weights: log w += step·Σ_pairs log((target + ½)/(model + ½)) at the record's cells, all pairs
    at once. The best weights are kept; the step is halved whenever the distance rises.
 3. Draw whole records by systematic sampling by weight from the sorted pool: records that lie next
@@ -27,7 +27,7 @@ from ..workloads.workload import KeySet, shape_of
 Released = Mapping[KeySet, Floats]
 
 POOL = (20_000, 400_000)
-"""Least and largest pool; between them four records for each wanted one."""
+"""Least and largest pool; between them four records for each row of the released total."""
 PASSES = 100
 # First step of the weights, divided by the number of pairs.
 _PACE = 5.0
@@ -183,7 +183,7 @@ def _index(cells: Integers, places: KeySet, sizes: Sequence[int]) -> Integers:
 def pick(pool: Pool, count: int, bits: Bits | None = None) -> Integers:
     """Return `count` whole records by systematic sampling, in random order.
 
-    Each is taken as often as its weight says, up to one.
+    Each is taken as often as its weight says, rounded up or down.
 
     >>> import numpy as np
     >>> from discreet.synthetic.records import Pool, pick

@@ -57,7 +57,7 @@ class Synthesizer:
     (7, ['n', 'n_high', 'n_low', 'sex'])
 
     Guarantee: `fit` charges the ledger before any row is counted; every call is charged by itself.
-    Refuses: pure ε, tables of several rows a person, and all that `curator.synthesize` refuses.
+    Refuses: pure ε, tables whose unit is a person, and all that `curator.synthesize` refuses.
     Law: tests/synthetic/test_records.py::TestSdvsManner
     """
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def history_reply(curator: Curator, whose: str | None, last: int) -> JsonObject:
-    """List the `last` newest ledger entries: all if `whose` is None, else those of one analyst.
+    """List the `last` newest ledger entries: of everybody if `whose` is None, else of one analyst.
 
     An analyst sees entries of OWN_KINDS only.
     """

@@ -109,7 +109,7 @@ class Division:
 
 
 def best_shares(gains: Floats, energy: Floats, *, laplace: bool) -> Division:
-    """Return the shares of least error; of Gaussian noise Σ q = 1, of Laplace noise Σ √q = 1.
+    """Return the best shares found; of Gaussian noise Σ q = 1, of Laplace noise Σ √q = 1.
 
     >>> import numpy as np
     >>> from discreet.workloads.budget_shares import best_shares

@@ -9,7 +9,8 @@
     NestedTables    weighted levels by the keys beside           residuals of levels
     Counts          histogram, direct answers, p-identity        histogram, direct answers, optimum
 
-An (ε, δ) may be spent either way, and both are compared. The first of equals is taken.
+An (ε, δ) may be spent either way, and both are compared. The first of equals is taken. Tables of
+more than 100,000 finest cells have no histogram.
 
 Bounds. For Gaussian noise of price Σ Δ2²/σ² = c the least mean squared error is the optimum of
 `fixed_point` or `residual` over c. For Laplace noise Δ1 ≥ Δ2 in every column, so √2/ε times that

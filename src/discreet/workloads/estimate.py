@@ -99,7 +99,7 @@ def sum_to(tables: Mapping[KeySet, Integers], part: KeySet) -> Integers:
 
 
 def covers(sizes: Sequence[int], sets: Sequence[KeySet], most: int) -> tuple[KeySet, ...]:
-    """Return few sets of keys that contain all that are asked.
+    """Return a few sets of keys; each asked set lies within one of them.
 
     Small tables are joined up to `most` cells.
 

@@ -131,7 +131,8 @@ class StrategyPlan:
     def reaches(self, beta: float) -> tuple[Floats, ...]:
         """Return half the width of the confidence interval of every cell of each set.
 
-        One number where all cells of a set have the same.
+        One number where all cells of a set have the same. Of few nested cells under geometric noise
+        each distinct half-width is given once.
         """
         strategy = self.strategy
         match strategy:

@@ -131,7 +131,7 @@ def sealed_line(size: int) -> SealedLine:
 
 
 def sealed_from_json(data: dict[str, Any]) -> SealedLine:
-    """Read a strategy that `to_json` wrote; raises ValueError, KeyError or TypeError for others."""
+    """Read what `to_json` wrote; others raise ValueError, KeyError, TypeError or zlib.error."""
     size = int(data["size"])
     count = int(data["sums"])
     sums = unpacked(data["weights"], count * size).reshape(count, size)

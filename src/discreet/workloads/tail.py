@@ -45,7 +45,8 @@ _CHERNOFF_RATES = np.linspace(0.02, 0.98, 49)
 
 @frozen
 class SumLaw:
-    """Law of the error of one sum: normal of deviation `scale`, or terms of geometric noise.
+    """Law of the error of one sum: normal of deviation `scale`, or terms of geometric noise of
+    that scale.
 
     A term is a weight and the number of its occurrences. Weights are put into bins, each as large
     as the largest weight in it: a law further from 0 bounds one that is nearer. `loose` means that
@@ -152,7 +153,7 @@ def wider(scale: Floats | float) -> Floats:
 
 
 def unit_reach(weights: Floats, counts: Floats, beta: float) -> tuple[Floats, Floats]:
-    """Return a bound on each sum at any one scale: a multiple of it, and the lattice's part.
+    """Return a bound on each sum: a multiple of the noise's scale, plus the lattice's part.
 
     `counts` is the number of terms of each weight, by column or one for each weight.
     """

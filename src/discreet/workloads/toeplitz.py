@@ -26,7 +26,10 @@ _ROUNDS = 400
 
 @frozen
 class Aim:
-    """Sums of days that matter together: all of them `weight` times their mean variance."""
+    """Sums of days that count with one `weight`, times their mean variance.
+
+    A sum is its first day and the day after its last.
+    """
 
     name: str
     sums: tuple[tuple[int, int], ...]

@@ -63,7 +63,8 @@ class Triangular:
     """A whole lower triangular strategy: a falling Toeplitz column, or a matrix of its own.
 
     Guarantee: `block` bounds what one unit moves, exactly, for every allowed pattern of days.
-    Refuses: a column that is not falling, entries below 0, a diagonal with a zero (InvalidArgument).
+    Refuses: a column that is not falling, a matrix that is not lower triangular, entries below 0,
+    a zero on the diagonal (InvalidArgument).
     Law: tests/workloads/test_triangular.py::TestParticipation
     """
 
@@ -96,8 +97,8 @@ class Triangular:
     def block(self, counted: Participation, keys: int = 1) -> Block:
         """Return the norms of what a unit that moves one step a day changes, over `keys` keys.
 
-        Other keys change nothing: columns of two keys share no row, so two days of a pattern add
-        most if both are in one key.
+        The norms do not depend on `keys`: columns of two keys share no row, so two days of a
+        pattern add most if both are in one key.
 
         Refuses: a matrix that is not Toeplitz for units of several days (InvalidArgument).
         """
@@ -182,7 +183,7 @@ def packed(numbers: Integers) -> str:
 
 
 def unpacked(text: str, count: int) -> Integers:
-    """Read `count` whole numbers that `packed` wrote; raise ValueError for other text."""
+    """Read `count` whole numbers that `packed` wrote; raise ValueError or zlib.error for others."""
     # One more byte than is due shows that there is too much, without unpacking all of it.
     raw = zlib.decompressobj().decompress(base64.b64decode(text), count * 4 + 1)
     if len(raw) != count * 4:

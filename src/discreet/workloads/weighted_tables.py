@@ -174,7 +174,10 @@ def _best(workload: Tables, name: str, parts: Sequence[KeySet], *, laplace: bool
 
 
 def best_tables(workload: Tables, *, laplace: bool) -> TableStrategy:
-    """Return the tables, of all subsets of those asked, and the shares of least squared error."""
+    """Return the tables to measure and their shares, of the least squared error found.
+
+    They are chosen among all subsets of the sets asked, and the finest table if it is small.
+    """
     parts = list(workload.closure)
     all_keys = _union(parts)
     cells = cells_of(workload.sizes, all_keys)

@@ -48,8 +48,8 @@ class Tables:
     >>> cube.cells, cube.closure
     ((1, 2, 3, 6), ((), (0,), (1,), (0, 1)))
 
-    Refuses: sets that name no key or one twice, the same set twice, and more than 10,000,000 cells
-    in one (InvalidArgument).
+    Refuses: no set or more than 1,024, a set that names an unknown key or one twice, the same set
+    twice, and more than 10,000,000 cells in one (InvalidArgument).
 
     Law: tests/workloads/test_strategies.py::TestRefusals
     """
@@ -246,8 +246,8 @@ class Hierarchy:
     >>> Hierarchy([[0, 0], [0, 0, 1]]).sizes
     (1, 2, 3)
 
-    Refuses: levels without nodes, nodes out of order, and nodes without children above the leaves
-    (InvalidArgument).
+    Refuses: no level below the root, levels without nodes, nodes out of order, nodes without
+    children above the leaves, and more than 10,000,000 leaves (InvalidArgument).
     """
 
     parents: tuple[Integers, ...]

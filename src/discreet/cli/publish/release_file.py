@@ -80,8 +80,8 @@ _QUESTION_FIELDS = {part.name for part in fields(PublishedTable)}
 def read_release(path: str | Path) -> ReleaseFile:
     """Read a release file.
 
-    Refuses: a missing file, other formats than TOML, unknown keys, and both of spend and errors or
-    neither, by `InvalidArgument`.
+    Refuses: a missing file, other formats than TOML, unknown keys, no question, names that cannot
+    name a file, invariants, and both of spend and errors or neither, by `InvalidArgument`.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")

@@ -130,8 +130,8 @@ def plan_suggested_caps(
 def truncation_question_of(planner: Planner, table: str, up_to: int, of: str | None) -> Question:
     """Return the question that estimates how many rows a table's cap on rows of a person cuts off.
 
-    It supposes that nobody has more than `up_to` rows. `of` names a column whose sum is looked at
-    instead.
+    It supposes that nobody has more than `up_to` rows. `of` names a column of whose sum the same
+    is estimated, too.
     """
     table_of(planner, table)
     return truncation_question(_schema(planner, table), up_to=up_to, of=of)

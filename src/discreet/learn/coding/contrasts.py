@@ -41,7 +41,7 @@ def centring(design: ModelDesign) -> Floats:
 
 
 def centred(design: ModelDesign, counts: Floats, values: Floats) -> Floats:
-    """Return values with the mean over the rows of each listed column, or binned, taken off.
+    """Return values; those of each listed or binned column less their mean over the rows.
 
     `counts` are noisy numbers of rows, a bin or value each: rare ones hardly move a mean.
     """

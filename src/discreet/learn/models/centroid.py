@@ -49,13 +49,13 @@ class NearestCentroid(Classifier, Estimator):
         return np.asarray(np.clip(sums / counts, -1.0, 1.0))
 
     def scores_of(self, image: Floats) -> Floats:
-        """Return minus the squared distance to each centroid, but for the row's own length."""
+        """Return minus the squared distance to each centroid, plus the row's own squared length."""
         return closeness(image, self._means())
 
 
 def closeness(image: Floats, points: Floats) -> Floats:
     """Return 2x·c − ‖c‖² for each row x and point c: the largest is that of the nearest point.
 
-    It is minus the squared distance, but for ‖x‖², which is the same for all points.
+    It is minus the squared distance, plus ‖x‖², which is the same for all points.
     """
     return np.asarray(2 * image @ points.T - (points**2).sum(axis=1))

@@ -24,7 +24,7 @@ from .centroid import closeness
 
 @dataclass(eq=False, repr=False)
 class KMeans(Estimator):
-    """Find `n_clusters` centres in `rounds` noisy rounds; `predict` returns a row's nearest centre.
+    """Find `n_clusters` centres in `rounds` noisy rounds; `predict` returns the nearest's index.
 
     >>> import numpy as np
     >>> import discreet as dp

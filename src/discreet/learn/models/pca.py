@@ -39,7 +39,7 @@ class PCA(Estimator):
     >>> bool(abs(abs(cosine) - 1) < 0.01), model.transform([[0, 0]]).shape
     (True, (1, 1))
 
-    Refuses: more components than columns, by `InvalidArgument`.
+    Refuses: fewer than one component, or more than coded columns, by `InvalidArgument`.
     """
 
     schema: Schema | None = None

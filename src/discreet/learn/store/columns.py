@@ -43,7 +43,7 @@ def coded(
 ) -> tuple[Relation, list[Column]] | None:
     """Return rows with the design's numbers computed, and its columns as expressions of them.
 
-    None if a store cannot compute a column (days and bins).
+    None if a store cannot compute a column (days, seconds and bins).
     """
     domains = columns_of(rows)
     if not all(_possible(feature, domains[feature.name]) for feature in design.features):

@@ -166,7 +166,7 @@ def _clip(wanted: Whole64, caps: Whole64) -> Whole64:
 
 
 def scaled_to(vectors: Whole64, lengths: Whole64) -> Whole64:
-    """Scale integer vectors, each longer than its length, down to at most that length.
+    """Scale each integer vector that is longer than its limit in `lengths` down to at most that.
 
     Entries are below 2^30, so that squares fit into 64 bits.
     """

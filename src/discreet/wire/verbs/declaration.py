@@ -75,7 +75,7 @@ class CapsRequest(Request):
 class TruncationRequest(Request):
     """Request to estimate the truncation by the declared cap on one person's rows.
 
-    For the estimate up to `up_to` rows of a person count.
+    The estimate supposes that nobody has more than `up_to` rows.
 
     `of` names a column of which the truncated sum is estimated too.
     """

@@ -268,7 +268,7 @@ def _known(strategy: NestedStrategy, variances: tuple[float, ...]) -> dict[KeySe
 
 @lru_cache(maxsize=16)
 def _cell_weights(strategy: NestedStrategy, variances: tuple[float, ...]) -> tuple[Floats, ...]:
-    """Estimate from each released number alone: the estimate of a unit is its column of weights."""
+    """Return the weights: a released number of 1, with 0 for all others, gives its own column."""
     blocks = strategy.blocks
     columns: list[list[Floats]] = [[] for _ in strategy.workload.sets]
     for place, block in enumerate(blocks):

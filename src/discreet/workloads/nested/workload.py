@@ -49,7 +49,8 @@ class NestedTables:
     >>> land.cells, land.closure
     ((6, 3, 2, 1), ((), (0,)))
 
-    Refuses: depths and keys that do not exist, and more than 10,000,000 cells (InvalidArgument).
+    Refuses: no set or more than 1,024, depths and keys that do not exist, and more than 10,000,000
+    cells (InvalidArgument).
     """
 
     tree: Hierarchy = field(compare=False)

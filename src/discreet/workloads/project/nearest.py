@@ -2,7 +2,7 @@
 
     simplex     the nearest x ≥ 0 of a given sum (Euclid; Duchi et al. 2008), in many groups at once
     isotonic    the nearest running totals that never fall
-    whole       whole numbers of a given sum, by largest remainders, in many groups at once
+    whole_parts whole numbers of a given sum, by largest remainders, in many groups at once
 
 The nearest point of a convex set that contains the truth is never farther from the truth. The sum
 that is kept is an estimate, so for `simplex` that is measured, not promised; one cell may always
@@ -91,10 +91,10 @@ def isotonic(values: Floats) -> Floats:
 
 
 def whole_parts(values: Floats, groups: Integers, sums: Integers) -> Integers:
-    """Return whole numbers ≥ 0 near `values` ≥ 0, with the given whole sum in each group.
+    """Return whole numbers ≥ 0 near `values`, with the given whole sum in each group.
 
-    Numbers are rounded down, and the missing units go to the largest remainders. A surplus is taken
-    from the largest numbers.
+    The nearest x ≥ 0 is rounded down, and the missing units go to the largest remainders. A surplus
+    is taken from the largest numbers.
 
     >>> import numpy as np
     >>> from discreet.workloads.project import whole_parts
