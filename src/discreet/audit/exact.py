@@ -28,7 +28,7 @@ class Exact:
 
     claim: Measure
     epsilon: float
-    """The least ε at the claim's δ (infinite if an outcome is impossible on one side only)."""
+    """The least ε at the claim's δ; infinite if more than δ lies where the other law is 0."""
     delta: float
     """The least δ at the claim's ε."""
     own: float
@@ -49,7 +49,7 @@ def exact(first: object, second: object, claim: Measure, *, delta: float = 1e-5)
 
     A law is a dictionary from outcome to probability, or a sequence of probabilities of the
     outcomes 0, 1, 2, …. Mass up to 1e-6 may be missing (a truncated tail); it counts in favour of
-    the claim.
+    the claim. `delta` is the δ at which ε is computed, for claims without a δ of their own.
 
     >>> import discreet as dp
     >>> from discreet.audit import exact
@@ -76,7 +76,7 @@ def exact(first: object, second: object, claim: Measure, *, delta: float = 1e-5)
 
 
 def _laws(first: object, second: object) -> tuple[Floats, Floats, list[object], float]:
-    """Read two laws over their common outcomes, and the mass missing from the shorter one."""
+    """Read two laws over their common outcomes, and the larger of their missing masses."""
     law_p = _law(first)
     law_q = _law(second)
     outcomes: list[Any] = list(dict.fromkeys([*law_p, *law_q]))

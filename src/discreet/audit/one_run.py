@@ -32,8 +32,8 @@ def guesses_doubt(
     """Bound the probability of so many correct guesses under (ε, δ)-DP: a p-value, rounded up.
 
     P[correct ≥ v] ≤ P[W ≥ v] + m δ max_i (2/i) P[v > W ≥ v − i], W ~ Binomial(guesses, e^ε/(1 +
-    e^ε)): no adversary guesses an included canary better than against randomized response (Theorem
-    5.2 there, m canaries).
+    e^ε)), for v = `correct` and m = `canaries`: no adversary guesses an included canary better than
+    against randomized response (Steinke, Nasr, Jagielski 2023, Theorem 5.2).
 
     >>> from discreet.audit import guesses_doubt
     >>> round(guesses_doubt(8, 10, 10, 0.0), 6)
@@ -101,10 +101,10 @@ def one_run(
 ) -> OneRun:
     """Audit an expensive mechanism with one run.
 
-    `run(included)` gets the included canaries and returns a score for each canary. The highest
+    `run(included)` gets a truth value for each canary and returns a score for each. The highest
     scores are guessed in, the lowest out, half of `guesses` each (default: a fifth of the
-    canaries). The canaries must be units of the claim's relation under add/remove, each included by
-    its own coin.
+    canaries). `delta` is the δ at which ε is bounded, for claims without a δ of their own. The
+    canaries must be units of the claim's relation under add/remove, each included by its own coin.
 
     >>> import discreet as dp
     >>> from discreet.audit import one_run

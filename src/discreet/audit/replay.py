@@ -4,7 +4,7 @@ A program is a function of the data and a recorder, and releases only through it
 
     def program(data, recorder):
         recorder.note("rows read", 2)               # anything an analyst can see must be equal
-        n = recorder.release(mechanism, len(data))  # calls mechanism.release(len(data)) at first
+        n = recorder.release(mechanism, len(data))  # on D: mechanism.release(len(data))
         return {"n": n}
 
 With the noise frozen nothing random is left. A mechanism's input may move by its declared
@@ -126,7 +126,8 @@ def replay(
     >>> replay(leaking, ([1, 2], [1, 2, 3])).differences
     ('the answer',)
 
-    Guarantee: for a deterministic program, any difference an analyst could see is listed.
+    Guarantee: where a deterministic program differs in a step or its answer, a difference is listed.
+    The run on D' ends at the first step that the run on D did not make.
     Refuses: `InvalidArgument` for inputs that are equal or, where `neighbours` is named, no
     neighbours.
     Law: `tests/audit/test_replay.py::test_leaks`

@@ -2,7 +2,8 @@
 
 One trial runs on both inputs, searches for an event on some runs, and judges it on the others. So
 a false alarm has at most the stated probability, however long the search was. If the first tenth of
-the runs shows at most 64 different outputs, a tenth is used to search on, else half.
+the runs shows at most 64 different outputs, a tenth is used to search on, else half. A tenth is at
+least 1000 runs, and at most half.
 
 `Criteria` are the standard of a trial: the claim's ceiling, the confidence, the number of runs, and
 the ε and δ at which bounds are reported.
@@ -204,8 +205,12 @@ def audit(
     | argument | meaning |
     |---|---|
     | `samples` | runs on each input; default 10 000, or 200 000 if many can be asked for at once |
+    | `confidence` | 1 minus the probability that a claim that holds is refuted |
     | `neighbours` | relation of the claim, checked on data sets |
     | `unit` | says whose row a row is |
+    | `vector` | "size", "array" or "no": how many runs are asked for at once; "auto": by `size` |
+    | | if `run` takes it, else one by one |
+    | `progress` | function that is called with the number of runs just made |
     | `assume` | "gaussian": trusts that the noise is Gaussian and extrapolates to rare events |
     | `delta` | δ of the reported ε, for claims without a δ of their own (default 1e-5) |
 

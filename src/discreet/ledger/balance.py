@@ -43,10 +43,10 @@ def left_of(books: Books, part: str | None, *, own: bool) -> Measure:
 
 
 def left_by_block(books: Books, last: int, *, own: bool) -> list[tuple[str, Measure]]:
-    """List the budget left by interval of blocks: the `last` charged blocks, and all later ones.
+    """List the budget left by interval: `last` blocks up to the last charged, and all later ones.
 
     Neighbouring blocks with the same budget left are one interval. In a ledger without blocks the
-    list is empty; before the first charge it has one row, "all".
+    list is empty; before the first charge on an interval it has one row, "all".
     """
     blocks = books.terms.blocks
     if blocks is None:

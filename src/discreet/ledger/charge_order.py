@@ -4,8 +4,8 @@ The key of an order is its idempotency key: the same question is charged once.
 
     stored under the key of the order               settlement
     an answer                                       the same answer again, to everyone who asks
-    a pending charge for the same event and part    run under that charge of any person:
-                                                    nothing of it has gone out, and of several
+    a pending charge for the same event and part,   run under that charge of any person:
+    made in the present window                      nothing of it has gone out, and of several
                                                     runs the first answer is stored
     otherwise                                       a new charge
 
@@ -50,7 +50,7 @@ from .stores.store import EntryWithBody, Lookup, Page, Since, Snapshot
 from .terms import Window
 
 Fits = Callable[[Entry, str], bool]
-"""Whether a charge with a key of the first format, with its stored answer, answers the order."""
+"""Whether a charge under another key (first format or `former`), with its answer, fits."""
 
 
 class Overtaken(LedgerConflict):
@@ -61,7 +61,7 @@ class Overtaken(LedgerConflict):
 class Watch:
     """Entries on which the choice of a charge depends: new ones under keys that begin with `starts`.
 
-    `since` says from which number on entries are new, and whose count.
+    `since` says after which number entries are new, and whose entries count.
     """
 
     since: Since
@@ -278,8 +278,8 @@ def find_answer(order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:
     The one returned is the first in this order:
 
     1. for an order apart, answers that this person has paid for;
-    2. answers under the key of the order, before those under a key of the first format;
-    3. of those with a key of the first format, answers to the very same event;
+    2. answers under the key of the order, before those under another key that `fits` accepts;
+    3. of those under another key, answers to the very same event;
     4. the answer that was stored first.
 
     For an order apart an answer of others counts only under the very same key, if they paid for

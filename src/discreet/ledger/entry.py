@@ -224,7 +224,8 @@ def read_who(value: object) -> str:
     ...
     discreet.errors.InvalidArgument: who must be a printable name of at most 200 characters, and not '*'; got '*'
 
-    Refuses: the empty name, surrounding spaces and control characters, with InvalidArgument.
+    Refuses: "*", names that are empty, too long or not printable, and surrounding spaces, with
+    InvalidArgument.
     """
     if not isinstance(value, str) or not _is_name(value):
         shown = repr(value)[:60]

@@ -70,7 +70,7 @@ class Ledger(StreamBooks):
     charges of all others.
 
     Refuses: BudgetExceeded, NotAllowed, InvalidArgument, LedgerConflict, LedgerUnavailable and
-    LedgerCorrupt; a refused call has written nothing.
+    LedgerCorrupt. A refused call has spent nothing, unless a commit was cut off: it may stand.
 
     Law: tests/ledger/test_books.py::TestTheLedgerIsThePlainModel,
     tests/ledger/test_race.py::TestManyProcesses,
@@ -157,10 +157,10 @@ class Ledger(StreamBooks):
         | BudgetExceeded | the event does not fit; `asked` and `left`, and whose budget it is |
         | NotAllowed | the person has no allowance |
         | InvalidArgument | the filter cannot price the event, or an argument is wrong |
-        | LedgerConflict | others were first |
-        | LedgerUnavailable | the store is locked, full or out of reach |
+        | LedgerConflict, LedgerCorrupt | others were first, or it was closed; the store was changed |
+        | LedgerUnavailable | the store is locked, full or out of reach, or the clock is behind |
 
-        Nothing changes then.
+        Nothing is spent then, unless a commit was cut off (LedgerUnavailable): it may stand.
         """
         order = ChargeOrder(who, why, question, key, event, part, text="", apart=False)
         return self._append(charge_order.entry_of(order))
@@ -304,7 +304,7 @@ class Ledger(StreamBooks):
         return left_of(books, part_label, own=who is not None)
 
     def left_by_block(self, who: str | None = None, *, last: int = 53) -> list[tuple[str, Measure]]:
-        """List the budget left on the last blocks that were charged, and on all later ones.
+        """List the budget left on the `last` blocks up to the last charged, and on all later ones.
 
         Each is an interval of blocks with the same budget left: `2027-01-04/2027-01-31`. Nothing
         is listed in a ledger without blocks.

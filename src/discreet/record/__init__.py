@@ -1,6 +1,6 @@
 """Public record of a deployment: what was promised, to whom, by which mechanisms, with what error.
 
-They are made from a ledger, schemas and statements of the steward, and can be checked. The package
+It is made from a ledger, schemas and statements of the steward, and can be checked. The package
 `discreet.record` can be called like its function `record`, so that `dp.record(…)` works.
 """
 

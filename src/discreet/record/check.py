@@ -1,4 +1,4 @@
-"""Check of a public record: its hashes, its signature, and every file made again.
+"""Check of a public record: its hashes, its signature, and every derived file made again.
 
     what was changed                      is found by
     -----------------------------------   ------------------------------------------------

@@ -3,7 +3,7 @@
 The registry is OpenDP's registry of deployments of differential privacy. Source of a field:
 
     source     where its value comes from
-    derived    the ledger, its schemas and the documentation
+    derived    the ledger, its schemas and the documentation; a few also use words such as `unit`
     drafted    the same; the steward's words replace the draft
     words      the steward alone
 """

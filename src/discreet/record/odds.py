@@ -12,7 +12,7 @@ because FN ≥ 1 − δ − e^ε·FP holds at FN = FP = a. The largest of these 
     pure ε    1/(1 + e^ε)
     (ε, δ)    (1 − δ)/(1 + e^ε)
     μ         Φ(−μ/2), at ε = 0
-    ρ         the largest over the certified curve δ(ε), at 65 points
+    ρ, Rényi  the largest over the certified curve δ(ε), at 65 points
 
 Guarantee: no attacker has a smaller equal error rate. The bound is rounded down, so that the
 promise never looks better than it is.

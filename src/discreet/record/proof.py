@@ -4,13 +4,15 @@
     ------    -----------------------------------------------------------------------------------
     open      the terms: budget, filter, window, parts or blocks; no allowances
     charge    the event, the part, what was made, by which release on which kind of store
-    end       what is known of all entries: access, versions, day, spent and left
+    end       what is known of all entries: access, versions, day, service, spent and left
 
 A ledger's own lines hold names, reasons, times and names of questions, and their hashes would confirm
 a guess of them. So lines are written anew, numbered anew and hashed anew. Entries that are named to be
 shown keep their number, and those alone. Failures, allowances and repeated questions leave no line.
 
-Guarantee: ledgers that differ only in names, reasons, times and questions of analysts have equal lines.
+Guarantee: ledgers that differ only in names, reasons, times and questions of analysts have equal
+lines. Excepted are two facts of `end`: whether more than one person was charged, and the day of the
+last shown entry (else of the opening).
 Refuses: a chain in which a line is missing or changed, with LedgerCorrupt, which names the line.
 Law: tests/record/test_exposure.py, tests/record/test_check.py
 """

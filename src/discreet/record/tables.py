@@ -5,6 +5,7 @@
     counts, sums          the noisy totals, and the variance of each
     means, variances, …   the noisy totals that they are made of, and their covariance in a row
     workloads             estimates before post-processing, with the covariance of all cells
+    chosen values         none: no noise is added to a value that is chosen
 
 Totals of different rows have independent noise, unless the table says `strategy`.
 

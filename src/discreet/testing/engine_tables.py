@@ -167,7 +167,7 @@ def _case(test: Expression, text: str) -> Expression:
 
 
 def people_tallies() -> Iterator[Tally]:
-    """Make tallies of all contribution bounds and relations."""
+    """Make tallies with bounds on rows and on groups, over filters, joins and a union."""
     rows = Scan(PEOPLE)
     x = Field("x")
     filtered = Where(rows, Call(Function.AT_MOST, (Constant(-2), x)))

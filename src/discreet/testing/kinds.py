@@ -4,6 +4,7 @@ members that it has                        it is checked as
 probabilities(scores), sensitivity         a selection (TopK: probability(scores, order) and k)
 options, with p and q or probabilities     a randomized response among 0 … options − 1
 side, truth, channel()                     a response on a grid of side × side cells
+probabilities(value) alone                 as the caller says, with that law of outputs
 anything else                              as the caller says: inputs, neighbours, refuses
 
 Inputs, neighbouring pairs, values to be refused and the exact law of outputs follow from that.

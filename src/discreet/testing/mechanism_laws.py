@@ -75,6 +75,8 @@ def check_mechanism(
     6. Additive ones: kinds (an int gives an int, an array one of its shape), low bits (the grid of
        the outputs is the same whatever the low bits of the input).
 
+    `neighbours` and `refuses` add pairs and bad values, except for additive mechanisms.
+
     >>> from discreet.testing import check_mechanism
     >>> from discreet.mechanisms.additive.discrete_laplace import Geometric
     >>> print(check_mechanism(Geometric(scale=2, sensitivity=1)))

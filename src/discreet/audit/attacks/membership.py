@@ -23,9 +23,9 @@ from ..evidence.bounds import clopper_pearson_lower, clopper_pearson_upper
 class Membership:
     """Success of an attack, and the lower bound on ε that follows from it.
 
-    `found` is the fraction of members of whom it says "member", `false` that of others. `advantage`
-    is the difference, 0 for a guess. `epsilon` is below the true ε with probability at least 1 −
-    alpha.
+    `found` is the fraction of members of whom the attack says "member", `false` that of others.
+    Both are of the half that did not choose the threshold. `advantage` is the difference, about 0
+    for a guess. `epsilon` is below the true ε with probability at least 1 − alpha.
     """
 
     found: float
@@ -58,7 +58,8 @@ def membership(members: Any, others: Any, *, delta: float = 0.0, alpha: float = 
     0.0
 
     Guarantee: `epsilon` is below the true ε with probability at least 1 − alpha.
-    Refuses: `InvalidArgument` for fewer than 20 scores of members or of others.
+    Refuses: `InvalidArgument` for fewer than 20 scores of members or of others, and for scores that
+    are not finite.
     Law: `tests/audit/test_attacks.py::TestMembership`
     """
     member_scores = _read_scores(members)

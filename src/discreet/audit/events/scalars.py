@@ -2,14 +2,14 @@
 
     [1, 2]                          length, [0], [1]
     {"a": 1}                        keys, length, ['a']
-    a table whose rows have names   rows, and ('N',)['n'] for the n of the row of N, in any order
-    any other table                 [0]['n'], [1]['n'], …
+    a table whose rows have names   rows, length, and ('N',)['n'] for the n of the row named N
+    any other table                 length, and [0]['n'], [1]['n'], …, by position
 
 A table is a list of dictionaries with the same keys, a dictionary of equally long lists, a data
 frame of polars, pandas or arrow, or an answer of a curator. Rows are named by their cells of text,
 truth and days; those of an answer by its keys. So the same key is compared with itself, also where
-rows come and go or change their order. Where two rows have one name, all are named by their places.
-The rows that exist, and their order, are outputs too.
+rows come and go or change their order. Where a row has no name, or two share one, all are named by
+position. The rows that exist, and their order, are outputs too.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from ...errors import InvalidArgument
 # Relative margin on SciPy's incomplete beta function, thousands of times its error.
 _MARGIN = 1e-12
 EXACT_BELOW = 200
-"""Fewer hits or misses: a tail is the incomplete beta function. More: two sharp bounds are used."""
+"""Fewer hits or misses: a tail is a sum or the incomplete beta function. More: a sharp bound."""
 
 # With at most so many runs a tail is a plain sum.
 _SHORT = 2000
@@ -46,7 +46,7 @@ def clopper_pearson_lower(hits: int, runs: int, alpha: float) -> float:
     >>> round(clopper_pearson_lower(90, 100, 0.025), 9)
     0.823777402
 
-    Guarantee: the true probability is smaller with probability at most α.
+    Guarantee: the true probability lies below the bound with probability at most α.
     Refuses: `InvalidArgument` for hits outside 0..runs, and α outside (0, 1).
     Law: `tests/audit/test_bounds.py::TestClopperPearson`
     """
@@ -65,7 +65,7 @@ def clopper_pearson_upper(hits: int, runs: int, alpha: float) -> float:
     >>> round(clopper_pearson_upper(0, 1000, 0.05), 9)
     0.00299125
 
-    Guarantee: the true probability is larger with probability at most α.
+    Guarantee: the true probability lies above the bound with probability at most α.
     Law: `tests/audit/test_bounds.py::TestClopperPearson`
     """
     k, n, a = _counts(hits, runs, alpha)
@@ -100,9 +100,10 @@ def dkw_margin(runs: int, alpha: float) -> float:
 def at_most(count: Floats, runs: int, probability: Floats) -> Floats:
     """Bound P[Binomial(runs, probability) ≤ count] from above, elementwise with broadcasting.
 
-    Few counts: exact by the incomplete beta function. Else: the normal distribution function of the
-    signed root of twice the relative entropy at count + 1, which is never below the tail (Zubkov,
-    Serov 2013) and off by less than one count.
+    With few hits or misses, or few runs on a grid: exact, by a sum or by the incomplete beta
+    function. Else: the normal distribution function of the signed root of twice the relative
+    entropy at count + 1, which is never below the tail (Zubkov, Serov 2013) and off by less than
+    one count.
 
     >>> import numpy as np
     >>> from discreet.audit.evidence.bounds import at_most
@@ -145,7 +146,7 @@ def at_least(count: Floats, runs: int, probability: Floats) -> Floats:
 
 
 def _summed_tail(k: Integers, runs: int, probability: Floats) -> Floats:
-    """Add up the law from 0 for each of a column of probabilities; look up a row of counts.
+    """Return the tail at each count, from sums of the law: a row for each probability.
 
     All terms are positive, and their logarithms are sums of fewer than 2000 terms, so the error is
     far below 1e-9.

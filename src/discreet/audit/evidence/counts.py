@@ -97,7 +97,7 @@ class Evidence:
         return found - allowed
 
     def least(self, family: PromiseFamily, alpha: float) -> float:
-        """Return the largest member of the family that is refuted, to 2e-4 of itself.
+        """Return the largest member of the family that is refuted, to 2e-4 of itself; 0 if none is.
 
         Ceilings rise along a family and the statistic is the same for all, so the first member that
         survives settles all further ones.
@@ -226,7 +226,11 @@ def slope_for(
 
 @frozen
 class _Truth:
-    """Possible true pair of probabilities, and the distance of the bound in standard errors."""
+    """Possible true pair of probabilities (p, q), for choosing a slope.
+
+    `z` is the distance of the bound from it, `reach` the half width of the interval of q, both in
+    standard errors.
+    """
 
     p: float
     q: float
@@ -237,8 +241,8 @@ class _Truth:
     def margin(self, family: PromiseFamily, slopes: Floats) -> Floats:
         """Return how surely each slope would refute, in standard errors, if (p, q) were true.
 
-        That is by how many `runs` runs would exceed what the promise at the edge of refutation
-        allows. It helps to choose a slope and decides nothing.
+        It is the excess over the most that a promise at the edge of refutation allows. It helps to
+        choose a slope and decides nothing.
         """
         # A tenth of a hit away from 0 and 1, where the variance would vanish.
         end = 0.1 / self.runs

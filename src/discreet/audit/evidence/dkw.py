@@ -30,7 +30,7 @@ def dkw(
     True
 
     Guarantee: the bound is below the true ε with probability at least `confidence`.
-    Refuses: `InvalidArgument` for NaN, which has no order; use `audit`.
+    Refuses: `InvalidArgument` for no numbers, and for NaN, which has no order; use `audit`.
     Law: `tests/audit/test_one_run.py::TestDkwForm`
     """
     xs = np.sort(np.asarray(first, dtype=np.float64).ravel())

@@ -44,7 +44,7 @@ class Loss:
     | `laws` | pairs of discrete laws on D and on D' |
     | `stated` | sum of the δ that mechanisms state |
     | `certain` | a number moves without noise |
-    | `unbounded` | no ratio of densities has a bound, since a scale moves |
+    | `unbounded` | no log-ratio has a bound: a scale moves, or the noise is discrete Gaussian |
     """
 
     laplace: tuple[float, ...] = ()
@@ -100,7 +100,7 @@ def judge(loss: Loss, claim: Measure) -> Judged:
     >>> judge(Loss(squared_mu=4.0), dp.ZCDP(1)).text
     'ρ = 2, claimed 1'
 
-    Guarantee: the loss is never overstated, but for a tolerance of 1e-6 of the claim below it.
+    Guarantee: the loss is never overstated. It is `above` a claim only beyond 1 + 1e-6 times it.
     Law: `tests/audit/playback/test_loss.py::TestSoundSums`
     """
     if loss.nothing:
@@ -141,7 +141,7 @@ def _judged(name: str, seen: float, claimed: float) -> Judged:
 
 
 def _renyi_judged(loss: Loss, claim: RenyiDP) -> Judged:
-    """Judge the order whose promise is exceeded most."""
+    """Judge the first order whose promise is exceeded; the first of all if none is."""
     orders = [(float(alpha), float(most)) for alpha, most in claim.orders]
     found = [_judged(f"ε({alpha:g})", _renyi(loss, alpha), most) for alpha, most in orders]
     worst = [judged for judged in found if judged.above]

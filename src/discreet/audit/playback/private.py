@@ -145,7 +145,8 @@ def audit_function(
     | `pairs` | pairs (D, D') instead, each perhaps with a third part that says why |
     | `low`, `high`, `unit` | bounds of numbers and owner of a row, for the proposals |
     | `skip` | proposals whose description contains one of these words are left out |
-    | `samples`, `seconds` | limits of the black box, for each pair that needs it |
+    | `samples` | most runs of the black box on each input, for each pair that needs it |
+    | `seconds` | limit of the coupling of a pair, and of the black box |
 
     >>> import discreet as dp
     >>> import numpy as np

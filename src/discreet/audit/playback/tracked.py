@@ -7,7 +7,7 @@ which in a replay are the numbers of the recorded run.
 | operation | result |
 |---|---|
 | noise ± number, noise · number, noise / number, −noise | tracked |
-| two independent normal draws, added | tracked: one normal draw of the joint scale |
+| two independent normal draws, added or subtracted | tracked: one normal draw of the joint scale |
 | compare, print, convert, any other function | plain; the element counts as released |
 """
 

@@ -3,7 +3,8 @@
 | what happens | verdict |
 |---|---|
 | the losses add up to more than the claim, or anything else differs | refuted |
-| the same, but some randomness has no known law, or steered runs do not confirm it | suspect |
+| the same, but no release was seen, some randomness has no known law, | suspect |
+| there is a doubt, or steered runs do not confirm it | |
 | nothing differs and the losses are within the claim | not refuted |
 | the same, but no release was seen, or there is a doubt about one | not seen |
 | the function raises before any release | not tested |

@@ -50,7 +50,7 @@ def command_run(template: str, *, timeout: float = 60.0) -> Callable[..., object
     With `{size}` too, one call prints one output a line. No shell is involved. An output is read as
     JSON if it is JSON, else as text. In single runs a failing exit code with the last line of the
     error stream, or a timeout (in seconds), is an output too: it is visible, so it may leak. With
-    `{size}` a failing exit code ends the audit by `InvalidArgument`.
+    `{size}` a failing exit code or a timeout ends the audit by `InvalidArgument`.
 
     >>> from discreet.audit import command_run
     >>> command_run("echo {input}")(7), command_run("echo {input}")("north")

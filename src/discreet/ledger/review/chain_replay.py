@@ -55,6 +55,7 @@ class ChainReplay:
     charges: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Person and key of each charge, by its number."""
     prices: dict[int, str] = field(default_factory=dict)
+    """Digest of event and part of each charge, by its number."""
     again: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Person and key of each `again`; it can be stopped, but has no answer of its own."""
     answered: set[int] = field(default_factory=set)
@@ -269,10 +270,10 @@ class ChainReplay:
         return replace(after, terms=books.terms, allowances=books.allowances)
 
     def _check_ends(self, entry: Entry) -> None:
-        """Record a charge, or check and record its end: an answer, a failure or an `again`.
+        """Record a charge; check and record its end (an answer or a failure), or an `again`.
 
-        An end refers to an earlier charge of the same person and key. A charge has at most one
-        answer, which may follow a failure.
+        An end refers to an earlier charge of the same person and key, a failure also to an `again`.
+        A charge has at most one answer, which may follow a failure.
         """
         if entry.kind == "charge":
             self.charges[entry.number] = (entry.who, entry.key)

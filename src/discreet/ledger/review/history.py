@@ -209,7 +209,7 @@ def _selected(chunk: Sequence[EntryWithBody], who: str | None, kinds: Kinds) -> 
 
 
 def _told(entry: Entry, body: str | None) -> Json:
-    """Return the question's text and price stored beside a charge or an `again`, as a table.
+    """Return the question's text and price stored beside a charge or an `again`, by name.
 
     Empty for other entries. Refuses: a text without the hash in its entry, with LedgerCorrupt.
     """

@@ -19,7 +19,7 @@ class Verdict:
 
     | field | meaning |
     |---|---|
-    | `entries`, `charges`, `answers`, `pending` | how many; pending: neither answered nor failed |
+    | `entries`, `charges`, `answers`, `pending` | how many; pending: without an end, but for streams |
     | `promise`, `spent`, `share` | the budget; how much of it is spent, and that as a fraction |
     | `exact` | whether this release prices every charge exactly as the books have it |
     | `checkpoint` | number and hash of the last entry |

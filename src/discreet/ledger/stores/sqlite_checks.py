@@ -1,6 +1,6 @@
 """Tamper checks of a ledger's SQLite file: foreign objects, a removed log, an older copy.
 
-A file has two tables and up to three indexes (one in files of release 0.1.0). A trigger or a view
+A file has two tables and up to four indexes (one in files of release 0.1.0). A trigger or a view
 in it could change data that is written or read, so any other object is refused.
 
 The newest entries are in the write-ahead log (`…-wal`) until SQLite moves them into the file. If

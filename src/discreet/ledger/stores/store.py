@@ -161,10 +161,11 @@ class LedgerStore(Protocol):
     """Store of a ledger's lines and texts.
 
     Guarantee: between the snapshot that `append` passes to `decide` and the end of its write nobody
-    else writes. The page is durable when `append` returns, or nothing of it is there.
+    else writes. A page is written as a whole or not at all, and is durable when
+    `append` returns (in memory until the process ends).
 
-    Refuses: LedgerUnavailable for a store that cannot work now, LedgerCorrupt for one that cannot
-    be read.
+    Refuses: LedgerUnavailable for a store that cannot work now (a page whose commit was cut off may
+    stand), LedgerCorrupt for one that cannot be read.
 
     Law: tests/ledger/test_race.py::TestManyProcesses,
     tests/ledger/test_kill.py::test_a_death_at_any_point_never_lets_an_answer_out_without_its_charge

@@ -2,9 +2,10 @@
 
 | mechanisms | price of a move |
 |---|---|
-| Laplace and its truncated, folded and bounded forms, Geometric, Snapping, Staircase | ε · move / sensitivity |
+| Laplace and Geometric, also folded or truncated, LaplaceBoundedDomain, Snapping, Staircase | ε · move / sensitivity |
 | Gaussian and analytic Gaussian | move / scale of the noise really drawn |
-| discrete Gaussian | two discrete laws: that of a normal law would be too high |
+| discrete Gaussian | two discrete laws: the price of normal noise would be too high |
+| Laplace, Geometric, if the scale moves | two laws, one of each scale |
 | Exponential, PermuteAndFlip | ε · largest move of a utility / sensitivity, for equal candidates |
 | all others | none: the black box judges |
 """
