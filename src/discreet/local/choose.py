@@ -1,4 +1,4 @@
-"""Choice of the member of the two-level family: least computed variance, then shortest report.
+"""Choice of the member of the two-level family: shortest report within 2 % of the least variance.
 
 Reports that will be shuffled are compared at the price that is paid then: the variance times the
 square of the privacy loss that the shuffler leaves.
@@ -34,7 +34,7 @@ from .shuffle import shuffled_loss
 
 MEMBERS = ("direct", "subset", "hadamard", "geometry")
 NEAR = 0.02
-"""Variances within 2 % of the least count as equal: then the shorter report wins."""
+"""Variances within 2 % of the least count as equal: then the report of fewer bytes wins."""
 # Number of options beyond which the bytes of a subset are too many to send.
 _MAX_SUBSET_OPTIONS = 4096
 # Points that a server transforms: fewer than so many, or with all multiples fewer than so many.
@@ -47,7 +47,9 @@ FIELDS = tuple(q for q in range(2, MAX_FIELD + 1) if prime_power(q))
 
 @frozen
 class Candidate:
-    """One member: its sizes, its parameter (options named, or field elements), its variance.
+    """One member: its sizes, its parameter, its variance.
+
+    The parameter is the size of a named subset, the number of elements of a field, or 0.
 
     `figure` is what members are compared by: the variance, or for shuffled reports the variance
     times the mean square of the loss that a shuffler leaves, n times.

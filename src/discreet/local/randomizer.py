@@ -1,7 +1,7 @@
 """Protocol of every local mechanism: a device randomizes, a server estimates, nobody is trusted.
 
 Besides the four members of the protocol, a mechanism says before anything is collected how large
-its error will be, by three methods of one form:
+its error will be, by three methods of this form (some take further arguments, such as a range):
 
     variance(*, n, frequency=…)        the variance of an estimate from n reports
     error(*, n, beta=0.05)             |estimate − truth| for one option, with probability ≥ 1 − β

@@ -144,7 +144,7 @@ def largest_report_epsilon(spend: ApproxDP, event: Callable[[Fraction], Shuffled
 
     `event` returns the event of shuffled reports at an ε of one report. The search bisects with a
     fast estimate of δ, then goes down, a step at a time, until the proven price fits. The result is
-    at least the ε of `spend`, which fits without a shuffler, and at most 16 or that ε.
+    at least the ε of `spend`, which fits without a shuffler, and at most the larger of it and 16.
     """
     epsilon = spend.epsilon
     low = float(epsilon)

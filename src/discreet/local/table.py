@@ -130,7 +130,7 @@ def _biases(table: MeanTable) -> list[Fraction]:
 
 @lru_cache(maxsize=64)
 def make_table(epsilon: Fraction) -> MeanTable:
-    """Solve the program for this ε and make it exact; Duchi's two outputs where they are as good.
+    """Solve the program for this ε and make it exact; Duchi's two outputs where they are better.
 
     >>> from discreet.local.table import make_table
     >>> from fractions import Fraction

@@ -150,7 +150,9 @@ def _expected(family: Family, scores: Array) -> Array:
 
 
 def grow(bins: int, epsilon: Fraction) -> Tree:
-    """Make the tree whose branching gives ranges from the first bin on the least variance.
+    """Make the tree whose branching gives prefixes (ranges from bin 0) the least variance.
+
+    The variances of all prefixes are averaged.
 
     >>> from discreet.local.tree import grow
     >>> from fractions import Fraction

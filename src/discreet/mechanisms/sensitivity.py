@@ -5,9 +5,10 @@
     Δ∞ = max ‖f(D) − f(D')‖∞     the change of one coordinate
 
 over all neighbours D ~ D' (lectures 002 and 003; Dwork, McSherry, Nissim, Smith 2006). Under
-"add-remove" D' has one unit more or less, under "replace" one unit is exchanged for another: a
-different number, not a footnote. Each function below has its proof in its docstring, and a test
-that finds the same maximum by trying all neighbours on a small domain.
+"add-remove" D' has one unit more or less, under "replace" one unit is exchanged for another, which
+often makes another number. Each question below has its proof in its docstring, and a test that
+finds the same maximum by trying all neighbours on a small domain (of `covariance` under "replace"
+one that is no larger).
 """
 
 from __future__ import annotations

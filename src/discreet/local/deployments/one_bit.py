@@ -162,9 +162,10 @@ class OneBitMean:
         return self._span / (2 * self.p - 1)
 
     def estimate(self, reports: object, *, level: float = 0.95) -> Estimate:
-        """Estimate the mean of those who reported, with a confidence interval.
+        """Estimate the mean of those who reported, or of their population, with an interval.
 
-        The interval inverts the binomial law (Hoeffding 1956).
+        The interval inverts the binomial law, and holds for people with unequal numbers too
+        (Hoeffding 1956).
 
         >>> from discreet.local import OneBitMean
         >>> from discreet.privacy import PureDP

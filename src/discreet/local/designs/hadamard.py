@@ -28,7 +28,7 @@ def hadamard_facts(options: int) -> DesignSizes:
 
 @frozen
 class Hadamard:
-    """Design with S_v = {y : y and v + 1 have evenly many ones in common}."""
+    """Design with S_v = {y : y and v + 1 have an even number of binary ones in common}."""
 
     facts: DesignSizes
 

@@ -23,17 +23,17 @@ _MAX_ROWS = 20
 
 @frozen(eq=False)
 class Estimate:
-    """Unbiased values with their standard errors and confidence intervals.
+    """Estimated values with their standard errors and confidence intervals.
 
     | field | meaning |
     |---|---|
     | `what` | "frequency" or "mean" |
     | `names` | the options, or "mean" |
-    | `values` | the estimates; they may lie outside 0 … 1, since clipping would bias every sum |
+    | `values` | the estimates, not clipped to possible values, since that would bias every sum |
     | `errors` | their standard errors |
     | `low`, `high` | the ends of the intervals, clipped to possible values |
     | `of` | people whose frequencies the intervals cover: reporters, or their population |
-    | `note` | the theorem by which the intervals hold |
+    | `note` | the theorem or law by which the intervals hold, and what else limits them |
 
     Guarantee: each interval holds with probability at least `level`. Where `note` names the normal
     law or Student's law (sketches, RAPPOR) the probability is only about `level`.

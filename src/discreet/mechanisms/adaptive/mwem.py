@@ -37,7 +37,7 @@ Noise: TypeAlias = Literal["laplace", "gaussian"]
 
 @frozen(init=False)
 class MWEM:
-    """MWEM: selects the query the belief gets most wrong, measures it, learns; `rounds` times.
+    """MWEM: privately selects a query the belief gets wrong, measures it, learns; `rounds` times.
 
     Hardt, Ligett, McSherry (2012). A round is one exponential mechanism at `epsilon` over all
     queries (score: the gap between the true and the rounded believed answer, a whole number that

@@ -46,7 +46,7 @@ class SparseVector:
     >>> svt.release([0, 10**6, 0, 10**6, 0], threshold=1000).tolist()
     [False, True, False, True]
 
-    Answers are rounded to a lattice of 2^-40 of the noise.
+    Answers are rounded to a lattice whose step is about 2^-40 of the smaller noise scale.
 
     Guarantee: one run is ε-DP with ε = ε₁ + ε₂, however many noes.
     Refuses: ε or Δ not above 0, answers below 1, NaN and infinite values (InvalidArgument); after

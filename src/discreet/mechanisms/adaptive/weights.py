@@ -54,7 +54,7 @@ class MultiplicativeWeights:
     `total` is the declared, public number of people: a wrong one costs accuracy, not privacy.
 
     Guarantee: at most `updates` rounds, each one sparse vector run with one yes and one noisy
-    count, composed: 2·updates·ε under pure DP, about √updates as much under (ε, δ).
+    count, composed: 2·updates·ε under pure DP; under (ε, δ) the cost grows with √updates.
     Refuses: bad parameters and queries that are not rows of zeros and ones (InvalidArgument); a run
     whose updates are used up refuses all queries (BudgetExceeded).
     Law: tests/mechanisms/test_weights.py::TestPrice, tests/mechanisms/test_weights.py::TestError

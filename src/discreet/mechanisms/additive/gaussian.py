@@ -1,8 +1,8 @@
 """Gaussian mechanism: release, privacy price and error of Gaussian noise.
 
-The law N(0, σ²), realised exactly on a lattice 2^40 times finer than σ. The scale σ comes from the
-exact privacy curve (the analytic Gaussian mechanism; Balle, Wang 2018), not from the classic
-formula, which is kept below for teaching.
+The law N(0, σ²), realised exactly on a lattice at least 2^40 times finer than σ. The scale σ comes
+from the exact privacy curve (the analytic Gaussian mechanism; Balle, Wang 2018), not from the
+classic formula, which is kept below for teaching.
 """
 
 from __future__ import annotations
@@ -163,8 +163,8 @@ class Gaussian(lattice.LatticeMechanism):
     def release(self, value: Number, *, bits: Bits | None = None) -> Number:
         """Return the value with fresh noise, as the same type.
 
-        An int v gives v + ⌊noise + 1/2⌋. A float gives the exact sum on the lattice, rounded once,
-        so its low bits tell nothing about the value.
+        An int v gives v + ⌊noise + 1/2⌋ (from a scale of 2^49 on, `lattice.add_noise`). A float
+        gives the exact sum on the lattice, rounded once, so its low bits tell nothing about it.
         """
         exact = read_number(value)
         rounded = not is_whole(exact) or self.exponent > 0
@@ -198,7 +198,7 @@ class Gaussian(lattice.LatticeMechanism):
         return self._error(beta, cells, 1, whole=whole)
 
     def _bound(self, beta: float, count: int, *, whole: bool) -> float:
-        """Bound one error but for β, where `count` coordinates are released together."""
+        """Bound one error, but for a probability β; `count` coordinates are released together."""
         sigma = self._float_scale(count, rounded=not whole or self.exponent > 0)
         noise_bound = up(sigma * normal.quantile(beta))
         if whole and self.exponent < 0:

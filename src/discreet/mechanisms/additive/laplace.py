@@ -1,6 +1,6 @@
 """Laplace mechanism: release, privacy price and error of Laplace noise.
 
-Density e^(−|y|/b)/2b with b = Δ1/ε, realised exactly on a lattice 2^40 times finer than b.
+Density e^(−|y|/b)/2b with b = Δ1/ε, realised exactly on a lattice at least 2^40 times finer than b.
 """
 
 from __future__ import annotations
@@ -152,8 +152,8 @@ class Laplace(lattice.LatticeMechanism):
     def release(self, value: Number, *, bits: Bits | None = None) -> Number:
         """Return the value with fresh noise, as the same type.
 
-        An int v gives v + ⌊noise + 1/2⌋. A float gives the exact sum on the lattice, rounded once,
-        so its low bits tell nothing about the value.
+        An int v gives v + ⌊noise + 1/2⌋ (from a scale of 2^49 on, `lattice.add_noise`). A float
+        gives the exact sum on the lattice, rounded once, so its low bits tell nothing about it.
         """
         exact = read_number(value)
         rounded = not is_whole(exact) or self.exponent > 0
@@ -186,7 +186,7 @@ class Laplace(lattice.LatticeMechanism):
         return self._error(beta, cells, 1, whole=whole)
 
     def _bound(self, beta: float, count: int, *, whole: bool) -> float:
-        """Bound one error but for β, where `count` coordinates are released together."""
+        """Bound one error, but for a probability β; `count` coordinates are released together."""
         b = self._float_scale(count, rounded=not whole or self.exponent > 0)
         if whole and self.exponent < 0:
             # A whole release rounds half-up: an error above t needs noise of at least t + 1/2.

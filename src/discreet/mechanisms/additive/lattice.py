@@ -2,8 +2,8 @@
 
 Noise of scale b is drawn on the multiples of g = 2^e, at least 2^40 of them in a scale. The law on
 this lattice is the law that is priced, so nothing is approximated. A whole number lies on the
-lattice, and the answer is rounded back to a whole number. A float is first rounded to the lattice
-half-up, exactly, and the sum is rounded once to a float.
+lattice (below b = 2^49), and the answer is rounded back to a whole number. A float is first rounded
+to the lattice half-up, exactly, and the sum is rounded once to a float.
 
 Rounding can move two neighbours apart. Half-up, one coordinate that moves by Δ moves by at most
 ⌈Δ/g⌉ steps, so nothing is lost where Δ is on the lattice. c coordinates move by at most
@@ -65,7 +65,7 @@ class LatticeMechanism:
 
     | of a subclass | meaning |
     |---|---|
-    | `_bound(beta, count, whole=…)` | error but for β, where `count` coordinates are released |
+    | `_bound(beta, count, whole=…)` | what one of `count` errors exceeds with probability ≤ β |
     | `_pmf(distance, whole=…)` | P(noise = distance), of noise rounded to wholes if `whole` |
     | `_cdf(distance, whole=…)` | P(noise ≤ distance), of noise rounded to wholes if `whole` |
     """
@@ -83,7 +83,7 @@ class LatticeMechanism:
     __repr__ = scale_repr
 
     def _error(self, beta: Number, cells: int, coordinates: int, *, whole: bool) -> float:
-        """Bound the errors of `cells` cells at once, among as many coordinates as are known of."""
+        """Bound the errors of `cells` cells at once; `coordinates` is how many the answer has."""
         cell_beta = per_cell_beta(beta, cells)
         count = max(cells, self.dimension or 1, coordinates)
         return self._bound(cell_beta, count, whole=whole)
@@ -167,7 +167,7 @@ def most_noise(
 
 
 def lattice_exponent(scale: Fraction, sensitivity: Fraction | None) -> int:
-    """Choose the exponent e of the lattice: ⌊log2 scale⌋ − 40, or a little finer.
+    """Choose the exponent e of the lattice: ⌊log2 scale⌋ − 40, or up to 8 less (finer).
 
     Finer where that puts whole numbers and the sensitivity on the lattice.
 
@@ -281,6 +281,7 @@ def check_widening(ratio: Fraction, max_ratio: int = 2) -> Fraction:
 
     Rounding c coordinates to the lattice may move neighbours apart by c − 1 steps more than the N
     steps of the event. The noise is made wider, so that the event's price holds for the release.
+    `ratio` is the factor: of the scale for Laplace, of the variance (`max_ratio` 4) for Gaussian.
 
     Laplace: by (N + c)/N. Proof: let h and h' be the length of a step in scales, before and after,
     N·h = (N + c)·h'. The trade-off curve before lies below e^(−Nh)/4α (its chords exceed the
@@ -317,9 +318,9 @@ def budget_too_small(budget: Measure, instead: str) -> InvalidArgument:
 def add_noise(value: Exact, exponent: int, draw: Draw) -> object:
     """Add noise counted in steps of 2^exponent; return the same type as the value.
 
-    A whole value v gives v + ⌊noise·g + 1/2⌋: rounding half-up commutes with whole shifts, so this
-    is the rounded sum, for values of any size. A float gives the exact sum on the lattice, rounded
-    once.
+    For g ≤ 1 a whole value v gives v + ⌊noise·g + 1/2⌋: rounding half-up commutes with whole
+    shifts, so this is the rounded sum, for values of any size. For g > 1 it is first rounded to the
+    lattice. A float gives the exact sum on the lattice, rounded once.
 
     >>> from discreet.mechanisms.additive.lattice import add_noise
     >>> add_noise(5, -1, lambda size: 3), add_noise(5.3, -1, lambda size: 3), add_noise(2**80 + 1, 1, lambda size: 1)

@@ -28,12 +28,13 @@ from .ordered import PLACES, Range, read_quantile
 class InverseQuantile:
     """Exponential quantile: draws one of 2^32 + 1 public lattice points by its distance in ranks.
 
-    The score w(o) = −max(0, qn − #{x ≤ o}, #{x < o} − qn) is how many values must move to make o
-    the q-quantile. This is the inverse sensitivity mechanism (Asi, Duchi 2020), or the exponential
-    quantile (Smith 2011). One person moves every w(o) by at most Δ = 1 under replace, max(q, 1 − q)
-    under add/remove. The score is constant between neighbouring values. So a piece is drawn with
-    probability exactly proportional to length·exp(−rate·depth), enclosed by integers of as many
-    bits as the decision takes; then a point of it, uniformly.
+    The score w(o) = −max(0, qn − #{x ≤ o}, #{x < o} − qn) is minus how many values must change to
+    make o the q-quantile. This is the inverse sensitivity mechanism (Asi, Duchi 2020), or the
+    exponential quantile (Smith 2011). One person moves every w(o) by at most Δ = 1 under replace,
+    max(q, 1 − q) under add/remove. The score is constant between neighbouring values. So a piece
+    (one value, or the gap between two) is drawn with probability exactly proportional to
+    length·exp(−rate·depth), enclosed by integers of as many bits as the decision takes; then a
+    point of it, uniformly.
 
     >>> import discreet as dp
     >>> median = dp.InverseQuantile(epsilon=1, low=0, high=100)
@@ -106,7 +107,7 @@ class InverseQuantile:
     def pieces(self, ordered: Integers) -> list[Piece]:
         """Cut the lattice at the values: each value is a piece, each gap is one; the best first.
 
-        Depths are whole numbers: the score times the quantile's denominator.
+        Depths are whole numbers: minus the score, times the quantile's denominator.
         """
         points, counts = np.unique(ordered, return_counts=True)
         # below[i] values lie below points[i]; the last entry counts all of them.

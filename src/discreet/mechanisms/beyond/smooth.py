@@ -147,8 +147,8 @@ class SmoothTrimmedMean(SmoothMean):
     True
 
     Guarantee: one release is (ε, δ)-DP for replacing one of n values, n public.
-    Refuses: ε below 2^-16, δ outside (0, 1), trim outside 0 … ½, bounds out of order, NaN, and too
-    few values (InvalidArgument).
+    Refuses: ε below 2^-16, δ outside (0, 1), trim below 0 or from ½ on, bounds out of order, NaN,
+    and no values (InvalidArgument).
     Law: tests/mechanisms/test_smooth.py::TestPrice,
     tests/mechanisms/test_smooth.py::TestSmoothBound
     """

@@ -29,8 +29,9 @@ from .counts import KeyCounts, per_key_delta, read_counts, read_threshold_rule
 def laplace_threshold(epsilon: Number, delta: Number, max_groups: int = 1) -> float:
     """Return the threshold for continuous Laplace noise of scale K/ε: 1 + (K/ε) ln(1/2δ').
 
-    It is the least t with P[1 + Lap ≥ t] ≤ δ', δ' = 1 − (1 − δ)^(1/K). Then none of a person's K
-    keys appears with probability 1 − δ (Korolova et al. 2009; Wilson et al. 2020).
+    It is the least t ≥ 1 with P[1 + Lap ≥ t] ≤ δ', δ' = 1 − (1 − δ)^(1/K). Then, with probability
+    at least 1 − δ, none of a person's K keys that nobody else holds appears (Korolova et al. 2009;
+    Wilson et al. 2020).
 
     >>> from discreet.mechanisms.keys.threshold import laplace_threshold
     >>> round(laplace_threshold(1, 1e-6), 9)
@@ -91,9 +92,10 @@ class LaplaceThreshold(KeyThreshold):
     """Laplace threshold mechanism: noise of scale K/ε on every count, keys that reach t are shown.
 
     The noise is discrete Laplace. Each person holds at most K = `max_groups` keys (truncation
-    happens before) and counts once in each. Keys held by others too have noise of Δ1 = K. The
-    threshold t is the least whole number with P[1 + Z ≥ t] ≤ 1 − (1 − δ)^(1/K), so a person's own
-    keys appear with probability at most δ together (Korolova et al. 2009; Wilson et al. 2020).
+    happens before) and counts once in each. On keys that others hold too, this noise hides a person
+    (Δ1 = K). The threshold t is the least whole number with P[1 + Z ≥ t] ≤ 1 − (1 − δ)^(1/K), so a
+    person's own keys appear with probability at most δ together (Korolova et al. 2009; Wilson et
+    al. 2020).
 
     >>> import discreet as dp
     >>> keys = dp.LaplaceThreshold(epsilon=1, delta=1e-6)

@@ -53,8 +53,8 @@ def to_steps(values: object, exponent: int) -> AnyArray:
     ([4, 8], dtype('O'))
 
     Guarantee: values at most Δ apart become steps at most ⌈Δ/2^e⌉ apart.
-    Refuses: NaN, infinities, booleans and all else but numbers (InvalidArgument); the message shows
-    no value.
+    Refuses: NaN, infinities, and all but floats and integers of 64 bits (InvalidArgument); the
+    message shows no value.
     Law: tests/mechanisms/test_steps.py::TestSteps
     """
     array = np.atleast_1d(np.asarray(values))

@@ -105,8 +105,8 @@ def clopper_pearson(counts: Integers, n: Integers | int, beta: float) -> tuple[F
 def binomial_window(t: int, p: float) -> tuple[Integers, Floats]:
     """Return the values of Bin(t, p) that matter and their probabilities.
 
-    By Bernstein's inequality less than 2·e^(−40) lies farther from the mean than 9 deviations and
-    40.
+    By Bernstein's inequality less than 2·e^(−40) lies farther from the mean than 9 deviations
+    plus 40.
 
     >>> from discreet.mechanisms.response.count import binomial_window
     >>> hits, probabilities = binomial_window(2, 0.5)

@@ -187,7 +187,7 @@ class GridFrequencies:
     """Table of frequencies estimated from grid responses, without bias.
 
     Every person's report adds w = u_row ⊗ u_column − shift. `unmix` has the vectors u as rows (one
-    per told row or column); `base` is subtracted before unmixing.
+    per told row or column). `base` is subtracted before unmixing: `shift` is that after unmixing.
     """
 
     n: int

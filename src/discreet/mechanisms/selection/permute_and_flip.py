@@ -115,8 +115,8 @@ class PermuteAndFlip(ScoreSelection):
         same gap (moving a candidate there, heads or tails, never saves a choice). With n = m − 1 of
         them and p = e^(−rs), the best is chosen with probability
         ∫₀¹ (1 − pt)^n dt = (1 − (1 − p)^(n+1))/((n+1)p).
-        For more best candidates: the smaller of that bound with the others unchanged and the
-        exponential mechanism's.
+        For more best candidates: the smaller of that bound, at n = m − o, and the exponential
+        mechanism's.
         """
         probability = read_beta(beta)
         exponential_gap = worst_gap(options, probability, optimal)

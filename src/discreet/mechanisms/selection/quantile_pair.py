@@ -12,10 +12,11 @@ minima of such ranks and of public numbers, so Δ bounds the score too. Then sco
     rounded  to ⌊k·depth/Δ⌋ levels:  a ≤ b + Δ implies ⌊ka/Δ⌋ ≤ ⌊kb/Δ⌋ + k
     cut off  at a public level:      a minimum with a constant moves no more
 
-so a unit moves a level by at most k, and ε/2k for each level has bounded range ε. **Several keys**
-are chosen by the sum of their levels, and each rounds by itself. A row that is added is in one key.
-A row that is replaced is in two, each moved by Δ/2, hence by k/2 levels if k is even. A person with
-rows in many keys could move each of them by a level: those are refused (`fits`).
+so a unit moves a level by at most k (`fineness`), and ε/2k for each level has bounded range ε.
+**Several keys** are chosen by the sum of their levels, and each rounds by itself. A row that is
+added is in one key. A row that is replaced is in two, each moved by Δ/2, hence by k/2 levels if k
+is even. A person with rows in many keys could move each of them by a level: there value and
+interval are chosen apart (`fits`).
 
 **Interval.** A lower end q does not hold if rank(q) is above its aim. Then the depth of the pair is
 at least the slack plus rank(q) less that aim: more than s + d(q), but for half a row. So all pairs
@@ -170,7 +171,7 @@ class QuantileAndInterval:
         return ((level + 1) * self.sensitivity - 1) // self.fineness
 
     def slack(self, places: int, beta: float) -> int:
-        """Return the ranks that are passed beyond the ends of an interval, in steps."""
+        """Return by how many ranks, in steps, the ends of an interval aim beyond the quantile."""
         both, down, up_, _ = self.reach_weights
         ends = len(reaches(places)[0]) * (2 * both + down + up_)
         # A little more than the gap: room for what is cut off.
@@ -222,7 +223,7 @@ class QuantileAndInterval:
         return NearlyBest(slack, len(reaches(places)[0]), max(self.reach_weights))
 
     def interval_rows(self, places: int, beta: float) -> float:
-        """Return the rows that an interval passes on either side, about."""
+        """Return about how many rows an interval spans on either side of the quantile."""
         return self.slack(places, beta) / (self.aim.scale * self.weight)
 
     def release(

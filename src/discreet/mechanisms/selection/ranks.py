@@ -49,10 +49,10 @@ class PlaceRange:
 class RankTarget:
     """Target rank of a quantile `at` within the rows of a stretch: a + at·(N − a − b), N rows.
 
-    a is half a row where the stretch begins with all rows (`first`) and 0 where it begins at a
-    split; b likewise at its end (`last`). So the aim of the full table is at(N − 1) + 1/2, between
-    the rows that SQL interpolates. Ranks are counted in `scale` = 2·denominator steps of a weight,
-    so every aim is an integer.
+    a is half a row where the stretch begins at the first place of all (`first`) and 0 where it
+    begins at a split; b likewise at its end (`last`). So the aim of the full table is at(N − 1) +
+    1/2, between the rows that SQL interpolates. Ranks are counted in `scale` = 2·denominator steps
+    of a weight, so every aim is an integer.
     """
 
     at: Fraction
