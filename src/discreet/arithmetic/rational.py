@@ -108,7 +108,7 @@ def plain(amount: Fraction | int) -> int | float | str:
 
 
 def exact_text(amount: Fraction) -> str:
-    """Print an amount exactly: as a plain decimal if it is a short one, else as a fraction.
+    """Print an amount exactly: as a decimal of at most 12 digits if it is one, else as a fraction.
 
     >>> from discreet.arithmetic.rational import exact_text
     >>> from fractions import Fraction
@@ -171,7 +171,7 @@ def between_0_and_1(value: object, name: str, hint: str) -> Fraction:
 
 
 def check_from_0_to_1(number: float | Fraction, name: str, hint: str = "") -> None:
-    """Check a number that was read: from 0 to 1, both included; `hint` ends the message.
+    """Check that a number (no text) lies from 0 to 1, both included; `hint` ends the message.
 
     A float is compared as it is, because frequencies are checked once for each of many options.
 

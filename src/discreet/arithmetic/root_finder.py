@@ -102,7 +102,7 @@ def bisect(
 ) -> tuple[Point, Point]:
     """Halve an interval at whose lower end a statement holds; return the ends of the last one.
 
-    The statement does not hold at the upper end, or `high` was never left.
+    The statement does not hold at the upper end, unless that end is still `high`.
 
     >>> from discreet.arithmetic.root_finder import bisect
     >>> bisect(lambda x: x * x < 2, 1.0, 2.0, 3)

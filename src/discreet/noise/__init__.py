@@ -2,8 +2,8 @@
 
 Every law is exact for rational parameters; no float decides an output. A float parameter, such as a
 scale, means its shortest decimal: 0.1 is 1/10. A float score is the binary number that it stores.
-Where a sampler takes `size`, None gives one Python int (a bool for a coin) and n an array of n.
-`bits` is the source of random bytes; None means the secure one.
+Where a sampler takes `size`, None gives one Python int (a bool for a coin) and n an array of n, at
+most 2^33 (InvalidArgument beyond). `bits` is the source of random bytes; None means the secure one.
 """
 
 from .binomial import binomial

@@ -97,8 +97,9 @@ class BinomialLaw:
     def exponents(self, x: Integers, /) -> Floats:
         """Estimate E(x) − E(x₀) while t² < 2^-7, NaN beyond.
 
-        That is more than 11 standard deviations, as N ≥ 2^14. With A = (N + 1)/2,
-        d = x + ⌊N/2⌋ − N/2, t = d/A: E = A·Σ t^2k/(k(2k−1)) − A/(12(A² − d²)) + O(A^-3)
+        That is more than 11 standard deviations, as cells of several integers need N ≥ 2^14. With
+        A = (N + 1)/2, d = x + ⌊N/2⌋ − N/2, t = d/A:
+        E = A·Σ t^2k/(k(2k−1)) − A/(12(A² − d²)) + O(A^-3)
         (`stirling`). Eight terms leave less than t^16·(At²)/153 < 2^-56·At². E = At² + … has a
         dozen roundings: 2^-49·E. Where At² > 2^9 (chance below exp(−2^9)) that is too much: NaN
         there too.

@@ -122,15 +122,15 @@ def secure_bits() -> SecureBits:
 
 
 class CheckedBits:
-    """Draw secure bytes, and call `checkpoint` before each draw, so that a long run can be stopped.
+    """Draw secure bytes, and call `checkpoint` before each `take`: it can stop a long run.
 
     >>> from discreet.noise import CheckedBits
     >>> seen = []
     >>> len(CheckedBits(lambda: seen.append("checked")).take(5)), seen
     (5, ['checked'])
 
-    Guarantee: the bytes come from the process-wide secure source alone. The checkpoint can raise, and then nothing is
-    drawn; what it returns is ignored, so it cannot supply or alter a byte.
+    Guarantee: the bytes come from the process-wide secure source alone. The checkpoint can raise,
+    and then no byte is drawn; what it returns is ignored, so it cannot supply or alter a byte.
     """
 
     __slots__ = ("_checkpoint",)
@@ -151,6 +151,8 @@ def readable(bits: object) -> Bits:
     >>> from discreet.noise.bits import readable
     >>> readable(None) is secure_bits()
     True
+
+    Refuses: InvalidArgument for an object without a method `take`.
     """
     if bits is None:
         return _SECURE

@@ -70,7 +70,7 @@ def gap_of(start: int, end: int, thresholds: Iterable[Bounds]) -> int:
 def below(
     word: int, width: int, bounds: Callable[[int], Bounds], draw: RandomWords, *, step: int = STEP
 ) -> bool:
-    """Decide U < t, where U begins with `word` and `bounds(precision)` encloses t.
+    """Decide U < t: `word` is the first `width` bits of U, and `bounds(precision)` encloses t.
 
     >>> from discreet.noise.exact_search import below
     >>> def half(precision):

@@ -129,7 +129,8 @@ def add_on_grid(
 
     Guarantee: the result is the exact sum on the grid, rounded once.
 
-    Refuses: InvalidArgument for NaN, infinities and arrays of unlike shapes.
+    Refuses: InvalidArgument for values that are no finite floats, and for noise that is no int64
+        array of their shape.
 
     Law: tests/noise/test_grid.py::TestAddOnGrid
     """

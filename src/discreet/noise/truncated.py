@@ -48,8 +48,9 @@ def truncated_geometric(
 
     Guarantee: every result has exactly the clamped law.
 
-    Refuses: InvalidArgument for values outside the range and values that are not whole, before any
-        bit is drawn; for arrays also for a range that leaves (−2^62, 2^62).
+    Refuses: InvalidArgument for values outside the range, values that are not whole, and `low`
+        above `high`, before any bit is drawn. For arrays also for a range that leaves
+        (−2^62, 2^62).
 
     Law: tests/noise/test_choice.py::TestTruncated
     """

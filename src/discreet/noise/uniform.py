@@ -28,7 +28,7 @@ class Uniform:
     width: int = 64
 
     def sample(self, count: int, draw: RandomWords, /) -> Integers:
-        """Take words modulo the bound, by rejection of the incomplete last multiple."""
+        """Take words modulo the bound; words from its largest multiple on are drawn again."""
         # Words from `limit` on would make small remainders more likely: they are drawn again.
         limit = (1 << self.width) // self.bound * self.bound
         words = np.array(draw.words(count, self.width), dtype=np.uint64)
@@ -74,7 +74,8 @@ def uniform(bound: Number, size: int, *, bits: Bits | None = None) -> Integers: 
 def uniform(bound: Number, size: int | None = None, *, bits: Bits | None = None) -> int | Integers:
     """Draw x from 0 … bound − 1, each with probability exactly 1/bound.
 
-    Lemire (2019, §3): whole multiples of the bound are kept; the incomplete last one is redrawn.
+    Lemire (2019, §3): random words below the largest multiple of the bound that fits are taken
+    modulo the bound; the other words are drawn again.
 
     >>> from discreet.noise import uniform
     >>> uniform(1), uniform(6, 4).max() < 6, uniform(10**30) < 10**30

@@ -97,9 +97,9 @@ class Meaning:
 
     `epsilon` and `delta` are the point of the curve that was read. The odds move by at most
     e^`loss`, up or down, except with probability at most `chance`. A δ is not that chance: for
-    Gaussian noise of μ = 1 the odds move by more than e^ε five times as often as δ says. Of a bare
-    (ε, δ) promise nothing is known there. So an (ε, δ) promise is read at twice the odds, which are
-    passed at most about 2δ of the time.
+    Gaussian noise of μ = 1 and δ = 1e-5 the odds move by more than e^ε with about 5δ. A bare
+    (ε, δ) promise does not bound that probability. So it is read at twice the odds, 2e^ε, which are
+    passed with probability at most (2 + e^−ε)δ. `best` is the best guess at 5 % false positives.
 
     Law: tests/laws/test_laws_of_prices.py::TestMeaning
     """

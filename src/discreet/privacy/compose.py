@@ -3,7 +3,7 @@
 | the events are | the price is |
 |---|---|
 | Gaussian noise only, continuous or on a fine lattice | one Gaussian of μ² = Σμ² |
-| known as (ε, δ)-DP only, or randomized responses, all of one ε | exact: Kairouz, Oh, Viswanath |
+| known as (ε, δ)-DP only, or binary responses, all of one ε | exact: Kairouz, Oh, Viswanath |
 | zCDP and Rényi promises only | the least of their own conversions |
 | one release with a dominating pair of its own | the curve of that pair |
 | anything else | the least of basic, advanced, optimal, zCDP, Rényi, Gaussian and numerical |

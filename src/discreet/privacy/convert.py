@@ -6,7 +6,7 @@
 | ApproxDP ε, δ0 | the same after the leak δ0 | none | none | none |
 | ZCDP ρ | Canonne–Kamath–Steinke infimum | | none | ρα |
 | GaussianDP μ | the exact curve | μ²/2 | | αμ²/2 |
-| RenyiDP | the improved form, best listed order | none | none | chords between orders |
+| RenyiDP | the improved form, best order up to the last | none | none | chords between orders |
 
 (*) By randomized response, which dominates every ε-DP mechanism. Only a pure promise converts to
 PureDP. The sources are with the functions: `pure`, `boxes`, `zcdp`, `gdp`, `rdp`.

@@ -185,7 +185,7 @@ class Curve:
     def delta(self, epsilon: Number) -> float:
         """Return the least sound δ at this ε, rounded up.
 
-        Refuses: a negative ε (InvalidArgument).
+        Refuses: a negative ε, and one beyond 1e300 (InvalidArgument).
         """
         exact = read_epsilon(epsilon)
         return min((method.delta(exact) for method in self.used), default=1.0)
@@ -249,7 +249,7 @@ class Curve:
     def tradeoff(self, false_positive: Number) -> Attack:
         """Bound every guess whether one unit took part (trade-off function of f-DP).
 
-        It is the least false-negative rate at this false-positive rate.
+        The result is a lower bound on the false-negative rate at this false-positive rate.
 
         >>> import discreet as dp
         >>> from discreet.privacy import Response

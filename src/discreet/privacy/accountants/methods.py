@@ -4,14 +4,14 @@ A box is an event known only as (ε, δ)-DP.
 
 | method | price | applies to |
 |---|---|---|
-| basic | Σε, Σδ | boxes; adaptive too |
+| basic | Σε, Σδ | boxes, and every event that keeps a known (ε, δ) |
 | advanced | a tail bound on Σ losses | many small boxes; known from textbooks, never the tightest |
 | optimal | the exact binomial sum | boxes of one ε; nothing is lost |
 | zCDP | Σρ, then one conversion | concentrated events; exact sums |
 | Rényi | Σε(α), the best order | events with a finite divergence |
 | Gaussian | Σμ², the exact curve | exact for Gaussian noise |
 | closed | the exact curve | one release with a dominating pair of its own |
-| numerical | the privacy loss distribution | certified bounds on both sides |
+| numerical | the privacy loss distribution, bounded on both sides | events with dominating pairs |
 
 Law: tests/laws/test_laws_of_prices.py::TestNeverLooserThanItsBestIngredient
 """
@@ -45,7 +45,7 @@ _PRICE_MARGIN = 2.0**-40
 
 @dataclass(frozen=True)
 class Method:
-    """One way to price: ε of δ and δ of ε, rounded up; if it is exact, the same rounded down.
+    """One way to price: ε of δ and δ of ε, rounded up; some also bound them from below.
 
     Guarantee: the events are (ε, δ)-DP at every pair of ε and δ that the method gives.
 
@@ -61,7 +61,7 @@ class Method:
 
     @property
     def exact(self) -> bool:
-        """True if nothing is lost: the bound from below is as good."""
+        """True if the method also bounds from below; for the numerical one with a small gap."""
         return self.lower_delta is not None
 
 
@@ -329,7 +329,7 @@ def _one(_: Fraction) -> float:
 
 
 def numerical_method(parts: Flattened, accuracy: float) -> Method | None:
-    """Price by the privacy loss distribution, certified from both sides; None if an event has none.
+    """Price by the privacy loss distribution, bounded on both sides; None if an event has none.
 
     Law: tests/privacy/test_pld.py::TestOracle
     """

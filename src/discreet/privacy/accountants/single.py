@@ -100,7 +100,7 @@ def _within(pair: LossPair, epsilon: float) -> float:
 
 
 def _limit(pairs: Directions) -> float | None:
-    """Return the largest loss of both directions; None if one has none."""
+    """Return the largest loss of both directions; None if either has none."""
     if pairs.remove.limit is None or pairs.add.limit is None:
         return None
     return float(max(pairs.remove.limit, pairs.add.limit))

@@ -40,9 +40,10 @@ def witness(event: Event) -> Event:
     | bounded range ε | randomized response ε/2: its log-odds move by ε |
     | ρ-zCDP | Gaussian noise with μ² = 2ρ |
     | Rényi promise | Gaussian noise with the least μ² = 2ε(α)/α |
-    | noise in several dimensions | the same noise, one coordinate moved |
-    | disjoint parts | one part is touched, or two under replace |
-    | Laplace noise so small that only its largest loss is kept | more of it |
+    | Gaussian noise on a lattice, several dimensions | the same noise, one coordinate moved |
+    | Poisson sample | the sample of the witness of its event |
+    | disjoint parts | one part is touched; under replace one part twice, or two parts |
+    | Laplace noise so small that only its largest loss is kept | more noise: its ε is `STEEP` |
     | shuffled reports | nothing is released |
 
     Guarantee: the witness fits the description, so that it costs at most what the description does.

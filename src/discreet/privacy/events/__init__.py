@@ -1,8 +1,8 @@
-"""Privacy events: frozen values that record which noise met which sensitivity, never its cost.
+"""Privacy events: frozen values that record which mechanism ran, and at which sensitivity.
 
-An event is priced later, by the tightest sound accountant (`compose`). A ledger stores events, so a
-class here is never removed or redefined: a new meaning is a new class or a new version. JSON both
-ways is in `json`.
+A black box is recorded by the promise that it keeps. An event is priced later, by the tightest
+sound accountant (`compose`). A ledger stores events, so a class here is never removed or redefined:
+a new meaning is a new class or a new version. JSON both ways is in `json`.
 
     Event
     ├── one release   LaplaceNoise  DiscreteLaplaceNoise  TruncatedGeometricNoise

@@ -63,7 +63,7 @@ class Response:
 class SparseVector:
     """Sparse vector technique (AboveThreshold) in the correct variant of Lyu, Su, Li (2017).
 
-    Any number of questions, at most `answers` positive ones.
+    Any number of questions, at most `answers` positive ones; `epsilon` is for all of them together.
     """
 
     epsilon: Fraction

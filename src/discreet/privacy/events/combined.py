@@ -79,7 +79,8 @@ class Repeated:
 class KeySelection:
     """Partition selection: noisy counts of unknown keys, shown above a threshold.
 
-    `noise` is for the counts, `delta` for a key that one person alone has.
+    `noise` is the event of the counts. `delta` bounds the chance that a key is shown that one
+    person alone has.
 
     Refuses: InvalidArgument for a δ outside (0, 1).
     """

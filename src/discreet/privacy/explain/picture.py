@@ -55,8 +55,8 @@ def draw(curve: Curve, width: int = 64, height: int = 16) -> str:
           └────────────────────────
            0                7.24  ε
 
-    Refuses: fewer than 16 columns or 2 rows, and curves without a promise at δ = 1e-12
-    (InvalidArgument).
+    Refuses: a width outside 16 to 400, a height outside 2 to 100, and curves without a
+    promise at δ = 1e-12 (InvalidArgument).
     """
     columns = whole(width, "width", least=16, most=400)
     rows = whole(height, "height", least=2, most=100)

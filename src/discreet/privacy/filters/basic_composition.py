@@ -83,7 +83,7 @@ def price_sum(parts: Flattened) -> Sum:
 
 
 def sum_after(so_far: Sum, price: Sum, epsilon: Fraction) -> Sum:
-    """Return Σε after an event; None once it is more than ε.
+    """Return Σε after an event; None once it is more than ε or not known.
 
     >>> from fractions import Fraction
     >>> from discreet.privacy.filters.basic_composition import sum_after

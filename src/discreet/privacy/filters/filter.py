@@ -33,7 +33,7 @@ others. So an event is also admitted
     if nothing was spent yet, its ε is the whole ε, and its own δ, that of unknown keys, is at most
     the whole δ;
 
-and everything is spent then: the tail, Σε and δ''.
+and everything is spent then: the tail, Σε and δ''. A filter with δ'' = 0 refuses such an event.
 
 *Proof.* The decision that an event is the first is made before its answer. If it is admitted by
 this rule, nothing that costs anything follows. The release is this event alone, which is (ε, δ)-DP
@@ -93,9 +93,9 @@ def open_filter(
 
     Args:
         budget: the promise, in any measure.
-        kind: one of the table at the top of this file; by default the kind that admits most:
-            `pure` for PureDP, `zcdp` for ZCDP, `renyi` for RenyiDP, `residue` for GaussianDP and
-            for ApproxDP (`approximate` if δ is 0).
+        kind: one of the table at the top of this file; by default the one that usually admits
+            most: `pure` for PureDP, `zcdp` for ZCDP, `renyi` for RenyiDP, `residue` for GaussianDP
+            and for ApproxDP (`approximate` if δ is 0).
         delta: the part of an ApproxDP budget's δ that is kept for events with a δ of their own;
             `approximate` keeps all.
         orders: the one Rényi order of a `renyi` filter over ApproxDP.
@@ -138,9 +138,9 @@ class Filter:
     |---|---|
     | `kind`, `terms` | the rule that counts; the budget, δ'' and the Rényi orders |
     | `capacity`, `used` | amounts of the kind, such as ρ: in all, and spent so far |
-    | `leaked` | δ spent so far by events with a δ of their own, at most `terms.delta` |
+    | `leaked` | δ spent so far by events with a δ of their own, capped at `terms.delta` |
     | `neighbours` | the neighbour relation; None until the first event fixes it |
-    | `added` | Σε of all events so far; None if it is above ε or not known |
+    | `added` | Σε of all events so far; None if above ε or not known; 0 unless `adds` |
 
     The size of the state does not grow with the number of events.
 
@@ -191,8 +191,8 @@ class Filter:
         >>> dp.open_filter(PureDP(1)).admits(LaplaceNoise(1, 2))
         False
 
-        Refuses: InvalidArgument for events without a finite price in this filter, and for events
-            of the other neighbour relation.
+        Refuses: InvalidArgument for events without a finite price in this filter, for a leak where
+            no δ is kept for leaks, and for events of the other neighbour relation.
         """
         return fits(self, self.cost(event))
 
@@ -298,6 +298,8 @@ class Filter:
 
     def room(self) -> RemainingBudget:
         """Return the largest single question that would still fit, stated as (ε, δ).
+
+        Pure questions are tried up to twice the ε of the budget.
 
         >>> import discreet as dp
         >>> print(dp.open_filter(dp.ApproxDP(1, 1e-6)).room())

@@ -49,7 +49,7 @@ def rule_of(kind: FilterKind) -> Rule:
 
 
 def read_kind(budget: Measure, kind: FilterKind | None) -> FilterKind:
-    """Read the kind of a filter, or choose the kind that admits most.
+    """Read the kind of a filter; None chooses the kind that usually admits most.
 
     Refuses: InvalidArgument for an unknown kind, and for one that cannot promise the budget.
     """

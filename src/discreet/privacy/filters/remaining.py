@@ -63,7 +63,7 @@ class RemainingBudget:
 
 
 def largest_pure(by_sum: Fraction, pays: Callable[[Fraction], bool], most: Fraction) -> Fraction:
-    """Return the largest ε, to six digits and rounded down, of a pure event that still fits.
+    """Return the largest ε of a pure event that still fits, too small by at most 2^-24 of `most`.
 
     `by_sum` is the ε that the rule of sums has left, and always fits. `pays` says whether the
     filter's own amount pays for an ε. The search ends at `most`.

@@ -71,7 +71,7 @@ class FilterPrice:
     |---|---|
     | `amounts` | amounts of the tail; None if the kind has no price for the event |
     | `leak` | the event's own δ |
-    | `added` | the event's ε for basic composition; None if it is not pure |
+    | `added` | the event's ε; None if it is not pure, or if the filter adds up no ε |
     | `keys` | the part of `leak` that is for unknown keys |
     """
 

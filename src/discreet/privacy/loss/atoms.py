@@ -24,7 +24,7 @@ class Atoms:
     """Pair (P, Q) given by increasing losses, their P-masses, and the P-mass `top` at loss +∞.
 
     The Q-mass of a loss is its P-mass times e^−loss. The mass that Q lacks to 1 lies where p = 0,
-    at the loss −∞. `spare` bounds the part of `top` that tails add which were cut off: it is no part
+    at the loss −∞. `spare` bounds the part of `top` that stands for cut-off tails: it is no part
     of the pair, and no part of a lower bound. `certain` is `top` rounded up, `q` the Q-masses.
 
     Where the masses of many losses were split between a few (`split`), the curve lies above the

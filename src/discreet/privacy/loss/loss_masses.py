@@ -98,7 +98,7 @@ class LossPair(Protocol):
         """Return the masses of the loss between increasing edges."""
 
     def delta(self, epsilon: float) -> float:
-        """Return H(ε) of the event, rounded up; any real ε."""
+        """Return an upper bound on the curve of the event at ε, any real number."""
 
     def lower_delta(self, epsilon: float) -> float:
         """Return H(ε) of the pair before masses were split, rounded down; any real ε."""

@@ -144,7 +144,7 @@ class DirectionBounds:
 
     @property
     def max_loss(self) -> float:
-        """The sum of the pairs' largest losses, but for P-masses of 1e-300."""
+        """The sum of the pairs' largest losses; above them lies a P-mass of 1e-300 at most."""
         losses = []
         for pair, times in self.groups:
             _, highest = pair.span(_LEAST_TAIL)
@@ -198,7 +198,7 @@ class DirectionBounds:
 
     @property
     def limit(self) -> Fraction | None:
-        """The largest finite loss: the sum of the pairs' limits; None if one has none."""
+        """The largest finite loss: the sum of the pairs' limits; None if any pair has none."""
         total = Fraction(0)
         for pair, times in self.groups:
             if pair.limit is None:

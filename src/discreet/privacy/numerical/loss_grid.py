@@ -28,7 +28,7 @@ class LossGrid:
     | field | bound |
     |---|---|
     | `top` | P-mass at an infinite loss |
-    | `error` | ln of the ratio of kept to true masses, and of kept to true losses, absolutely |
+    | `error` | of |ln(kept/true)| for the masses, and of |kept − true| for the losses |
     | `leak` | part of every mass put one step too high on purpose |
     | `low` | P-mass lifted from below the grid |
     | `spread` | True if masses were split between grid points at all |

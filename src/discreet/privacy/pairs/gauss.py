@@ -60,7 +60,7 @@ class Gauss:
     def delta(self, epsilon: float) -> float:
         """Return Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), rounded up.
 
-        It is right to 1e-12 relative, also where it is 1e-300.
+        It is right to 1e-12 relative, also where it is 1e-300. A `slack` raises it (`LossPair`).
         """
         raw = _curve(self.mu, epsilon - 2 * self.slack)
         raised = math.exp(self.slack) * raw

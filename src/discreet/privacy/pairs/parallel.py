@@ -41,7 +41,7 @@ MAX_KINDS = 8
 
 
 def alternatives(event: Parallel) -> list[Event]:
-    """Return events one of which is the worst for a unit; a single one if it is known to be.
+    """Return events, one of which is the worst for a unit; only that one if it is known.
 
     | relation | cases |
     |---|---|

@@ -1,6 +1,6 @@
 """Advanced composition: a tail bound on the sum of the losses of many small (ε, δ) boxes.
 
-Kept because the lectures teach it. The optimal and the numerical price are never larger; the
+Kept because textbooks teach it. The optimal and the numerical price are never larger; the
 numbers are side by side in `compose(...).why(delta)`.
 """
 

@@ -83,7 +83,7 @@ def atom_box(atom: Event) -> Box | None:
 
 
 def _parallel_box(atom: Parallel) -> Box | None:
-    """Return the largest ε and δ of the parts, under replace those of a group of two; else None."""
+    """Return the largest ε and δ of the parts, under replace for a group of two; None if none."""
     epsilon = Fraction()
     delta = Fraction()
     for part in set(atom.parts):

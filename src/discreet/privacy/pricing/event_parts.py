@@ -5,7 +5,7 @@ shown. The price of a composition does not depend on how its events are nested:
 
 | event | flattened |
 |---|---|
-| `Sequence`, `Batch`, `Repeated` | the atoms of their lists |
+| `Sequence`, `Batch`, `Repeated` | the atoms of the events in them, counted |
 | `KeySelection` | its noise and a leak δ |
 | an (ε, δ) box | a leak δ and randomized response ε (Kairouz, Oh, Viswanath 2015) |
 | one event on disjoint public parts, add/remove | that event (parallel composition) |

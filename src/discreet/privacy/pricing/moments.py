@@ -1,6 +1,6 @@
-"""Moments of the privacy loss, as the lectures introduce them: L = ln(p(o)/p'(o)), o drawn from p.
+"""Moments of the privacy loss as lectures introduce them: L = ln(p(o)/p'(o)), o drawn from p.
 
-- Raw moments E[Lⁿ] (the lectures print "central" for these).
+- Raw moments E[Lⁿ] (some lectures print "central" for these).
 - The cumulant generating function K(λ) = ln E e^(λL), which is λ times the Rényi divergence of
   order λ + 1.
 - The tail P[L > ε], a sufficient condition for δ that is looser than the exact one.
@@ -49,8 +49,8 @@ def moments(events: Event | Iterable[Event], order: int) -> tuple[float, ...]:
     >>> moments(GaussianNoise.of(scale=1, sensitivity=1), 2)
     (0.5, 1.25)
 
-    Refuses: InvalidArgument for events whose loss is not known as one exact law (boxes with δ,
-        promises of ρ, samples, selections).
+    Refuses: InvalidArgument for events whose loss is not known as one exact law, such as boxes with
+        δ, promises of ρ, samples, selections, discrete Gaussian and binomial noise.
 
     Law: tests/privacy/test_moments.py::TestOneEvent
     Law: tests/privacy/test_moments.py::test_sums

@@ -63,7 +63,7 @@ def shuffled_pair(event: Shuffled, depth: int = DEPTH) -> Atoms:
     |---|---|
     | nothing but ε | clones |
     | the sizes of its two levels | clones, two levels |
-    | yes or no | clones, the worst of all the others may answer |
+    | randomized response between yes and no | clones, the worst case of the others' answers |
 
     Cases of a chance below about e^−depth are counted as lost.
 

@@ -1,8 +1,9 @@
 """Far tail of the privacy loss of shuffled reports: Chernoff bounds, in logarithms.
 
-The pair of `shuffled` counts cases of a chance below about 1e-31 as lost, with an infinite loss. A
-price at one δ does not notice them. One in ρ, μ or Rényi divergences holds for every δ and must
-know how rare a larger loss is, down to e^−20,000.
+The pair of `shuffling.pair` counts cases of a chance below about e^−depth (e^−80, or e^−160 for
+the prices of `prices`) as lost, with an infinite loss. A price at one δ does not notice them. One
+in ρ, μ or Rényi divergences holds for every δ and must know how rare a larger loss is, down to
+e^−20,000.
 
 A loss above t is a sum of independent terms above 0, one for each person:
 
