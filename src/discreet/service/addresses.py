@@ -23,7 +23,9 @@ def is_loopback(address: str) -> bool:
 
 
 def is_private_address(address: str) -> bool:
-    """Return whether nobody between can read what goes to a web address, and it has no odd parts.
+    """Return whether an address is https, or http of this machine: nobody between can read it.
+
+    False also for one with a user, a fragment or port 0.
 
     >>> from discreet.service.addresses import is_private_address
     >>> is_private_address("https://login.example/token"), is_private_address("http://127.0.0.1/")

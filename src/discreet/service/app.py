@@ -82,7 +82,7 @@ def build_app(config: Config, state: State | None = None, *, postgres: str = "")
 
     `postgres` is address and port of the PostgreSQL listener, such as 127.0.0.1:5433; "" for none.
 
-    Refuses: a missing file, store or ledger, here and not at the first request.
+    Refuses: all that `open_state` refuses, here and not at the first request.
     """
     if state is None:
         state = open_state(config)

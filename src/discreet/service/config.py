@@ -35,7 +35,7 @@ class RequestBounds:
 
     | field | limits |
     |---|---|
-    | `requests_per_minute` | requests of one user to one worker; also visits without a session |
+    | `requests_per_minute` | requests of a user to one worker; without a session, of an address |
     | `failures_per_minute` | failed sign-ins from one address, at one worker |
     | `body_bytes` | body of a request |
     | `query_seconds` | run of a charged request |
@@ -112,7 +112,10 @@ class WireOptions:
     spend: Measure | None = None
     """Spend of questions for which a session says nothing; None refuses them."""
     per_day: Measure | None = None
-    """What one person may spend in one day (UTC) through this listener and elsewhere together."""
+    """Daily limit (UTC) of each person: this listener then refuses, HTTP and pages do not.
+
+    Charges over HTTP and on pages count too.
+    """
     preview: bool = False
     """True if `SELECT * FROM people LIMIT 10` gives made-up rows; otherwise it is refused."""
     connections: int = 200

@@ -53,7 +53,7 @@ def find_board(state: State, person: Member, name: str) -> Dashboard:
 
 
 def own_board(state: State, person: Member, name: str) -> Dashboard:
-    """Find a dashboard of a user; refuses one that only its author can change."""
+    """Find a user's own dashboard; refuses one of another author, with NotAllowed."""
     board = find_board(state, person, name)
     if board.person != person.name:
         raise NotAllowed("only its author can change a dashboard; make one of your own")
@@ -76,7 +76,8 @@ def boards_for(state: State, person: Member, dataset: str = "") -> tuple[Dashboa
 def take_away(state: State, person: Member, name: str) -> Dashboard:
     """Delete a user's own dashboard; of a colleague's, as a steward, take back its sharing.
 
-    Refuses: everybody else's, and one that is not shared, as if it never was.
+    Refuses: a shared one of a colleague, unless by a steward; one of a colleague that is not
+    shared, as if it never was.
     """
     board = find_board(state, person, name)
     store = Dashboards(state.store)
@@ -109,7 +110,7 @@ def change(
     """Save changes of an author; what is None stays.
 
     Refuses: sharing that the configuration does not allow, and answers that are not the author's
-    own. What a steward took back stays with its author, shared or not.
+    own. A dashboard that a steward took back is seen by its author alone, whatever `shared` says.
     """
     # Changes are made to a copy, which the store compares with what is there.
     after = board
@@ -183,7 +184,10 @@ def stream_sums(state: State, board: Dashboard, part: DashboardPart) -> Any:  # 
 
 @frozen
 class Refresh:
-    """Price of asking one answer again: as text, "" with the `refusal` that there would be."""
+    """Price of asking one answer again, as text; "" if it could not be found.
+
+    `refusal` says why asking would be refused, such as a price above what is left; "" if not.
+    """
 
     place: int
     sql: str
@@ -202,6 +206,7 @@ def refreshes(state: State, board: Dashboard) -> tuple[Refresh, ...]:
 
 
 def _priced(state: State, board: Dashboard, place: int, part: DashboardPart) -> Refresh:
+    """Price one answer as if its author asked it again; a refusal becomes part of the result."""
     sql = ""
     # Worked out by a worker process on public facts, as when a question is typed.
     try:
@@ -224,7 +229,8 @@ def refresh(state: State, board: Dashboard, places: Sequence[int], mark: str) ->
     `mark` makes the idempotency keys: a form that is sent twice is charged once. Colleagues see
     what was there before until the new answers are.
 
-    Refuses: a choice of parts that are no answers, or of none.
+    Refuses: a choice of parts that are no answers, or of none; and one of which any answer would
+    be refused or costs more than is left. Nothing is asked then.
     """
     parts = list(board.parts)
     asked = sorted(set(places))

@@ -66,7 +66,7 @@ class Sample:
 
 
 def make_demo(folder: Path, url: str = "http://127.0.0.1:8000") -> Sample:
-    """Set up a service on the bundled census in an empty folder."""
+    """Set up a service on the bundled census and made-up visits in an empty folder."""
     csv = Path(sample("pums.csv")).as_posix()
     config_file = folder / "curator.toml"
     config_text = _CONFIG.format(url=url, csv=csv) + CONFIG

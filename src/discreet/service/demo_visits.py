@@ -1,7 +1,7 @@
-"""Made-up visits of the demo service, with a standing report that is behind: its days close in front of visitors.
+"""Made-up visits of the demo service, with a standing report of which 60 days are overdue.
 
-The table has 150 past days of three wards. The stream was opened on the first of them, and its first
-90 days are closed here. The service closes the rest one by one, as `catch_up` says.
+The table has 150 past days of three wards. The stream starts on the first of them, and its first
+90 days are closed here. The service closes the overdue ones one by one, as `catch_up` says.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ def make_visits(folder: Path) -> None:
 
 
 def _visits(start: date) -> Iterator[tuple[date, str]]:
-    """Yield days and wards: few visits at weekends, more in winter; the same on every run."""
+    """Yield a day and a ward for each visit: fewer at weekends, more on later days.
+
+    The random numbers are the same on every run.
+    """
     chance = random.Random(8)
     for number in range(DAYS):
         day = start + timedelta(days=number)

@@ -45,7 +45,7 @@ class State:
     provider: Provider | None
 
     def close(self) -> None:
-        """Wait for running jobs for `drain_seconds`, release the others, and end the workers.
+        """Wait for running jobs for `drain_seconds`, release the others, and end planning workers.
 
         Data sets and store are closed only if all jobs have ended.
         """
@@ -59,9 +59,10 @@ class State:
 
 
 def open_state(config: Config) -> State:
-    """Open everything that a configuration names.
+    """Open store, ledgers, schemas and sources of a configuration; a new store or ledger is made.
 
-    Refuses: a missing file, store or ledger, before the first request comes in.
+    Refuses: a missing schema or source, and a store or ledger that cannot be opened, before the
+    first request comes in.
     """
     provider = open_provider(config)
     datasets = DataSets(config)

@@ -172,7 +172,7 @@ def _facts(state: State, board: Dashboard) -> JsonObject:
 
 
 def _part(state: State, board: Dashboard, part: DashboardPart) -> JsonObject:
-    """Return a part with what it shows; an answer that is no longer kept has no reply."""
+    """Return a part with what it shows; `missing` says why another one shows nothing."""
     if part.text:
         return {"text": part.text}
     try:

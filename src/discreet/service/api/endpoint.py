@@ -35,7 +35,11 @@ class ApiCall:
 
     @property
     def dataset(self) -> str:
-        """Data set of the path; the person may ask about it, or no handler would run."""
+        """Data set of the path; the person may ask about it.
+
+        That is checked before a handler runs; waiters and handlers of one dashboard check it
+        themselves.
+        """
         return self.path["name"]
 
     def json(self) -> object:

@@ -101,7 +101,7 @@ def _operation(endpoint: Endpoint) -> Json:
     if endpoint.takes:
         schema = _reference(endpoint.takes)
         described["requestBody"] = {
-            # A token can be renewed without a body: it then gets the usual number of days.
+            # A token can be renewed without a body: it then has no end.
             "required": endpoint.takes != "TokenRequest",
             "content": {"application/json": {"schema": schema}},
         }

@@ -101,7 +101,7 @@ def revoke_person(state: State, call: ApiCall) -> Reply:
 
 
 def bind_identity(state: State, call: ApiCall) -> Reply:
-    """Bind the subject that the provider gives somebody to this person, or null to none."""
+    """Bind the subject that the provider gives somebody to this person; null takes it away."""
     _check_over(state, call)
     if state.provider is None:
         raise NotAllowed("this service has no provider; name one under [oidc] of curator.toml")

@@ -69,7 +69,7 @@ def get_totals(state: State, call: ApiCall) -> Reply:
 def close_stream(state: State, call: ApiCall) -> Reply:
     """Close the days of a stream that are due, and return their sums; for stewards.
 
-    The service also closes them by itself, each minute.
+    The service also closes them by its clock.
     """
     if find_report(state, call).stopped:
         raise InvalidArgument("this stream was stopped for good; open one of another name")

@@ -1,7 +1,8 @@
 """Concurrency limit (backpressure) for each user, around requests that this process answers itself.
 
 These are pages and lists; free requests of the API have the queue of the planning pool instead.
-A user who opens a hundred pages at once waits for their own pages; others do not wait for them.
+A user who opens many pages at once waits for their own pages, or is refused; others do not wait
+for them.
 """
 
 from __future__ import annotations

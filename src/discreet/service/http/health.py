@@ -16,7 +16,7 @@ from ..config import Config
 from ..state import State
 
 MIN_FREE_BYTES = 16 << 20
-"""Bytes that must be free in every folder that the service writes to."""
+"""Bytes that must be free in the folders of store, audit log and ledgers."""
 
 
 def health_of(state: State) -> tuple[JsonObject, int]:
@@ -37,7 +37,7 @@ def _status_text(works: bool) -> str:
 
 
 def _disks_have_space(config: Config) -> bool:
-    """Return whether every folder that the service writes to is writable and has MIN_FREE_BYTES."""
+    """Return whether the folders of store, audit log and ledgers can be written and have space."""
     files = [config.store, config.log]
     files += [dataset.ledger for dataset in config.datasets.values()]
     folders = set()

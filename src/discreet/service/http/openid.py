@@ -36,7 +36,7 @@ COOKIE_SECONDS = 600
 ANSWER_SECONDS = 5.0
 MAX_BYTES = 1_000_000
 SIDE_BY_SIDE = 4
-"""Exchanges with the provider at a time: a silent provider holds so many threads and no more."""
+"""Exchanges with the provider at a time; a further one waits ANSWER_SECONDS and is refused then."""
 
 
 class _NoRedirect(HTTPRedirectHandler):

@@ -14,7 +14,7 @@ from ...json_shape import JsonObject
 from .steady_clock import steady
 
 State = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
-"""`refused` spent nothing and may be tried again; `failed` was charged before the source failed;
+"""`refused` spent nothing and may be tried again; `failed` was charged and has no answer;
 `cancelled` may have been charged."""
 
 OPEN = ("waiting", "running")

@@ -149,7 +149,10 @@ class JobStore:
         self._store.ask("UPDATE discreet_jobs SET cancel = 1 WHERE id = ''")
 
     def lost(self) -> tuple[Job, ...]:
-        """List open jobs whose worker is gone: the lease expired by its date, or is not renewed."""
+        """List open jobs whose worker is gone, the oldest first, at most eight.
+
+        Their lease expired by its date, or nobody renews it.
+        """
         seen = self._seen
         now = time.monotonic()
         found = []

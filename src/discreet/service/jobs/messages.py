@@ -17,7 +17,8 @@ class Setup:
     """Facts about one data set for a planning worker.
 
     `ledger` is its path or connection string, "" if the ledger is in the server process's memory;
-    `wait` is the time in seconds to wait for a busy ledger.
+    `wait` is the time in seconds to wait for a busy ledger. `rows_public` says that the engine
+    declares to hold every record that it was given.
     """
 
     name: str

@@ -38,7 +38,8 @@ class Paced:
     """Engine whose totals are held back to the next tick; `touched` is set with the first query.
 
     No query runs before its charge, so a failure with `touched` unset has spent nothing. When `stopped`
-    is set, no query starts, no noise is drawn and nothing is waited for; `control` tells the curator so.
+    is set, no query starts and no noise is drawn; `control` tells the curator so. A wait for a tick
+    that has begun goes on.
     """
 
     engine: Engine
@@ -70,7 +71,7 @@ class Paced:
         return keeps_all_rows(self.engine)
 
     def tally(self, tally: Tally) -> Totals:
-        """Return the exact totals at a tick; a query that somebody stopped ends at once."""
+        """Return the exact totals, or raise the store's failure, at a tick; Cancelled at once."""
         self.touched.set()
         self._checkpoint()
         started = steady()

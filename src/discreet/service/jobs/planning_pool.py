@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 WAITING = 4
-"""A task may wait for its turn so many times the seconds that it may run."""
+"""Times the longest run of a task: its caller waits that long, and OPENING seconds more."""
 OPENING = 30
 """Additional seconds in which the fork server may start."""
 THREADS = 64

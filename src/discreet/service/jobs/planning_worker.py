@@ -58,7 +58,7 @@ class _RemoteEngine:
         return str(self._ask("explain", tally))
 
     def check(self, schema: Schema) -> None:
-        """Check nothing: the worker did when it opened the store."""
+        """Check nothing: the server process did when it opened the source."""
 
     def public_values(self, table: Schema, *columns: str) -> PublicKeys:
         found: PublicKeys = self._ask("public_values", table, *columns)

@@ -55,9 +55,10 @@ class StreamCloser:
             self._thread.start()
 
     def stop(self) -> None:
-        """End the thread after the day that it is closing, and wait for it up to a minute.
+        """End the thread after its present round, and wait for that up to a minute.
 
-        A day that is not closed then stays due.
+        A round closes all days that are due; with `catch_up` one of each stream. A day that is not
+        closed then stays due.
         """
         if self._thread.is_alive():
             self._asked.put(None)
@@ -82,7 +83,10 @@ class StreamCloser:
             raise _LATE from None
 
     def close_due(self) -> None:
-        """Close every day that is due, in all data sets with a key file."""
+        """Close all days that are due, in all data sets with a key file.
+
+        With `catch_up` close one day of each stream.
+        """
         for dataset in self._datasets.with_streams:
             try:
                 names = self._datasets.ledger(dataset).streams()
@@ -93,7 +97,10 @@ class StreamCloser:
                 self._close_due(dataset, name)
 
     def _close_due(self, dataset: str, name: str) -> None:
-        """Close the days of one stream that are due; a failure is logged and leaves them due."""
+        """Close the days of one stream that are due, or one of them with `catch_up`.
+
+        A failure is logged once and leaves them due.
+        """
         try:
             report = self._report(dataset, name)
             if report.due > report.closed and not report.stopped:

@@ -2,7 +2,7 @@
 
 A query that starts at t shows its result at t + g, t + 2g, t + 4g, …, at the first of these ticks after
 it is done. An observer learns only between which two ticks it ended: nothing if it always ends within
-the first, at most log₂(T/g) + 1 outcomes within T seconds.
+the first, one of at most ⌈log₂(T/g)⌉ + 1 outcomes within T seconds.
 
 Guarantee: the ticks depend on g and on the start alone, never on data.
 Law: tests/service/test_parts.py::TestGrid

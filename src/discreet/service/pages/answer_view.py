@@ -74,7 +74,7 @@ class AnswerView:
     """Values for the HTML fragment of an answer.
 
     `more` counts the rows left out. `links` is False for a rehearsal, which has no files. `every`
-    says that all groups are drawn.
+    says that charts draw up to 400 groups, not only the first 40.
     """
 
     title: str
@@ -110,7 +110,7 @@ def answer_view(
 ) -> AnswerView:
     """Lay out a reply of the verbs `sql` and `rehearse`, with the labels of the schemas.
 
-    Charts draw the first groups, or `every` one.
+    Charts draw the first groups; with `every` up to 400.
     """
     question = question_of_answer(sql, schemas)
     reply = labelled(given, question)

@@ -92,6 +92,7 @@ def told_of(question: Question) -> tuple[str, str, str] | None:
 
 
 def _told(statistic: Statistic, question: Question) -> tuple[str, str] | None:
+    """Return the subject of a statistic and how it is counted; None if no words fit."""
     match statistic:
         case Count():
             return "", "of them"

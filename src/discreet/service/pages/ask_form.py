@@ -46,7 +46,7 @@ class BudgetUnit:
 
 
 def unit_of(budget: Measure) -> BudgetUnit:
-    """Choose the unit of a ledger's budget, and round amounts from 1/500 of it to all of it.
+    """Return the unit of a ledger's budget; its steps are round numbers from 1/500 of it up.
 
     The slider starts near a tenth. For a Rényi budget the unit is ε, up to the largest ε of it.
 

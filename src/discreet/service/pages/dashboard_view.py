@@ -52,6 +52,7 @@ def part_views(state: State, board: Dashboard) -> tuple[PartView, ...]:
 
 
 def _part(state: State, board: Dashboard, part: DashboardPart) -> PartView:
+    """Lay out a text, a standing report, or an answer with the state of its refresh."""
     if part.text:
         return PartView(prose(part.text))
     try:
@@ -133,6 +134,7 @@ def dashboard_file(state: State, board: Dashboard) -> str:
 
 
 def _answer_section(view: PartView, answer: AnswerView) -> Html:
+    """Return an answer for the file: title, sentence, charts, tables, and the day it was asked."""
     parts: list[Html] = [element("h2", view.title)]
     if answer.sentence:
         parts.append(element("p", answer.sentence))
@@ -154,6 +156,7 @@ def _answer_section(view: PartView, answer: AnswerView) -> Html:
 
 
 def _table(table: AnswerSet, caption: str) -> Html:
+    """Return a table with each error beside its value."""
     names = []
     for column in table.columns:
         kind = "number" if column.noisy else "key"

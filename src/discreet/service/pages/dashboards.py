@@ -130,6 +130,7 @@ def _file(visit: PageRequest) -> Response:
 
 
 def _edit(visit: PageRequest) -> Response:
+    """Show the editor of one's own dashboard, with the answers and streams that can be added."""
     board = _own(visit)
     state = visit.state
     # An answer that is on the page already is not offered again.

@@ -30,7 +30,7 @@ from .streams import stream_routes
 from .workbench import workbench_routes
 
 MACHINES = ("/api/", "/metrics")
-"""Paths of programs, to which an unknown path is said in JSON."""
+"""Beginnings of paths for programs; an unknown path among them gets a JSON reply, no page."""
 
 
 def routes(state: State) -> list[BaseRoute]:

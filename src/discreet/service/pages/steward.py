@@ -95,7 +95,7 @@ LAST = 25
 """Entries of the ledger that the page lists."""
 
 LAST_CHARGES = 1000
-"""Entries searched for users who have spent something."""
+"""Newest entries that are searched for users who have spent something."""
 
 
 def steward_routes(state: State) -> list[Route]:
@@ -255,7 +255,7 @@ def _symbol(ledger: Ledger, unit: BudgetUnit) -> str:
 
 
 def _standings(ledger: Ledger, people: list[str]) -> list[Standing]:
-    """Return the budgets of the users given and of all who have spent, by name."""
+    """Return, by name, the budgets of `people` and of those with a charge in LAST_CHARGES entries."""
     spenders = set()
     for entry in ledger.history(last=LAST_CHARGES):
         if entry.kind in ("charge", "again"):

@@ -117,7 +117,7 @@ def _table(schema: Schema) -> dict[str, Any]:
 
 
 def _protected(schema: Schema) -> str:
-    """Say who is protected, in one sentence."""
+    """Say whether each person or each row is protected, or nobody, since the table is public."""
     unit = schema.unit
     if unit is None:
         return "This table is public."

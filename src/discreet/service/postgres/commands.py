@@ -80,7 +80,7 @@ class Commands:
         self._state.limits.request(admitted.person.name)
 
     async def plan(self, statements: Sequence[Statement]) -> list[tuple[Studied | None, Settings]]:
-        """Plan all statements of a query before the first one runs; return the settings of each plan.
+        """Plan all statements of a query before the first runs; return each plan with its settings.
 
         Refuses: the whole query if one of its statements is refused.
         """

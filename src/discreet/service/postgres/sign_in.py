@@ -1,8 +1,9 @@
 """Sign-in by SCRAM: the user is a person of the service, the password is their token.
 
 Whatever is wrong (no such person, a wrong, expired or revoked token, one without a verifier), the
-exchange has the same steps and ends in the same words. Failures count towards the limit of failed
-sign-ins of their address.
+refusal has the same words. An unknown name and a wrong token have the same steps. Only whoever
+knows an expired or revoked token is sent the server's proof before the refusal. Failures count
+towards the limit of failed sign-ins of their address.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ _SELECT = "SELECT " + _COLUMNS + " FROM discreet_dashboards "  # noqa: S608 - th
 class DashboardPart:
     """Part of a dashboard: a text, an answer by its job, or a standing report by its name.
 
-    `fresh` is the job of a refresh under way, `by` the periods of a standing report.
+    `fresh` is the job of its last refresh, which is shown once it has an answer; `answer` until
+    then. `by` names the periods of a standing report.
     """
 
     text: str = ""
@@ -109,7 +110,8 @@ class Dashboards:
     def save(self, before: Dashboard, after: Dashboard) -> Dashboard:
         """Replace title, parts and sharing of an author's dashboard, if it is still as before.
 
-        Refuses: a dashboard that changed meanwhile, in another window or by its steward.
+        Refuses: a dashboard of which one of these changed meanwhile, such as in another window,
+        and one that was deleted.
         """
         # Checked here as well, so that no caller can store what cannot be shown.
         check_title(after.title)

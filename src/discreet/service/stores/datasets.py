@@ -306,7 +306,10 @@ def open_engine(source: DataSource) -> Any:  # noqa: ANN401
 
 
 def _spark_table(path: str) -> str:
-    """Return the path of a file unchanged; any other last component is a table of the catalogue."""
+    """Return the path of a CSV or Parquet file unchanged; of others the last component.
+
+    That is the name of a table in Spark's catalogue.
+    """
     # The configuration has made a path of every name, so the folder is removed again.
     if path.endswith((".parquet", ".csv")):
         return path

@@ -123,7 +123,10 @@ class Members:
         return person, token
 
     def renew(self, name: str, days: Number | None = None) -> str:
-        """Return a new token; the old one and all sessions made with it end."""
+        """Return a new token; the old one and all sessions made with it end.
+
+        It holds for `days` days; without them it has no end, also where the old one had.
+        """
         token = _token()
         changed = self._store.ask(
             "UPDATE discreet_people SET token = ?, expires = ? "
@@ -181,10 +184,10 @@ class Members:
             raise _unknown_user(name)
 
     def bind(self, name: str, issuer: str, subject: str | None) -> None:
-        """Bind the identity that a provider gives somebody to a user, or None to no more than the token.
+        """Bind the `subject` that a provider gives somebody to a user; None takes a binding away.
 
-        All sessions of the user end. Refuses: a revoked or unknown user, an identity that is no plain text
-        of 1 to 255 letters, and one that is bound to another active user.
+        All sessions of the user end. Refuses: a revoked or unknown user, a subject that is no plain
+        text of 1 to 255 letters, and one that is bound to another user who is not revoked.
         """
         if self.find(name).revoked:
             raise _unknown_user(name)

@@ -59,7 +59,7 @@ def fingerprints(reply: Mapping[str, object]) -> str:
 
 
 def _receipt_of(reply: Mapping[str, object]) -> str | None:
-    """Return the receipt in a reply; None for refusals and suggested bounds."""
+    """Return the receipt in a reply; None for refusals, and for suggested bounds and caps."""
     # A release of several answers has one receipt, which each of its answers carries.
     answers = reply.get("answers", {"": reply})
     first = next(iter(answers.values()))  # type: ignore[attr-defined]

@@ -1,4 +1,7 @@
-"""Saved questions: each user keeps questions under names of their own, which no other user sees."""
+"""Saved questions: each user keeps questions under names of their own.
+
+No other user sees them, but for the names of answers on a dashboard that their author shares.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,7 @@ class SavedQuestions:
     def save(
         self, person: str, dataset: str, name: str, fields: Mapping[str, str], job: str = ""
     ) -> None:
-        """Save a question of a user; a name used before now means this question.
+        """Save a question of a user; it replaces one of the same name and data set.
 
         Refuses: a name that is empty, longer than a hundred characters or not printable, and a new name beyond
         MAX_SAVED.

@@ -59,7 +59,10 @@ class Bar:
         ordered: bool,
         faint: bool = False,
     ) -> Bar:
-        """Place a value: numbers and times in ISO form have an order."""
+        """Make a bar of value and interval ends (`numbers`), with `words` for its key.
+
+        If `ordered`, a number or a time in ISO form as key has a place on the axis.
+        """
         at = _place(key) if ordered else None
         return cls(words, *numbers, at, faint)
 

@@ -62,7 +62,7 @@ def _part(reply: Mapping[str, Any], absent: tuple[int, ...], places: list[int]) 
 
 
 def answer_charts(reply: Mapping[str, Any], sql: str, *, every: bool = False) -> Iterator[Chart]:
-    """Draw every table of an answer, the first six of them; of many groups the first, or `every` one."""
+    """Draw the first six tables of an answer; of many groups the first 40, or 400 if `every`."""
     parts = [part for part in parts_of(reply, sql) if not part.title or len(part.reply["rows"]) > 1]
     for part in parts[:MAX_DRAWN_ROWS]:
         yield from charts_of(part.reply, float(reply["level"]), every=every)

@@ -94,7 +94,7 @@ class _Table:
 
 
 def charts_of(reply: Mapping[str, Any], level: float, *, every: bool = False) -> Iterator[Chart]:
-    """Draw the noisy columns of numbers, the first four of them; of many groups the first, or `every` one."""
+    """Draw the first four noisy columns of numbers, within the limits FIRST, or ALL if `every`."""
     most = ALL if every else FIRST
     faint = frozenset(reply.get("faint", ()))
     table = _Table(reply["columns"], reply["rows"], reply["intervals"], level, most, faint)

@@ -46,8 +46,8 @@ class ListedChoice:
 class BuilderForm:
     """Lists of the form for one table, and what is chosen from them.
 
-    `values` are the listed values of the columns that have some. `rows` are the conditions, the
-    last one empty.
+    `values` are the listed values of the columns that have some. `rows` are the conditions, and an
+    empty one after them if there are fewer than CONDITIONS.
     """
 
     chosen: Choices

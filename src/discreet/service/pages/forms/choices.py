@@ -38,7 +38,7 @@ from ....query.python.table import Table
 MAX_KEYS = 1_000
 MAX_LINE = 60
 MAX_BARS = 24
-"""Groups along an axis, and bars of a spread, that are chosen by themselves."""
+"""Most groups along an axis, and most bars of a spread, where the form chooses how to split."""
 
 MAX_TOP = 100
 CONDITIONS = 6
@@ -109,7 +109,10 @@ class Condition:
 
 @frozen
 class Choices:
-    """What was chosen. `by` and `along` are marks of `key_choices`; `of` "" counts rows."""
+    """What was chosen. `by` and `along` are marks of `key_choices`; without `of` rows are counted.
+
+    `top` is how many of the largest groups are shown.
+    """
 
     table: str
     want: str = "rows"

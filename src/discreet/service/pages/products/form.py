@@ -83,7 +83,7 @@ def read_make(
 ) -> ProductFields:
     """Read the fields, with defaults on the first visit: the first private table and a few of its columns.
 
-    Refuses: a table that is not there.
+    Refuses: a table that is not there, and a data set whose tables are all public.
     """
     private = {schema.name: schema for schema in schemas if not schema.public}
     if not private:
@@ -146,7 +146,7 @@ def target_columns(schema: Schema) -> dict[str, tuple[str, ...]]:
 
 
 def _kind_of(form: Mapping[str, str], target: str, fitting: Mapping[str, tuple[str, ...]]) -> str:
-    """Return the kind of model: `kind` if it is given, else the one chosen for such a target."""
+    """Return the kind of model: with a SELECT `row_kind`, else `kind`, else that for the target."""
     if form.get("select", "").strip() and "row_kind" in form:
         return form["row_kind"]
     if "kind" in form:
@@ -282,7 +282,7 @@ def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) ->
 def _weigh(
     curator: Curator, order: ChargeOrder, spend: Measure, text: str, warning: str
 ) -> Preview:
-    """Return a preview with the price of a charge, which is 0 if its answer is stored."""
+    """Return a preview with the price of a charge; without a price if its answer is stored."""
     ledger = curator.ledger
     event = order.event
     known = ledger.find(order)
