@@ -128,7 +128,7 @@ class CountPeopleIf:
 
 @frozen
 class CountDistinct:
-    """COUNT(DISTINCT x) of an expression with public keys: the number of keys that occur."""
+    """COUNT(DISTINCT x): the number of values that occur, public or not."""
 
     of: Expression
 

@@ -21,8 +21,8 @@ integers, so that all engines agree to the last digit. A *share* says how much o
 
 A row whose key is outside `only` counts in no total. Under RowShare and GroupRowShare it is one of
 the person's rows all the same, as is a row whose term is NULL. So under RowShare a row has the same
-weight under every list of keys, and margins and totals of one relation agree. Under the other
-shares such a row is in none of the m keys.
+weight under every list of keys, and margins and totals of one relation agree. Under GroupShare and
+KeptKeys a key outside `only` is none of the m keys.
 
 Shares replace the usual random sampling of a person's rows: the same expectation, no sampling
 variance, no secret random order in the store. One person's shares depend on that person's rows

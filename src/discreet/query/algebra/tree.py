@@ -8,7 +8,7 @@ Guarantee: every row of a relation belongs to exactly one unit, the row itself (
 person (`People`). Each node keeps that true. Hence private tables are joined on the person alone,
 and there is no DISTINCT, no window over rows and no free sub-query.
 
-Column names are unique in any case, and such that every store can hold them.
+Column names differ in more than upper and lower case, and every store can hold them.
 
 Names of classes and fields are part of fingerprints: they never change.
 
@@ -256,8 +256,8 @@ class Finish:
     """Post-processing of the noisy table: shown columns, HAVING, QUALIFY, ORDER BY, LIMIT, OFFSET.
 
     It costs no privacy. `columns` are expressions over the names of keys and statistics; `order`
-    pairs an expression with "descending". HAVING chooses rows before windows read them, `qualify`
-    after.
+    pairs an expression with True if it descends. HAVING chooses rows before windows read them,
+    `qualify` after.
     """
 
     columns: Named
@@ -314,7 +314,7 @@ class Question:
 def relations_of(question: Question) -> tuple[Relation, ...]:
     """List all relations that a question reads: its rows, and those of its scalar sub-queries.
 
-    Whoever asks which tables, versions or parts a question reads must ask all of them.
+    Code that looks for the tables, versions or blocks of a question must go through all of them.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tree import relations_of

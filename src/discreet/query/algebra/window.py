@@ -7,8 +7,9 @@
 | FRAME | value, first row, last row, number of orders, order, whether it descends, …, keys … |
 | ROW_NUMBER, RANK, DENSE_RANK | number of orders, order, whether it descends, …, keys … |
 
-First and last row of a frame are counted from the current row: −2 is two rows before. NULL is the end of
-the group. `PEERS` is the last row that is equal in the order, as SQL has it where no frame is named.
+First and last row of a frame are counted from the current row: −2 is two rows before. NULL is the
+group's first row as a start, its last row as an end. `PEERS` is the last row that is equal in the
+order, as SQL has it where no frame is named.
 
 Law: tests/query/test_windows.py::TestWindows
 """
@@ -24,7 +25,7 @@ PEERS = "peers"
 
 @frozen
 class WindowParts:
-    """Parts of a window; `ends` are the frame of FRAME, or the distance of LAG twice."""
+    """Parts of a window; `ends` are those of FRAME, or twice the row LAG reads (−1: before)."""
 
     value: Expression | None
     order: tuple[tuple[Expression, bool], ...]

@@ -72,7 +72,10 @@ _TOTALLED = (Count, CountOf, CountPeople, CountPeopleIf, Sum, Mean)
 
 
 def require_sound(question: Question, public_values: PublicValues | None = None) -> Question:
-    """Return the question, with its nested keys found, if its parts fit together and have bounds.
+    """Return the question if its parts fit together and have bounds, else refuse it.
+
+    In the result a hierarchy of keys is filled in (`with_nest`), and means of several sets of keys
+    are sums and counts (`by_sums`).
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.statistic import Sum

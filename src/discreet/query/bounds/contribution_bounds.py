@@ -15,10 +15,10 @@ Every share lets at most `max_rows` rows of one person count in an answer. The b
 tables combine like this, alike for rows, for groups and for rows in a group:
 
     join of private tables on the person alone         product: each row pairs with each
-    join of private tables on the person and columns   the larger of both
+    join of private tables on the person and columns   the larger of both; the sum if it is outer
     join with a public table                           × the public rows that one row can match
     UNION ALL                                          sum
-    GROUP BY the person                                1
+    GROUP BY the person                                1; unchanged if by further keys too
 
 Guarantee: a share follows from the rows and the statistic, never from a plan. Another budget
 counts the same rows. No confidence interval covers the truncation by a share, so the plan shows it.

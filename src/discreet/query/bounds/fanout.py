@@ -7,7 +7,7 @@ The run time depends on the number of rows, so the bound also limits a timing si
     Where, Select   no more
     JoinPublic      × the public rows that one row can match: 1 on a declared key, else
                     `max_rows` of a column
-    JoinPeople      the product of both sides; an outer join keeps no more than that
+    JoinPeople      the product of both sides; of a FULL JOIN on columns too at least the sum
     Union           the sum
     PerPerson       1, or as many as rows if there are further keys
 
@@ -18,7 +18,8 @@ follows from that person's rows alone, and all engines keep the same. Where no j
 rows, nothing is truncated: shares bound the totals (`algebra.tally`), and the time grows no faster
 than the stored rows.
 
-Guarantee: all joins of a question make at most `MAX_JOINED_ROWS` rows of one unit.
+Guarantee: the joins of a relation that multiply rows make at most `MAX_JOINED_ROWS` rows of one
+unit, all together.
 
 Refuses: with `UnboundedSensitivity` a join with a public table whose matches nothing bounds; with
 `UnsupportedQuery` joins that could make more rows.
@@ -82,8 +83,9 @@ def person_rows(rows: Relation) -> int:
     """Return the number of rows to which one person's contribution is bounded, by declared bounds.
 
     A join on the person alone pairs every row with every other. A join on a further column, such
-    as an order's number, is supposed to pair each row with one. Rows beyond this number are
-    truncated or scaled down; so no privacy promise depends on whether the supposition holds.
+    as an order's number, is supposed to pair each row with one; if it is outer, rows without a
+    match count too. Rows beyond this number are truncated or scaled down; so no privacy promise
+    depends on whether the supposition holds.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tree import JoinPeople, Scan, Union

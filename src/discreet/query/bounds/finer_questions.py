@@ -67,6 +67,9 @@ def finer_questions(
 ) -> Iterator[FinerQuestion]:
     """List questions whose cells add up to those of a question, the question itself first.
 
+    The list is empty where cells do not add up: for other statistics than counts and sums, a person
+    as the unit, keys that are not public, and several sets of keys.
+
     >>> import discreet as dp
     >>> from discreet.query.bounds.finer_questions import finer_questions
     >>> columns = {"origin": dp.Category(["EWR", "JFK"], default="EWR"), "hour": dp.Integer(0, 3)}

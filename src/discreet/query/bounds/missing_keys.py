@@ -12,7 +12,9 @@ key is stated as causes:
       into NULL, whose public values are all listed          names are the causes
     any other key, as one with a shorter list of values      unknown: the key itself is the cause
     levels of a listed hierarchy                             a row is in none of its combinations:
-                                                             the hierarchy is one cause
+                                                             the narrowest key's causes if it
+                                                             determines the others, else the
+                                                             hierarchy is one cause
 
 All sets of keys of a question are sums of the same finest cells. Where their causes differ, a key
 has one more value in the finest cells, "none of the public keys" (`marked_question`). Sets without
@@ -78,7 +80,8 @@ def marked_question(question: Question, public_values: PublicValues | None) -> Q
     is in no set at all.
 
     The result is None where one table cannot hold all sets: rows that are capped by the groups of
-    each set, and levels of a hierarchy of which a row may be in some and not in others.
+    each set; and a hierarchy with a mark that has more than 200,000 cells, whose narrowest level
+    does not determine the others, or of whose levels a row may be in some and not in others.
 
     >>> import discreet as dp
     >>> from discreet.query.bounds.missing_keys import marked_question

@@ -34,8 +34,8 @@ _T = TypeVar("_T")
 class ColumnValues:
     """Public values of columns, and of the keys that read one column alone.
 
-    A column may have 200,000 values, so they are listed and evaluated once for all who ask. It does
-    not outlive one call.
+    A column may have 200,000 values, so they are listed and evaluated once for all callers. The
+    object does not outlive one call.
     """
 
     rows: Relation

@@ -81,7 +81,7 @@ class QuantileGrid:
     def grain(self) -> Fraction | None:
         """Largest width of a cell, as a fraction of its distance from the anchor.
 
-        It is None if a cell is one step.
+        It is None if every cell is one step.
         """
         reach = max(self.high - self.anchor, self.anchor - self.low)
         single_steps = self.wide == 1 or (not self.wide and reach < 2 << self.fine)

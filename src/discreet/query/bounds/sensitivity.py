@@ -326,12 +326,13 @@ def _unit_total(tally: Tally) -> int:
 def rank_influence(tally: Tally, at: Fraction, keys: int | None = None) -> int:
     """Return the sensitivity of the rank scores of the quantile `at` = q, all keys together.
 
-    The result is in steps divided by the denominator of q. The score of cell o in one key is
-    −max(0, τ − C(o), C(o−1) − τ) with C the counts up to a cell, τ = q·n + a public shift. A unit
-    that adds T to the key, t of it up to a cell, moves q·n − C by qT − t, from −(1−q)T to qT; the
-    maximum of three moves no more. A choice in every key is one choice among all combinations, by
-    the sum of the scores, and ΣT is at most the unit's total. Add-remove: max(q, 1−q)·ΣT. Replace:
-    T goes and T' comes, max(q, 1−q)(ΣT + ΣT'); with one key only, qT' + (1−q)T at most, so ΣT.
+    The result is multiplied by the denominator of q, so that it is whole. The score of cell o in
+    one key is −max(0, τ − C(o), C(o−1) − τ) with C the counts up to a cell, τ = q·n + a public
+    shift. A unit that adds T to the key, t of it up to a cell, moves q·n − C by qT − t, from
+    −(1−q)T to qT; the maximum of three moves no more. A choice in every key is one choice among all
+    combinations, by the sum of the scores, and ΣT is at most the unit's total. Add-remove:
+    max(q, 1−q)·ΣT. Replace: T goes and T' comes, max(q, 1−q)(ΣT + ΣT'); with one key only,
+    qT' + (1−q)T at most, so ΣT.
 
     >>> from discreet.query.algebra.tally import Free, Tally, Term
     >>> from discreet.query.bounds.sensitivity import rank_influence

@@ -1,7 +1,7 @@
 """Interval arithmetic on grids: bounds and step of a sum, product, quotient or root.
 
-Guarantee: a result lies within the bounds of its domain, and no step on the way to it leaves
-64-bit integers on any store.
+Guarantee: a result lies within the bounds of its domain, and no intermediate result leaves 64-bit
+integers on any store.
 
 Refuses: with `UnsupportedQuery` results that could exceed 64-bit integers.
 
@@ -125,11 +125,11 @@ def rounded_domain(domain: Whole, rounded: Callable[[Fraction], int]) -> Whole:
 
 
 def quotient(x: Whole, y: Whole) -> Whole:
-    """Return the domain of x/y: exact by a constant, else rounded half up to a power of two.
+    """Return the domain of x/y: exact by a constant, else rounded half up to a binary grid.
 
     The quotient is largest where y is the nonzero number nearest to 0. So it is bounded also where
-    y may be 0 (there it is NULL). The step is the largest power of two that is at most 2^-30 of
-    that bound. If 64-bit integers are too small for it, coarser steps are tried, up to 2^-5.
+    y may be 0 (there it is NULL). The grid's step is the largest power of two that is at most 2^-30
+    of that bound. If 64-bit integers are too small for it, coarser steps are tried, up to 2^-5.
 
     Refuses: with `UnsupportedQuery` a quotient for which no such step fits, and the constant 0 as
     y.
@@ -202,7 +202,7 @@ def root_scale(x: Whole, step: Fraction) -> Fraction:
 
 
 def root(x: Whole) -> Whole:
-    """Return the domain of √x, rounded half up to a power of two, about 2^-23 of the greatest.
+    """Return the domain of √x, rounded half up to a binary grid of about 2^-23 of the greatest.
 
     √x in steps is (⌊√N⌋ + 1)//2 with N = ⌊4x/step²⌋ below 2^52. Such an N is a double whose root,
     correctly rounded as IEEE 754 demands, never reaches the next integer: every store finds the

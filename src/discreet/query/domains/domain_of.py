@@ -75,7 +75,7 @@ def _is_null(expression: Expression) -> bool:
 
 
 def _constant(constant: Constant) -> Domain:
-    """Return the domain that holds one constant; refuse NULL, and text that no store can hold."""
+    """Return the domain that holds one constant; refuse NULL and text some store cannot hold."""
     match constant.value:
         case None:
             raise UnsupportedQuery("a bare NULL has no domain; use it in COALESCE, CASE or IS NULL")

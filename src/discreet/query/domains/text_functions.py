@@ -16,7 +16,8 @@ def text_domain(
 ) -> Domain:
     """Return the domain of a text function; patterns and positions must be constants.
 
-    Refuses: with `UnsupportedQuery` a first argument that is no text, and other further arguments.
+    Refuses: with `UnsupportedQuery` a first argument that is no text, and further arguments of
+    another type or number than the function takes.
     """
     text = domains[0] if domains else None
     constants = [argument for argument in arguments[1:] if isinstance(argument, Constant)]

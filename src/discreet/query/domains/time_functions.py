@@ -59,6 +59,7 @@ def time_domain(
 
 
 def _part(function: Function, when: Day | Second) -> Domain:
+    """Return the domain of a part of a time, such as its year or hour, or of its day (DATE_OF)."""
     first = when.low
     last = when.high
     if isinstance(when, Second):
@@ -110,6 +111,7 @@ def _monotone(
 
 
 def _from_number(function: Function, domains: Sequence[Domain]) -> Domain:
+    """Return the domain of the day or second with a given number since 1970."""
     number = domains[0] if len(domains) == 1 else None
     if not isinstance(number, Whole) or number.step.denominator != 1:
         raise UnsupportedQuery(

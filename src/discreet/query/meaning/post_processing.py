@@ -90,7 +90,7 @@ def leaves_no_key(question: Question) -> bool:
 
 
 def keep_rows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]:
-    """Return the positions of rows that HAVING, QUALIFY and LIMIT keep, in the order of ORDER BY.
+    """Return the positions of rows that HAVING, QUALIFY, LIMIT and OFFSET keep, sorted by ORDER BY.
 
     Ties keep the order of the table.
     """
@@ -351,13 +351,13 @@ _EXACT = frozenset(Function) - {
     *WINDOWS,
     *(Function.CONCAT, Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS),
 }
-"""Functions of text and time: their arguments are keys, hence exact, as in rows."""
+"""Functions of text and time: keys, modes and quantiles of these types are exact, as in rows."""
 
 
 def _exactly(
     function: Function, arguments: Sequence[Expression], values: Sequence[Value], types: Types
 ) -> Value:
-    """Evaluate a function of keys as it is evaluated of rows; further arguments are constants."""
+    """Evaluate a function of text or time as of rows; arguments after the first are constants."""
     first = Constant(values[0])  # type: ignore[arg-type]
     # Only days and seconds must say what they are: both are integers.
     type_ = type_of(arguments[0], types)

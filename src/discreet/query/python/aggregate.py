@@ -83,7 +83,7 @@ def overall(rows: HasRows, of: Statistic) -> Statistic:
 
 
 def count_distinct(of: Of) -> Statistic:
-    """Count how many of the public values of an expression occur."""
+    """Count how many values of an expression occur, public or not."""
     return statistics.CountDistinct(named_column(of))
 
 

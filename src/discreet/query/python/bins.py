@@ -38,9 +38,9 @@ def binned_by(
 ) -> Expression:
     """Return the expression for the lower edge of the bin of a number, date or time.
 
-    `type_` is the type of `x`. Bins lie between `edges`, or have one `width` and begin at `start`.
-    For dates the width is in days, for times in seconds; or it is a unit such as "week", without a
-    start.
+    `type_` is the type of `x`. A bin begins at each of `edges`, and the last one has no upper end;
+    or bins have one `width`, counted from `start` up and down. For dates the width is in days, for
+    times in seconds; or it is a unit such as "week", without a start.
 
     Refuses: with `InvalidArgument` parts of a day or second as width, and edges that do not
     increase.
@@ -61,7 +61,7 @@ def binned_by(
 
 
 def _time_edge(x: Expression, type_: ValueType, width: Fraction, start: Edge | None) -> Expression:
-    """Name the bin of a date or time, computed in days or seconds since 1970."""
+    """Return the start of the bin of a date or time, computed in days or seconds since 1970."""
     first = constant(start if start is not None else date(1970, 1, 1))
     if type_ == "day":
         to_number = Function.UNIX_DATE

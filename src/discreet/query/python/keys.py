@@ -78,7 +78,7 @@ def read_keys(
 
     Values are None where partition selection must find them, which needs δ.
 
-    Refuses: with `SchemaMismatch` columns that are not declared.
+    Refuses: with `UnsupportedQuery` columns that the rows do not have.
     """
     named = named_keys(by)
     columns = columns_of(rows)
@@ -267,8 +267,8 @@ def listed_keys(
 def read_places(places: Places, names: Sequence[str], keys: Keys) -> list[tuple[Literal, ...]]:
     """Read the combinations of nested keys, each as a row in the order of the levels.
 
-    Refuses: with `InvalidArgument` rows of another length or of other names, an empty list, a row
-    that is listed twice, and values that `keys` lists as well.
+    Refuses: with `InvalidArgument` rows of another length or without one of the names, NULL, an
+    empty list, a row that is listed twice, and values that `keys` lists as well.
     """
     if keys is not None and (not isinstance(keys, Mapping) or set(keys) & set(names)):
         raise InvalidArgument(

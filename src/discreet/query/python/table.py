@@ -198,12 +198,14 @@ class Table:
 
         | argument | meaning |
         |---|---|
+        | by | the keys: columns by name, or expressions under names |
         | keys | public values of the keys, if the schema does not tell them, or combinations |
         | | of all, listed or in a public table: exactly these have a row, even if empty |
         | having | condition on the noisy result |
         | order | names of columns ("-n": descending) |
         | limit, offset | keep the first `limit` rows after `offset` |
         | show | columns computed from the results (post-processing), which costs nothing |
+        | named | the statistics, each under the name of its column |
 
         >>> import discreet as dp
         >>> from discreet.query import count
@@ -260,7 +262,7 @@ class Table:
         return self._one(statistics.count_people(where), by, keys)
 
     def count_distinct(self, of: Of, by: By = (), keys: Keys = None) -> Question:
-        """Count how many public values occur."""
+        """Count how many values occur, public or not."""
         return self._one(statistics.count_distinct(of), by, keys)
 
     def sum(self, of: Of, by: By = (), keys: Keys = None) -> Question:
@@ -297,8 +299,9 @@ class Table:
     ) -> Question:
         """Count rows in public bins, named by their lower edges.
 
-        Bins have one width from `start` on, or lie between `edges`. Of dates a width is a number of
-        days, of times of seconds, or a unit: width="week", "month", "quarter" …
+        Bins have one width, counted from `start`; or one begins at each of `edges`, the last
+        without an upper end. Of dates a width is a number of days, of times of seconds, or a unit:
+        width="week", "month", "quarter" …
 
         >>> import discreet as dp
         >>> people = dp.Schema("people", dp.Rows(), {"joined": dp.Date("2024-01-01", "2024-12-31")})
@@ -328,8 +331,8 @@ class Table:
         >>> dp.Table(people).marginals(["sex", "old"], up_to=1).sets
         ((0,), (1,), ())
 
-        Refuses: with `UnsupportedQuery` keys that are not public, and more than 256 tables or
-        100,000 cells in one.
+        Refuses: with `UnsupportedQuery` keys that are not public, more than 256 tables, 100,000
+        cells in one, or 200,000 in all where all keys together have more than 100,000.
         """
         max_keys = len(by) if up_to is None else up_to
         sets = sets_up_to(by, max_keys)

@@ -140,7 +140,7 @@ def _count(node: exp.Count, scope: Scope, condition: Condition) -> Statistic:
 
 
 def _count_distinct(node: exp.Distinct, scope: Scope, condition: Condition) -> Statistic:
-    """Read COUNT(DISTINCT x): people if x is their id, else the public values that occur."""
+    """Read COUNT(DISTINCT x): people if x is their id, else the values of x that occur."""
     only(node, "expressions")
     if len(node.expressions) != 1:
         raise refusal(

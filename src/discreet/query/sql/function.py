@@ -317,7 +317,7 @@ def _cast_result(x: Expression, to: exp.DataType) -> Expression | None:
 
 
 def _logarithm(node: exp.Log, names: Names) -> Expression:
-    """Read LOG10(x) and LOG2(x).
+    """Read LOG10(x), LOG2(x) and LOG(base, x).
 
     Refuses: LOG(x) without a base, which is 10 in some stores and e in others.
     """

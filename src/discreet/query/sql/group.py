@@ -171,6 +171,7 @@ def grouped_names(
     keys = {key: Field(name) for name, key in grouping.keys}
 
     def read_grouped(node: exp.Expr) -> Expression | None:
+        """Read a key, aggregate, window or GROUPING(x); None for an expression of such."""
         if isinstance(node, exp.Grouping):
             key_name = _grouping_key(node, rows, keys)
             # A single set sums over no key: its NULL is a value.

@@ -433,7 +433,7 @@ def _conditions(
 
 
 def _nulls(chosen: ChosenKeys, names: Sequence[str], public_values: PublicValues | None) -> bool:
-    """Return whether some of the columns is NULL in a row of a public table that has all keys."""
+    """Return whether a column is NULL in a row of a public table whose matched columns are not."""
     table = chosen.item.table
     matched = chosen.names[: len(chosen.names) - chosen.further]
     further = [name for name in names if name not in matched]
@@ -469,7 +469,7 @@ def _stored_rows(
 
 
 def _typed_rows(question: Question, chosen: ChosenKeys, item: KeyItem) -> list[Values]:
-    """Read the constants of a list in the types of the matched fields, as text as a date."""
+    """Read the constants of a list as values of the matched fields' types: text becomes a date."""
     types = row_names(Scope(question.rows, ())).types
     order = list(map(item.names.index, chosen.names))
     rows = []

@@ -397,7 +397,7 @@ def _table(node: exp.Table, alias: str | None, tables: Catalogue) -> SharedTable
 
 
 def _alias(node: exp.Expr) -> tuple[str | None, list[str]]:
-    """Return the name that AS gives, and names of columns, which only a list of keys may have."""
+    """Return the name that AS gives, None if there is no AS, and the column names of AS t(a, b)."""
     alias = node.args.get("alias")
     if alias is None:
         return None, []

@@ -8,7 +8,7 @@
 Guarantee: a SELECT outside the aggregate reaches no private row. It is read over the columns that
 the aggregate shows, and makes no relation.
 
-Refuses: with `UnsupportedQuery` unions of released tables, and joins but those on all keys.
+Refuses: with `UnsupportedQuery` unions of released tables, and joins that `released_join` refuses.
 
 Law: tests/query/test_released_tables.py::TestReleasedTables
 """

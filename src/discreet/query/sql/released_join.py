@@ -3,13 +3,13 @@
 | left and right | read as |
 |---|---|
 | rows and keys are the same, joined on all keys | one question with the statistics of both |
-| one of them has no keys, `CROSS JOIN` | its statistics beside every key (`Overall`) |
+| the right one has no keys, `CROSS JOIN` | its statistics beside every key (`Overall`) |
 
 Every public key has a row in either table. So each row of the left table meets one of the right,
 and what is shown, charged and stored is one question, of which equal statistics are asked once.
 
 Refuses: with `UnsupportedQuery` tables of other rows or keys, keys that noise selects, and tables
-with windows or LIMIT inside: the other table would drop rows that these have read.
+with sets of keys, windows or LIMIT inside: the other table would drop rows that these have read.
 
 Law: tests/query/test_released_tables.py::TestReleasedTables
 """
@@ -85,7 +85,10 @@ def _together(left: Question, right: Question) -> tuple[Question, dict[str, str]
 
 
 def _beside(left: ReleasedRows, right: ReleasedRows) -> tuple[Question, dict[str, str]] | None:
-    """Return the question with the numbers of a right table without keys; None if that has keys."""
+    """Return the left question with the numbers of a right table without keys beside its keys.
+
+    None if the right table has keys or HAVING, or the left has no keys.
+    """
     question = right.question
     if question.keys or not left.question.keys or right.having is not None:
         return None

@@ -174,7 +174,7 @@ def _without_limit(rows: ReleasedRows) -> ReleasedRows:
 
 
 def _with_all_rows(rows: ReleasedRows) -> ReleasedRows:
-    """Return rows of which HAVING is a condition as those after windows are: none is dropped before.
+    """Return the rows with HAVING moved behind the windows, so that it drops no row before them.
 
     Each window then has the condition as one more key of PARTITION BY, so that it reads the rows
     that HAVING would have left.
@@ -281,6 +281,7 @@ def _grouped(
         return window_call(function, WindowParts(value, (), _partition(keys, rows)))
 
     def read_grouped(node: exp.Expr) -> Expression | None:
+        """Read a key or an aggregate of the group; None for an expression of such."""
         if isinstance(node, exp.Window):
             raise refusal(
                 clause_of(node),
@@ -387,6 +388,7 @@ def column_names(rows: ReleasedRows) -> Names:
             totals.add(name)
 
     def column(node: exp.Column) -> Expression:
+        """Resolve a name to the one column that it means; refuse unknown and ambiguous names."""
         name = identifier(node.this)
         table = node.args.get("table")
         listed = [own for _, own in rows.tables]

@@ -2,8 +2,8 @@
 
 Guarantee: such a sub-query reads rows of its own, never a row of the SELECT around it.
 
-Refuses: with `UnsupportedQuery` a sub-query that depends on the outer row, and one that is no single
-aggregate of all its rows.
+Refuses: with `UnsupportedQuery` a sub-query that depends on the outer row, and one that is not one
+column of aggregates of all its rows.
 
 Law: tests/query/test_scalar.py::TestShares
 """

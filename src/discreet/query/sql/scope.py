@@ -128,7 +128,7 @@ def table_view(schema: Schema) -> RowView:
 
 
 def resolve(scope: Scope, column: exp.Column) -> ColumnMeaning:
-    """Resolve a name, in any case, to the one column or person it means."""
+    """Resolve a name to the one column or person it means; upper and lower case are the same."""
     name = identifier(column.this)
     table = column.args.get("table")
     alias = None if table is None else identifier(table)

@@ -410,7 +410,7 @@ def with_aggregate(node: exp.Expr) -> bool:
 
 
 def is_result_window(node: exp.Expr) -> bool:
-    """Return whether a node is a window over the results of GROUP BY."""
+    """Return whether a node is a window over results of GROUP BY, other than a running total."""
     if not isinstance(node, exp.Window):
         return False
     function = node.this

@@ -222,7 +222,7 @@ def _sum_of_values(function: Function, node: exp.Expr, names: Names) -> Expressi
 def _shift(node: exp.Expr, interval: exp.Expr, sign: int, names: Names) -> Expression:
     """Move a time by an interval: months by the calendar, all else by seconds.
 
-    A date stays a date if it moves by whole days.
+    A date stays a date if it moves by months or whole days.
     """
     time, type_ = _time(node, names)
     months, seconds = interval_of(interval)
@@ -269,7 +269,7 @@ def _last_day(node: exp.LastDay, names: Names) -> Expression:
 
 
 def _time_bucket(node: exp.DateBin, names: Names) -> Expression:
-    """Read TIME_BUCKET(INTERVAL '7 days', d): bins of one length, from Monday 2000-01-03 on."""
+    """Read TIME_BUCKET(INTERVAL '7 days', d): bins of one length; one begins on 2000-01-03."""
     only(node, "this", "expression")
     time, type_ = _time(node.expression, names)
     months, seconds = interval_of(node.this)

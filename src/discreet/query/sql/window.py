@@ -1,7 +1,7 @@
 """Window functions over released results: SUM, AVG, COUNT, MIN, MAX … OVER, LAG, LEAD and ranks.
 
 They are post-processing of noisy rows, so they cost no privacy. Aggregates over released rows are read
-here too: they are windows over the rows of a group, of which one is shown (`sql.released`).
+here too: they are windows over the rows of a group, of which one is shown (`sql.released_rows`).
 
 | SQL | read as |
 |---|---|
@@ -9,7 +9,8 @@ here too: they are windows over the rows of a group, of which one is shown (`sql
 | SUM(n) OVER (ORDER BY m), or with ROWS BETWEEN … | FRAME |
 | AVG(n), COUNT(n) OVER … | quotient of two such sums, sum of ones |
 | MIN(n), MAX(n) OVER (PARTITION BY k) | LOWEST, HIGHEST |
-| ROW_NUMBER(), RANK(), DENSE_RANK() | the place of a row |
+| LAG(n, 2), LEAD(n, 2) | LAG by 2 and by −2 rows |
+| ROW_NUMBER(), RANK(), DENSE_RANK() | functions of the same names |
 
 Refuses: with `UnsupportedQuery` other functions and frames.
 
@@ -188,7 +189,7 @@ def _ends(node: exp.Expr, *, framed: bool) -> tuple[int | str | None, int | str 
 
 
 def _end(spec: exp.Expr, side: str) -> int | None:
-    """Read one end of a frame as rows after the current one; None is the end of the group."""
+    """Read one end of a frame as rows after the current one; None is the first or last row."""
     end = spec.args[side]
     backwards = str(spec.args.get(f"{side}_side")).upper() == "PRECEDING"
     if isinstance(end, str):

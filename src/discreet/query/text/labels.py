@@ -13,7 +13,9 @@ from ..algebra.tree import JoinPeople, JoinPublic, Question, Relation, Scan, Sel
 
 
 def column_behind(rows: Relation, name: str) -> Column | None:
-    """Return the declared column that a column of a relation is, unchanged; None if it is made.
+    """Return the declared column that a column of a relation is, unchanged; else None.
+
+    It is None for a computed column, and for all columns of a union or of rows grouped by person.
 
     >>> import discreet as dp
     >>> from discreet.query.text.labels import column_behind
@@ -39,7 +41,7 @@ def column_behind(rows: Relation, name: str) -> Column | None:
 
 
 def _declared_keys(question: Question) -> Iterator[tuple[str, Expression, Column]]:
-    """Yield the shown columns that are keys of one declared column, with both."""
+    """Yield each shown key that reads one declared column, with its expression and that column."""
     keys = {key.name: key.expression for key in question.keys}
     for name, made in question.finish.columns:
         expression = keys.get(made.name) if isinstance(made, Field) else None
