@@ -251,18 +251,18 @@ class Answer:
             k columns, joint                              β/k: union bound
             m keys, joint or picked from, own noise       1 − (1 − β)^(1/m): noise is independent
             the same, noise shared between rows           β/m: union bound
-            a column computed from k statistics           β/k for each of them
+            the same, of the population                   β/m: all rows share the sample
+            a column computed from k statistics           β/k for each; if combined, β
 
         If noisy values picked the rows (HAVING, ORDER BY … LIMIT), m counts all keys among which they
         were picked. The largest of many noisy values is one that noise made large. Noise is shared between
         the cells of a workload and by columns that read other rows.
 
-        If a noisy count selected the keys (partition selection), every interval made from it holds with
-        that probability given that its key was shown.
+        If a noisy count selected the keys, intervals made from it hold given that a key was shown.
 
         Quotients of sums, fractions of a total and differences between rows are bounded by the noise of all
-        their totals together (Fieller 1954). None where no bound is known: a mode, a quotient whose divisor
-        may be 0, a window over rows that noise picked.
+        their totals together (Fieller 1954). None where no bound is
+        known, as of a mode, a quotient whose divisor may be 0, a window over rows that noise picked.
 
         Refuses: with InvalidArgument the population of columns without a known sampling error.
         """

@@ -1,10 +1,10 @@
 """Bodies of stored answers: the JSON text that a ledger keeps, with every fact that a receipt states.
 
-The meaning of an answer is the number of the rules by which rows were counted and weighted.
+The meaning of an answer is the version number of the rules by which rows were counted and weighted.
 
     version  content
     -------  -------------------------------------------------------------------------------
-    1        price and answers alone: of release 0.1.0, and of suggested bounds
+    1        price and answers alone: of release 0.1.0, suggested bounds, steps of synthetic tables
     2        with facts of the questions: answers of meaning 1, models and synthetic tables
     3        as 2, with the meaning: answers of a later meaning to one spelling of a question
     4        as 3, but measured tables (`answer.measured_table`), which do not tell the spelling
@@ -78,10 +78,11 @@ class BodyFacts:
 class Body:
     """Answers by name, with the price that the ledger took and facts about the questions.
 
-    A body of version 1 has no facts. Bodies that were written before the price was kept have none.
-    `meaning` is the number of the rules by which rows were counted. `measured` says that the
-    answers are measured tables, and that the facts are those of the measured parts of the
-    questions: their totals, without names and post-processing (`query.text.measured_part`).
+    A body of version 1 has no facts. `shown` is the price as it was told; None in bodies of
+    releases that did not keep it. `meaning` is the version number of the rules by which rows were
+    counted. `measured` says that the answers are measured tables, and that the facts are those of
+    the measured parts of the questions: their totals, without names and post-processing
+    (`query.text.measured_part`).
     """
 
     price: Measure
@@ -162,7 +163,7 @@ def write_body(body: Body) -> str:
 def read_body(text: str) -> Body:
     """Read a text that `write_body` or release 0.1.0 wrote.
 
-    Refuses: other versions.
+    Refuses: any other text (`LedgerCorrupt`).
     """
     try:
         data = json.loads(text)

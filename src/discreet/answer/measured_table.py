@@ -9,6 +9,8 @@ free.
     SELECT COUNT(*) AS n, sex … ORDER BY n LIMIT 1    k0, s0 of every sex, in the order of the keys
     SELECT sex, COUNT(*) + 1 … HAVING COUNT(*) > 9    the same table
 
+Here k0 is the first key and s0 the first statistic.
+
 Guarantee: a stored table does not tell by which words it was asked for: names and order are canonical.
 Law: tests/curator/test_views.py::TestAStoredTable
 """

@@ -2,8 +2,10 @@
 
 Refusals follow from the question and the schema. Each says what would work.
 
-Refuses: with InvalidArgument units that are no independent draws, keys that were selected privately,
-statistics without a known sampling error, and a number of units that is public.
+Refuses: with InvalidArgument units that are no independent draws, keys that were selected
+privately, statistics without a known sampling error, a number of units that is public, scalar
+sub-queries, windows over several sets of keys, and sums of numbers of both signs without a count
+beside them.
 
 Law: tests/answer/test_population.py
 """

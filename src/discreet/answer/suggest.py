@@ -55,8 +55,9 @@ class SuggestedBounds:
 
 @frozen
 class SuggestedCaps:
-    """Suggested contribution bound (rows of one person), a power of two, and the events that were paid.
+    """Suggested contribution bound (rows of one person), and the events that were paid.
 
+    The bound is a power of two, or the declared cap.
     `max_rows_per_group` is suggested where groups are named; `max_rows` is then the declared one.
     """
 
@@ -81,7 +82,7 @@ def suggest_bounds(
     within a factor of two. The declared bounds of the column must be wide enough to begin with.
 
     By default `tail` is the rank error of the private quantiles over the declared size of the
-    table, from 1/1000 to 1/100. Without a declared size it is 1/100.
+    table, but at least 1/1000 and at most 1/100. Without a declared size it is 1/100.
 
     Refuses: a column that holds no numbers, and a tail outside 0 … 1/2.
     """

@@ -16,10 +16,10 @@ not matter. A statistic of weight 2 may cost the others twice as much as one of 
 
 **Several totals, some of them shared.** Let errorᵢ² = Σ_r A_ir·s_r^−p with s_r the fraction of
 total r (p = 2 for ε, p = 1 for ρ and μ²). In σ = ln s the objective is a sum of logarithms of sums
-of exponentials, hence convex, and so is the constraint Σe^σ ≤ 1. The one optimum satisfies
-s_r = Σᵢ wᵢ·γ_ir/Σw with γ_ir the fraction of errorᵢ² that total r causes. `divide` iterates this
-equation, taking a geometric mean with the last step; for one statistic it arrives at once. Where a
-noise model fixes the fractions of its releases, as that of quantiles does, they are kept.
+of exponentials, hence convex, and so is the constraint Σe^σ ≤ 1. The one optimum satisfies s_r = Σᵢ
+wᵢ·γ_ir/Σw with γ_ir the fraction of errorᵢ² that total r causes. `divide` iterates this equation,
+taking a geometric mean with the last step; for one statistic it arrives at once. Fractions that a
+noise model fixes (`NoiseModel.fixed`) are kept; no statistic fixes any today.
 """
 
 from __future__ import annotations

@@ -29,15 +29,15 @@ All of the following is decided from public facts:
                                             else exponential
     several sets of keys, running totals    the strategy of least error for all (`workload_plan`,
                                             and the package `workloads`)
-    four counts or more without keys        likewise, if that is better (`filtered_counts`)
+    4 to 40 counts without keys             likewise, if that is better (`filtered_counts`)
 
 Which rows count, and how much of each, follows from question and schema
 (`query.bounds.contribution_bounds`): plans choose noise only.
 
 With `spend` the plan with the least weighted sum of logarithms of predicted errors is taken, with
 `error` the plan with the least price. Under a filter only events that it can price are considered.
-Plans that the filter as given would admit come before those that it would not. The first of equals
-is taken, so the same question always has the same plan.
+With `spend`, plans that the filter as given would admit come before those that it would not. The
+first of equals is taken, so the same question always has the same plan.
 """
 
 from __future__ import annotations

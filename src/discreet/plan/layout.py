@@ -44,7 +44,7 @@ from ..statistics.releases.quantile_release import PlaceNeed
 from ..statistics.releases.total import NoisyRelease, TotalNeed
 from ..statistics.shared_totals import SumWay, possible_ways, recipes_of
 
-# At this scale geometric noise differs from 0 with probability 2e-435.
+# At this scale geometric noise differs from 0 with probability about 1e-434.
 _NO_NOISE = Fraction(1, 1000)
 
 
@@ -206,7 +206,7 @@ def free_places(layout: Layout) -> tuple[int, ...]:
 def exact_release(need: Need) -> NoisyRelease:
     """Return the release of a public total.
 
-    It has the form of a noisy one, with noise that differs from 0 with probability 2e-435.
+    It has the form of a noisy one, with noise that differs from 0 with probability about 1e-434.
     """
     if not isinstance(need, TotalNeed):
         raise TypeError("only totals are public")

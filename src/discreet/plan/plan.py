@@ -232,7 +232,8 @@ class Plan:
         Only statistics are here whose error depends on the data by more than a factor of 2.5. The
         least is for the most favourable data supposed, and for the most rows of `size_range`. The
         greatest is for the data that `statistic_errors` supposes, and for the fewest rows. A
-        quantile of equal values has no error, so its least is 0; days and seconds count as such.
+        quantile of equal values has no error, so its least is 0. Its greatest is in days for dates
+        and in seconds for times.
 
         Guarantee: no range depends on data.
         Law: tests/plan/test_error_ranges.py::TestTheRangeHolds
@@ -275,7 +276,7 @@ class Plan:
         return best(noises, many, beta), law(noises, few, beta)
 
     def errors_elsewhere(self) -> dict[str, dict[str, float]]:
-        """Predict errors of deviations for other data than `statistic_errors` supposes, by name."""
+        """Predict errors of deviations and correlations for other data than `statistic_errors`."""
         beta = float(1 - self.level)
         predicted: dict[str, dict[str, float]] = {}
         for (name, places), recipe in zip(self.uses, self.recipes, strict=True):

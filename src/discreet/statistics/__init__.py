@@ -4,9 +4,10 @@ Plans and answers use all statistics through one interface (`recipe`). The decla
 statistic (`query.algebra.statistic`) names its file, and `catalogue.recipe_of` loads it on first
 use. Start at `recipe`, then read `mean`.
 
-    count  sum  mean  variance  covariance  correlation  quantile  mode  distinct
-    shared_partition    columns of a statistic in a partition that several statistics share
-    shared_totals       ways to share totals between the statistics of a question
-    releases    noisy totals and private choices that statistics are made from
-    laws        bounds on the error and confidence intervals from the laws of the noise
+    count  distinct  sum  mean  variance  covariance  correlation  quantile  mode  overall
+    recipe           interface of all statistics
+    catalogue        finds the file that makes a statistic
+    shared_totals    ways to share totals between the statistics of a question
+    releases         noisy totals and private choices that statistics are made from
+    laws             bounds on the error and confidence intervals from the laws of the noise
 """

@@ -266,7 +266,8 @@ class JointCorrelation:
     """Released correlation; values were rounded by at most `blurs`, as fractions of the ranges.
 
     Moving values by e at most rotates them, as vectors around their mean, by asin(e/σ) at most.
-    A correlation is a product of two unit vectors, and moves by no more than both of them.
+    A correlation is the scalar product of two such vectors of length 1, the cosine of their angle.
+    So it moves by at most the sum of both rotations.
     """
 
     totals: tuple[NoisyTotal, ...]

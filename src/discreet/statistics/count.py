@@ -1,7 +1,7 @@
 """COUNT(*), COUNT(x) and COUNT(DISTINCT person): numbers of rows, of rows with x, of people.
 
-The error is the noise on one total, or on a sum of shared totals. So confidence intervals are exact
-quantiles, for any data.
+The error is the noise on one total, or on a sum of shared totals. So the confidence interval is a
+quantile of that noise, for any data: exact for one total, bounded from above for a sum.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class JointCountRecipe(PartitionRecipe):
         return total_model(self._weights, counts=True, whole=self.shared.whole)
 
     def estimate(self, draws: Draws) -> JointTotal:
-        """Return the noisy count, clipped at 0 if `nonnegative`; whole counts are shown rounded."""
+        """Return the noisy count, clipped at 0 if `nonnegative`; if rows count in full, rounded."""
         low = Fraction(0) if draws.nonnegative else None
         names = self.shared.partition.names
         return JointTotal(draws.totals, self._weights, low, self.shared.whole, names)

@@ -39,7 +39,8 @@ class DistinctRecipe:
     def needs(self, basis: Basis) -> list[Need]:
         """List the one need: a number of values. People, or rows, are counted per key and value.
 
-        Contribution bounding: a person with more values than `max_groups` counts nowhere.
+        Contribution bounding: a person with more pairs of key and value than `max_groups` counts
+        nowhere.
         """
         share = people_share(basis.rows, keyed=True)
         keys = (*basis.keys, *self.cells.expressions)

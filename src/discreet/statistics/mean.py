@@ -326,7 +326,7 @@ class JointMean:
 
 
 def _stepped(distance: Fraction) -> float:
-    """Round a distance up to a 16th of its power of two.
+    """Round a distance up to a multiple of 1/32 of the next power of two.
 
     >>> from discreet.statistics.mean import _stepped
     >>> from fractions import Fraction

@@ -1,10 +1,10 @@
 """QUANTILE, MEDIAN, MIN, MAX: values chosen by the exponential mechanism, by their rank error.
 
 All quantiles of one column are one release: see `releases/quantile_release.py`. Errors are in rows,
-and are those of the value that is shown. Rows in its own cell count as no error (a cell is one step of
-the declared grid, or at most a small public part of the value: `QuantileGrid.grain`). They are predicted
-for values of four usual shapes (`laws/quantile_shapes.py`), in rows and in the unit of the column; an
-`error=` is met for the worst data.
+and are those of the value that is shown. Rows in its own cell count as no error (a cell is one step
+of the declared grid, or at most a small public part of the value: `QuantileGrid.grain`). They are
+predicted for values of four usual shapes (`laws/quantile_shapes.py`), in rows and in the unit of
+the column; those of MIN and MAX in rows alone, for any data. An `error=` is met for the worst data.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Interface between statistics and the code that plans and answers questions.
 
-Each file of this package gives a `Recipe` of one statistic, and declares its ways in a
+The file of a statistic gives its `Recipe`, and declares the ways to make it in a
 `StatisticMethod`. A release is an exact total (or choice) with noise; a need describes one before
 its noise is chosen.
 
@@ -66,10 +66,12 @@ def within_range(error: Law, most: float, rounding: float) -> Law:
 class NoiseModel:
     """Propagation of noise in the released totals to the error of a statistic.
 
-    Labels, coefficients and parts are in the order of the statistic's needs.
+    Labels, coefficients and fixed fractions are in the order of the statistic's needs.
 
+    labels         names of the needs, as a plan shows them
     coefficients   worst-case derivative of the statistic by each noise, up to a common factor
-    fixed          part of the budget of each need, where no search decides the budget allocation
+    fixed          given fractions of the statistic's budget for its needs; None (for all statistics
+                   today) if the planner finds them
     most           greatest possible error: the width of the public range that estimates are clipped to
     least          error without any noise, from the rounding of products
     counts         the statistic counts rows or people, so a relative error is meaningful

@@ -76,9 +76,9 @@ class TableLaw:
     """Noisy table of a question, and the confidence intervals of everything computed from it.
 
     `rows` are the estimates of each row by statistic. `shown` says how keys were selected by a
-    count, None for public keys. `plan` makes the plan of the answer, if it is still known which one
-    it was. `groups`, `sources`, `totals`, `releases` and `public` are caches: all rows of a window
-    share its groups and its total.
+    count that the question asks for, else it is None. `plan` makes the plan of the answer, if it is
+    still known which one it was. `groups`, `sources`, `totals`, `releases` and `public` are caches:
+    all rows of a window share its groups and its total.
     """
 
     question: Question
@@ -213,7 +213,7 @@ class TableLaw:
         return self._public_rows()[place]
 
     def _line(self, call: Call, place: int) -> NoisyCombination | None:
-        """Return a window as a linear combination of the noise of its rows; None if they are many."""
+        """Return a window as a combination of noisy totals; None for many rows, or for no sum."""
         known = self._known(place).get(window_name(call))
         if isinstance(known, int | Fraction):
             # No noisy value takes part, as in the number of a row along its keys.

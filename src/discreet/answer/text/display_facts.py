@@ -1,7 +1,7 @@
 """Facts for the display of an answer, worked out once: intervals, digits, order, uninformative rows.
 
-A row is faint if noise hides all of its values: an interval as wide as twice a total, or as half of
-the range of a mean or quantile.
+A row is faint if noise hides all its counts, sums, means and quantiles: an interval as wide as
+twice a count or sum, or as half of the range of a mean or quantile. Other columns are not judged.
 """
 
 from __future__ import annotations

@@ -145,7 +145,10 @@ def _notes(drawing: _Drawing, left_out: Sequence[str]) -> str:
 
 
 def _multiples(plt: Any, drawing: _Drawing, marks: Sequence[_Mark]) -> matplotlib.axes.Axes:  # noqa: ANN401
-    """Draw one panel for each value of the key with fewer values, all to one scale (small multiples)."""
+    """Draw one panel for each value of one key, all to one scale (small multiples).
+
+    That is the key without an order; of two alike the one with fewer values.
+    """
     values: list[list[object]] = []
     for place in (0, 1):
         distinct = dict.fromkeys(mark.keys[place] for mark in marks)

@@ -5,7 +5,7 @@
     more cells than rows or people are declared   most cells are empty, and each gets noise
     a count whose error reaches the average       the answer says little about a cell
     number of rows or people in a cell
-    a median or mode whose error reaches a        likewise
+    a quantile or mode whose error reaches a      likewise
     quarter of the rows in a cell
     a mean, sum or variance whose error reaches   the answer says little, even on the most
     a quarter of its possible range               favourable data that the prediction supposes

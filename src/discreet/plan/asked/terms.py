@@ -61,7 +61,7 @@ MIN_ERROR = Fraction(1, 10**60)
 
 
 class TermOptions(TypedDict, total=False):
-    """The keyword arguments that every verb of a curator takes beside `spend`.
+    """Keyword arguments, beside `spend`, of the verbs of a curator that ask questions.
 
     `epsilon`      instead of a spend: a pure ε, where the ledger's budget is one
     `error`        instead of a spend: the largest error of each statistic; the planner finds the
@@ -73,8 +73,8 @@ class TermOptions(TypedDict, total=False):
     `nonnegative`  whether noisy counts are moved to 0 or above; no plan depends on it
     `intervals`    whether quantiles get intervals, by default; without, their whole budget goes to
                    the values
-    `whole`        whether counts of several sets, or running totals, are whole numbers, 0 or above,
-                   that add up
+    `whole`        whether counts of several sets, running totals, or many counts planned together
+                   are whole numbers, 0 or above, that add up
     `reuse`        True: a charge measures all that its price allows, and parts of it are free later;
                    a count whose total is known is charged less, for the same error;
                    False: only what is asked is measured; "only": nothing is charged, what released

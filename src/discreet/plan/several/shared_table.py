@@ -62,7 +62,7 @@ def join_questions(questions: Mapping[str, CheckedQuestion]) -> list[SharedTable
 def _few_counts_apart(
     table: SharedTable, questions: Mapping[str, CheckedQuestion]
 ) -> list[SharedTable]:
-    """Return a group of fewer than 4 counts without keys as single questions, others whole."""
+    """Split a group of fewer than 4 counts without keys; return any other group as it is."""
     if table.checked.question.keys or len(table.names) >= MIN_COUNTS:
         return [table]
     return [SharedTable((name,), questions[name]) for name in table.names]

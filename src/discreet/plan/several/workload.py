@@ -1,9 +1,9 @@
 """Workload of several questions: one budget, one charge.
 
-Questions about the same rows are planned by themselves and joined in one table (`shared_table`),
-with the spend divided as a pure ε, as Gaussian noise or as smaller (ε, δ), as far as the spend
-allows. Of the plans that the filter admits, that of least error is taken. Where errors are given
-instead of a spend, the plan of least price is taken.
+Questions about the same rows are planned twice: each by itself, and joined in one table
+(`shared_table`). Each time the spend is divided as a pure ε, as Gaussian noise and as smaller (ε,
+δ), as far as the spend allows. Of the plans that the filter admits, that of least error is taken.
+Where errors are given instead of a spend, the plan of least price is taken.
 """
 
 from __future__ import annotations

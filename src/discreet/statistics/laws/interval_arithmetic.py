@@ -1,4 +1,4 @@
-"""Interval arithmetic on exact boxes, rounded outward to floats: quotients and moments of boxes.
+"""Interval arithmetic on exact boxes: quotients and moments; ends in floats are rounded outward.
 
 Guarantee: a result in floats is never narrower than the exact one.
 Law: tests/statistics/test_partition.py::TestLines

@@ -203,9 +203,10 @@ def correlation_miss(
 ) -> float:
     """Bound the error of a correlation, for every correlation, of evenly spread values.
 
-    With L the noise of the combination of `profile_interval` at k = 1, the estimate c/√(uv) is off by
-    (L/N − δ + ρ(G − √(uv)))/√(uv). δ and G − √(uv) are products of two noises: they are bounded by the
-    errors of means and variances.
+    Let c, u, v be the noisy covariance and variances, G = (u + v)/2, and L the noise of the
+    combination of `profile_interval` at k = 1. The estimate c/√(uv) is off by
+    (L/N − δ + ρ(G − √(uv)))/√(uv), with δ made of products of the errors of both means. δ and
+    G − √(uv) are of second order: they are bounded by the errors of means and variances.
     """
     sixth = beta * _ASIDE / 6
     rows = size - line_reach(noises, lines.rows, sixth)

@@ -31,7 +31,7 @@ TotalWeights: TypeAlias = tuple[Fraction, ...]
 """The weights of totals, in the order in which they were released."""
 Noises: TypeAlias = tuple[IntegerNoise, ...]
 _FINE = 64
-"""Steps per power of two to which bounds on weights are rounded up."""
+"""Bounds on weights are rounded up to this part of the next power of two."""
 _NO_WEIGHT = 1e-200
 """Weights below this do not move a sum, and their quotients would overflow."""
 _CLOSE = 2.0**-17
@@ -68,8 +68,8 @@ def weighted_noises(noises: Sequence[IntegerNoise], weights: Sequence[float | Fr
 def line_reach(noises: Noises, bounds: Sequence[float], beta: float) -> float:
     """Bound |Σ cᵢXᵢ| with probability at least 1 − β, for all weights |cᵢ| ≤ boundᵢ.
 
-    Bounds are rounded up to a 64th of their power of two, so that the keys of an answer share
-    cached searches.
+    Bounds are rounded up to multiples of 1/64 of the next power of two, so that the keys of an
+    answer share cached searches.
 
     >>> from discreet.statistics.laws.linear_combination import line_reach
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
@@ -180,7 +180,8 @@ def total_reach(noises: Noises, beta: float) -> float:
 def least_error(miss: Callable[[float], float], beta: float, guess: float, most: float) -> float:
     """Return the least t with miss(t) ≤ β, to five digits and never below it.
 
-    Return `most` where there is no such t below it.
+    Return `most` where there is no such t below it. Where t is below a thousandth of `guess`, the
+    search may stop early: the result is then larger than t, but below that thousandth.
 
     Guarantee: miss(result) ≤ β, unless the result is `most`.
     Law: tests/statistics/test_predict.py::TestMeasured

@@ -10,13 +10,14 @@ nuisance parameters (the means μ, ν, the ratio k of the deviations), these lin
     correlation ρ    P − νX − μY + μνn − (ρ/2)·(k(Q_x − 2μX + μ²n) + (Q_y − 2νY + ν²n)/k),
                      k = √(var y/var x)
 
-So the same combination of the noisy totals is pure noise, whose law is known. With probability
-1 − β/25 all nuisance parameters lie in intervals of their own. With the remaining probability the
-combination is within the quantile of its noise at the worst weights there. The interval is the set of
-all values that satisfy both. Nuisance parameters move the combination in second order only: for a
-variance by (μ̂ − μ)², so almost nothing is lost. Weights are taken over the public range first, then
-over the interval so far, which holds in the same event. With n − 1 in the denominator, n − 1 is the
-factor of v instead of n: a constant has no noise.
+Here n is the number of rows, and S = Σx, Q = Σx² (Q_y = Σy²), P = Σxy, X = Σx, Y = Σy. So the same
+combination of the noisy totals is pure noise, whose law is known. With probability 1 − β/25 all
+nuisance parameters lie in intervals of their own. With probability 1 − 24β/25 the combination is
+within the quantile of its noise at the worst weights there. The interval holds all values for which
+both may be so. Nuisance parameters move the combination in second order only: for a variance by (μ̂
+− μ)², so almost nothing is lost. Weights are taken over the public range first, then over the
+interval so far, which holds in the same event. With n − 1 in the denominator, n − 1 is the factor
+of v instead of n: a constant has no noise.
 
 Where the noisy number of rows is not above 0, only the public range is known.
 

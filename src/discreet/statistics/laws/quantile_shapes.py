@@ -37,14 +37,14 @@ _BELL = NormalDist(0.5, 1 / 12)
 _HEAPS = 64
 """The number of values at which heaped rows lie; the values of most columns are finer."""
 _GROWTH = 10
-"""A run of cells is this part of its distance from the quantile long."""
+"""The length of a run of cells is its distance from the quantile divided by this."""
 
 
 @frozen
 class QuantileError:
-    """Predicted error of a quantile: of its rank, in rows, and of its value, in the column's unit.
+    """Predicted error of a quantile: of its rank, in rows, and of its value, in steps of the grid.
 
-    `steps` counts whole steps of the grid, which are days or seconds where it has no unit.
+    A step is a day for dates and a second for times.
     """
 
     rows: float

@@ -201,8 +201,8 @@ def _basis_weight(degree: int, i: int, power: int | None) -> Fraction:
 class PartitionNeed:
     """Need for the totals of all terms of `tally`: noise on each, one privacy event for all.
 
-    A step is worth `unit` rows. Totals are counted in steps of which 2^`shift` make one step of
-    noise.
+    A step of noise is worth `unit` rows. It is 2^`shift` of the steps in which exact totals are
+    counted.
 
     Guarantee: one unit moves all totals together by at most the L1 sensitivity.
     Law: tests/statistics/test_partition.py::TestSensitivity

@@ -8,10 +8,10 @@ Budget allocation, as parts of ε:
     one, apart   1/3                                              none                     2/3
     several      1/2, by recursive splitting                      1/6                      1/3
 
-Every choice is by the exponential mechanism, by exact ranks. The parts are public and fixed, so they do
-not depend on data. They are apart for MIN and MAX, for people in several keys and below ε = 1/100
-(docs/decisions/0107). An interval is then narrowest with a quarter for its value, and hardly wider
-with a third (docs/decisions/0040).
+Every choice is by the exponential mechanism, by exact ranks. The parts are public and fixed, so
+they do not depend on data. Value and interval are apart for MIN and MAX, for people in several keys
+and below ε = 1/100 (docs/decisions/0107). An interval is then narrowest with a quarter for its
+value, and hardly wider with a third (docs/decisions/0040).
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class PlaceRelease:
 
     @property
     def event(self) -> Event:
-        """The event that accountants price: one choice per depth, over all keys and parts together."""
+        """The event that accountants price: all choices and counts of `PlaceNeed.event`."""
         return self.need.event(self.epsilon)
 
     @property
@@ -241,8 +241,8 @@ class PlaceRelease:
     def interval_rows(self, beta: float) -> float:
         """Return the rows that an interval of level 1 − β passes on either side, about.
 
-        Of one quantile it is the slack of its ends, and as much again as distances are coarse. Of
-        several it also has the noise on the rows between them, at half of β.
+        Of one quantile it bounds the rank error with which the ends are chosen. Of several it is
+        that bound and the bound on the noise of the rows between them, each at half of β.
         """
         need = self.need
         ladder = need.ladder

@@ -26,7 +26,7 @@ class StreamLaw:
     """Law of the noise of the days of one stream.
 
     `unit` is the value of one exact step. Stored running totals are in 1/`fine` of a step. Exact
-    numbers are multiples of `step`; it is None where they need not be.
+    numbers are multiples of the number `step`; it is None where they need not be.
     """
 
     name: str

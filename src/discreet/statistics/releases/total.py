@@ -304,8 +304,9 @@ def sum_quotient(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> tuple
 class JointTotal:
     """Released count or sum that is a weighted sum of several totals.
 
-    A noisy count of `whole` rows is not whole: it is shown rounded and stored exactly. The exact count
-    is whole, so the interval shrinks to the whole numbers in it and holds as often.
+    `whole` says that rows count in full, so that the exact count is a whole number. The noisy count
+    need not be one: it is shown rounded and stored exactly. The interval shrinks to the whole
+    numbers in it and holds as often.
     `names` identify totals: in one key, totals of one name are one total with one noise.
 
     >>> from discreet.statistics.releases.total import JointTotal, NoisyTotal
