@@ -292,9 +292,9 @@ class Remote:
         return made
 
     def refresh_dashboard(self, name: str, parts: Sequence[int], *, key: str = "") -> list[str]:
-        """Ask answers of one's own dashboard again, at their price; the first part is 1.
+        """Ask the answers in `parts` of one's own dashboard again, at their price.
 
-        Returns the jobs of the new answers. `key` is the idempotency key.
+        Parts count from 1. Returns the ids of the new answers' jobs. `key` is the idempotency key.
         """
         path = self._at(f"dashboards/{quote(name, safe='')}/refresh")
         reply = self.line.charge(path, {"parts": list(parts)}, key)
@@ -419,7 +419,7 @@ class Remote:
         return History(entries, Filter.from_json(found["filter"]), asked, prices)
 
     def receipt(self, number: int, who: str = "") -> Receipt:
-        """Fetch a receipt by its number: one's own, for stewards that of `who`, else the ledger's."""
+        """Fetch a receipt by its number: one's own; a steward names `who` or the ledger's number."""
         whose = f"{quote(who, safe='')}:" if who else ""
         text = self.line.text(self._at(f"receipt/{whose}{int(number)}"))
         return read_receipt(text)

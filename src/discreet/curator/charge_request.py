@@ -277,6 +277,7 @@ def pay_request(
             store_texts(plan, context.engine)
 
     def run() -> str:
+        """Run the plans and return the text that the ledger stores."""
         answers = run_plans(
             measured.plans,
             context.engine,
@@ -322,6 +323,7 @@ def fits_terms(plans: Mapping[str, Plan], terms: Terms, price: Measure) -> Fits:
     """
 
     def fits(charge: Entry, text: str) -> bool:
+        """Return whether a stored answer fits; see the table of the module."""
         body = read_body(text)
         said = answer_key.terms_of(answer_key.questions_of(plans), terms)
         if body.facts is not None:

@@ -170,6 +170,7 @@ def read_context(
 
 
 def _schemas(schemas: object) -> dict[str, Schema]:
+    """Return schemas by table; refuse none, two of one name, drafts and only public tables."""
     if isinstance(schemas, Mapping):
         schemas = schemas.values()
     listed = _list_schemas(schemas)

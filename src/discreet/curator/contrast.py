@@ -195,7 +195,7 @@ class ContrastSearch:
         return key_start(self.total_print), key_start(of_split), key_start(of_signed)
 
     def pending(self, found: FoundCounts) -> Iterator[tuple[Contrasted, int]]:
-        """Yield the question's signed counts whose charge has not ended, with that entry's number."""
+        """Yield the question's signed counts whose charge has not ended, with its number."""
         if not found.pending:
             return
         for total in found.totals:

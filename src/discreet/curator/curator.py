@@ -331,8 +331,8 @@ class Curator(StandingReports):
         """Release noisy marginals of a table, or of a SELECT's rows, and synthetic records made from them.
 
         `columns` are all by default. `workload` is "pairs" (the planner chooses which are worth measuring), "ones",
-        or a list of sets of columns. `bins` is the number of equal bins of a number. `size` is public: about how many
-        rows; else a noisy total comes first. Pairs with `target` come first.
+        or a list of sets of columns. `bins` has a number of equal bins by column. `size` is about how many
+        rows there are, a public fact; without it a noisy total is released first. Pairs with `target` come first.
 
         Refuses: tables in which one person may have several rows.
         """
@@ -391,8 +391,8 @@ class Curator(StandingReports):
     ) -> Answer:
         """Estimate the truncation by `max_rows`, privately: the rows cut off and their fraction of all.
 
-        See `truncation_question`. `of` names a column, of whose sum the same is estimated too. The estimate
-        supposes that nobody has more than `up_to` rows.
+        See `truncation_question`. `of` names a column, of whose sum the same is estimated too. The
+        estimate supposes that nobody has more than `up_to` rows.
         """
         question = verbs.bounds.truncation_question_of(self.context.planner, table, up_to, of)
         return self.ask(question, spend, why=why)

@@ -146,7 +146,7 @@ class Estimator:
         why: str = "",
         bits: Bits | None = None,
     ) -> Self:
-        """Charge the ledger, then learn from an array or a frame, which has the target if `y` is None.
+        """Charge the ledger, then learn from an array or a frame (with the target if `y` is None).
 
         Every call is charged. `ledger=None` trains without a record and warns.
 

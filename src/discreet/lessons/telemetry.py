@@ -59,8 +59,8 @@ class ReportCollector:
     def take(self, address: str, lines: list[str]) -> None:
         """Add the reports of an address, all or none.
 
-        Refuses: too many requests, no or too many reports at a time, reports of other parameters, and
-        more reports than are kept.
+        Refuses: too many requests, no or too many reports at a time, reports of other parameters,
+        and more reports than are kept.
         """
         seconds = self._limit.wait(address)
         if seconds > 0:

@@ -6,7 +6,7 @@
     Tables          histogram, direct answers, weighted tables   histogram, and residuals: optimal
     RunningTotals   histogram, p-identity                        histogram, the optimum
     Hierarchy       weighted levels                              weighted levels
-    NestedTables    weighted levels by the keys beside           residuals of levels
+    NestedTables    weighted levels by the further keys          residuals of levels
     Counts          histogram, direct answers, p-identity        histogram, direct answers, optimum
 
 An (ε, δ) may be spent either way, and both are compared. The first of equals is taken. Tables of

@@ -122,6 +122,7 @@ def fit_toeplitz(size: int, aims: Sequence[Aim], counted: Participation) -> Tria
         return fft.irfft(product, length)[:size]
 
     def loss(points: Floats) -> tuple[float, Floats]:
+        """Return ln(error·Δ2²) of the column with these roots of steps, and its gradient."""
         roots = points * scales
         column = np.cumsum((roots**2)[::-1])[::-1]
         inverse = signal.lfilter([1.0], column, impulse)

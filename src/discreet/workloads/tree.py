@@ -45,7 +45,7 @@ class LevelEstimate:
 def level_sums(tree: Hierarchy, leaves: AnyArray) -> list[AnyArray]:
     """Return the sums of every level, the root first.
 
-    Leaves have one row for each leaf, and one column for each group beside.
+    Leaves have one row for each leaf, and one column for each combination of further keys.
     """
     levels = [widened(leaves)]
     for begins in reversed(tree.begins):

@@ -135,7 +135,7 @@ def shape_of(sizes: Sequence[int], keys: Iterable[int]) -> tuple[int, ...]:
 
 
 def spread_shape(sizes: Sequence[int], keys: Iterable[int], part: KeySet) -> tuple[int, ...]:
-    """Return the shape of a component beside the table of some keys.
+    """Return the shape in which a component is added to the table of some keys.
 
     A key that the component lacks has length 1: NumPy spreads the component evenly over it.
     """

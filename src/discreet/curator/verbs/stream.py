@@ -356,6 +356,7 @@ def _report(context: CuratorContext, lines: StreamLines, seal: Seal | None) -> S
 
 
 def _question(planner: Planner, sql: object, words: StreamWords) -> StreamQuestion:
+    """Read what a stream counts; refuse caps of another type, and timestamps in a zone but UTC."""
     per_person = words.get("per_person")
     if not isinstance(sql, str):
         raise InvalidArgument(f"a stream takes SQL, got {type(sql).__name__}")

@@ -50,7 +50,7 @@ class Coefficients:
         return 0.0, 1.0
 
     def coefficients(self: Any, level: float = 0.95, place: int = 0) -> list[Coefficient]:
-        """Return every coefficient and the intercept with intervals; `place` is a score's column."""
+        """Return each coefficient and the intercept with intervals; `place` is a score's column."""
         reach = quantile_of(level)
         fitted = self.fitted("fitted_")
         if "errors" not in fitted:

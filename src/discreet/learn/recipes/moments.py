@@ -123,7 +123,7 @@ class LeastSquares:
 def shrinkage_of(
     design: ModelDesign, penalty: Floats, coefficients: Floats, covariances: Floats
 ) -> Floats:
-    """Return about how far the ridge penalty moved each effect from the mean of its column's.
+    """Return about how much the ridge penalty changed each effect, taken from its column's mean.
 
     With the penalty K = λ(A + λ)⁻¹ the fit finds (1 − K)w of coefficients w, plus errors. Those of
     the columns are supposed normal about 0 with one variance, which is read from the fit: its

@@ -119,7 +119,7 @@ def correct(  # noqa: PLR0917 a fit, its noise and the space in which it was mad
 
 
 def _complement(idle: Floats) -> Floats:
-    """Return an orthonormal basis of the directions beside the given columns."""
+    """Return an orthonormal basis of the directions orthogonal to the given columns."""
     full, lengths, _ = np.linalg.svd(idle)
     rank = int(np.sum(lengths > 1e-9 * lengths.max(initial=0.0)))
     return np.asarray(full[:, rank:])

@@ -2,7 +2,7 @@
 
 The upper triangle with off-diagonal entries × √2 is an isometry of the Frobenius norm. A row
 z = (x, y) therefore moves it by ‖z‖², and one noise serves all entries: σ on the diagonal, σ/√2
-beside it. √2 is replaced by 1393/985, which is below it, so that the norm only shrinks. Times 985
+off it. √2 is replaced by 1393/985, which is below it, so that the norm only shrinks. Times 985
 all entries are integers (Sheffet 2017; Dwork, Talwar, Thakurta, Zhang 2014).
 
 Guarantee: one unit moves the integer vector by at most the sensitivity of `gram_slice`.

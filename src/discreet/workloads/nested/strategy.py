@@ -98,7 +98,7 @@ class NestedStrategy:
     def measure(self, leaves: Integers) -> tuple[Integers, ...]:
         """Return the exact whole numbers of every block.
 
-        Leaves have one row for each leaf, and one column for each combination of the keys beside.
+        Leaves have one row for each leaf, and one column for each combination of the further keys.
         """
         sizes = self.workload.sizes
         sums = level_sums(self.workload.tree, leaves)

@@ -1,6 +1,6 @@
 """Workload of nested levels by further keys, and the least error of any strategy for it.
 
-The cells are (leaf, values of the keys beside). A set is a depth of the tree, the root being 0, and
+The cells are (leaf, values of the further keys). A set is a depth of the tree, the root being 0, and
 some of the keys. Sums over keys and over the children of a node commute, so the components are
 pairs: a level l (contrasts among the children of each node above it) and a set A of keys (contrasts
 over each of them), as for `residual` and `tree`.
