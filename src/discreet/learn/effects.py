@@ -33,7 +33,8 @@ ALL_ERRORS = "noise, sampling and shrinkage"
 class Effect:
     """Effect of one column: a value for each of its bins, with its standard deviation.
 
-    The mean of a column's effects is moved to the constant: only differences between bins mean anything.
+    The mean of a column's effects is moved to the constant: only differences between bins mean
+    anything. `ordered` says that `labels` are bins in order, not listed values.
     """
 
     name: str

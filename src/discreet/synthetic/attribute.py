@@ -37,7 +37,8 @@ MAX_STEPS_LISTED = 100
 class Attribute:
     """A column and its cells: the listed `values`, or bins between `edges`.
 
-    Edges are the first steps of the bins, then one past the last step.
+    Edges are the first steps of the bins, then one past the last step. `step` is the value of a
+    step, `time` its unit for days and seconds. `null` says that NULL is a cell, the last.
 
     >>> from discreet.query.domains.domain import Texts
     >>> from discreet.synthetic.attribute import attribute_of

@@ -26,6 +26,8 @@ SMALL = 8
 def group_cells(attribute: Attribute, counts: Floats, groups: int) -> Integers:
     """Return the group of each cell: `groups` groups with about equal numbers of rows.
 
+    NULL, if it is a cell, is the last group. With as few cells as groups each is a group.
+
     >>> import numpy as np
     >>> from fractions import Fraction
     >>> from discreet.synthetic.attribute import Attribute

@@ -49,8 +49,8 @@ class SyntheticRequest:
 
     `given`: the sets were named by the caller and are all measured. Otherwise the planner chooses
     among the pairs. `change` is the most that one unit moves a table. `size_known`: the call or the
-    schema says about how many rows there are. `kept` are the columns whose bins were asked for,
-    `target` is the column whose pairs come first.
+    schema says about how many rows there are; else `size` is SIZE_SUPPOSED. `kept` are the columns
+    whose bins were asked for, `target` is the column whose pairs come first.
     """
 
     rows: Relation

@@ -101,7 +101,7 @@ def fresh_parts(sizes: Sequence[float]) -> Floats:
 class Division:
     """Shares of the budget by measured table, and the mean squared error at a budget of 1.
 
-    The budget is Σq = 1, or Σ√q = 1.
+    The budget is Σq = 1, or Σ√q = 1: a share is q, or √q.
     """
 
     shares: tuple[float, ...]

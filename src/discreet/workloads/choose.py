@@ -174,7 +174,8 @@ def plan_strategy(
     """Return the plan of least RMSE, of all strategies and all budgets given.
 
     With `error` the budgets say only which noise may be used. Each is scaled until the worst cell
-    is within `error` with probability at least 1 − β, and the plan of the least budget is taken.
+    is within `error` with probability at least 1 − β, and the plan of the least amount (ε, ρ or
+    μ²) is taken.
 
     >>> import discreet as dp
     >>> from discreet.workloads import RunningTotals

@@ -130,6 +130,7 @@ class SumsStrategy(_OneBlock):
 
     `own` are the factors of the cells, `sums` the rows B of the sums. With C = B/own and
     M = I + CCᵀ the least-squares map is [I − CᵀM⁻¹C, CᵀM⁻¹]/own: no matrix of n² numbers is made.
+    `scaled` is C, `inner` M⁻¹; `factors` are those of `MatrixStrategy`.
     """
 
     workload: RunningTotals

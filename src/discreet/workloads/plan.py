@@ -65,9 +65,9 @@ class StrategyPlan:
     """A strategy for a workload, with its noise.
 
     `change` is how far one unit moves the cells, `measured` the strategy's blocks with their noise.
-    `tried` lists all strategies that were compared, by name, noise and RMSE. Equal workloads at
-    equal budgets have equal strategies, so plans are compared by workload, budget, change and noise
-    only.
+    `tried` lists all strategies that were compared, by name, noise and RMSE; it is empty where an
+    error was asked for. Equal workloads at equal budgets have equal strategies, so plans are
+    compared by workload, budget, change and noise only.
 
     Guarantee: `event` is all that `release` does, and fits `budget`; `reach` bounds the error of
     every cell.

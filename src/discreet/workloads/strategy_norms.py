@@ -161,7 +161,7 @@ def block_of(name: str, matrix: Integers) -> Block:
     >>> found.l1, found.square, found.linf
     (3, 3, 1)
 
-    Refuses: a matrix whose norms exceed 64 bits, and one of zeros (InvalidArgument).
+    Refuses: entries of 2^20 or more, 2^22 or more rows, and a matrix of zeros (InvalidArgument).
     """
     size = np.abs(matrix)
     rows = matrix.shape[0]

@@ -46,6 +46,9 @@ AnyLine: TypeAlias = Triangular | SealedLine
 class StreamNoise:
     """A strategy of days with the noise that a budget buys for all periods and keys.
 
+    `counted` bounds the days on which a unit counts, `norms` its change on one day. `keys` is the
+    number of combinations of keys.
+
     Guarantee: `event` pays for every period, whatever the days that follow react to.
     Law: tests/workloads/test_triangular.py::TestReactingStreams
     """

@@ -57,7 +57,8 @@ def level_sums(tree: Hierarchy, leaves: AnyArray) -> list[AnyArray]:
 class LevelStrategy:
     """Strategy that measures every level that has a share.
 
-    `groups` tables are measured side by side, such as one for each sex.
+    `weights` are the shares of the budget by depth; a level of weight 0 is not measured. `groups`
+    tables are measured side by side, such as one for each sex.
     """
 
     workload: Hierarchy

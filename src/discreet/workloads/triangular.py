@@ -62,6 +62,8 @@ class Participation:
 class Triangular:
     """A whole lower triangular strategy: a falling Toeplitz column, or a matrix of its own.
 
+    `column` is the first column; `matrix` is None for a Toeplitz strategy.
+
     Guarantee: `block` bounds what one unit moves, exactly, for every allowed pattern of days.
     Refuses: a column that is not falling, a matrix that is not lower triangular, entries below 0,
     a zero on the diagonal (InvalidArgument).

@@ -108,7 +108,8 @@ def plan_suggested_caps(
 
     No row is read and nothing is spent.
 
-    Refuses: `by` that is not columns of the table, each once.
+    Refuses: public tables, what `plan_caps` refuses, and `by` that is not columns of the table,
+    each once.
     """
     table_of(planner, table)
     schema = _schema(planner, table)
