@@ -98,8 +98,8 @@ class Device:
 
     Guarantee: `lifetime(period)` bounds the ε of all reports sent in the period, between the
     histories it names.
-    Refuses: `InvalidArgument` for an unknown mode, and a memoised device without slots or default;
-    `BudgetExceeded` for more reports than allowed.
+    Refuses: `InvalidArgument` for an unknown mode, a memoised device without slots or default, and
+    arguments of the other mode; `BudgetExceeded` for more reports than allowed.
     Law: `tests/local/test_longitudinal.py::TestMemoised`
     Law: `tests/local/test_longitudinal.py::TestLifetimes`
     """

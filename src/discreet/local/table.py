@@ -181,9 +181,9 @@ def _solve(epsilon: Fraction) -> tuple[Array, Array] | None:
 
 
 def _count_inputs(epsilon: float) -> int:
-    """Return how many inputs keep the rounding to them within about 2 % of the variance.
+    """Return how many inputs, at most 41, keep low what the rounding to them adds to the variance.
 
-    The variance nears 4·4^−ε.
+    Measured: below 4 % of the variance for ε from 1 to 6, 9 % at ε = 8 and 29 % at ε = 10.
     """
     two_outputs = (1 / math.tanh(epsilon / 2)) ** 2 - 1
     variance = max(two_outputs, math.exp(-epsilon)) * 4

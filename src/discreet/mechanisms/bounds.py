@@ -1,8 +1,8 @@
 """Closed-form error bounds of the lectures, with the right constants.
 
-Each holds, and each is looser than the exact quantile that `error()` of the mechanism gives. They
-show how the error grows: with ln of the number of cells, with 1/ε, with √n in the local model. All
-are rounded up.
+Each holds, and most are looser than `error()` of the mechanism, an exact quantile. They show how
+the error grows: with ln of the number of cells, with 1/ε, with √n in the local model. All are
+rounded up.
 """
 
 from __future__ import annotations

@@ -9,13 +9,16 @@ from ..privacy.events import Event
 
 @runtime_checkable
 class Mechanism(Protocol):
-    """Protocol of a mechanism; each class implements all three members in one file.
+    """Protocol of a mechanism; a class implements its members in one file.
 
     | member | meaning |
     |---|---|
     | `release` | the private answer; `bits=None` means secure random bits |
     | `event` | the law that was drawn, to be priced by an accountant |
     | `error` | a bound on the error of one release, with probability 1 − β |
+
+    Where the error depends on more, `error` asks for it: the number of candidates, of queries or of
+    people. `SmoothQuantile` and `SmoothTrimmedMean` have none but `error_on(values)`.
 
     `discreet.testing.check_mechanism` tests that the three agree, also for mechanisms of your own.
 

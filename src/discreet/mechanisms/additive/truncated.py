@@ -180,8 +180,8 @@ class TruncatedGeometric:
     def error(self, beta: Real = 0.05, *, cells: int = 1, whole: bool = True) -> int:  # noqa: ARG002 - always whole
         """Bound |release − value| with probability 1 − β, in all of `cells` cells at once.
 
-        Holds for the worst value in the range. An error above t is possible on both sides from a
-        range of 2t + 2 on, on one side from t + 1 on, and never in a narrower one.
+        Holds for the worst value in the range. An error above t is possible on both sides if the
+        range is at least 2t + 2 wide, on one side from a width of t + 1 on, and never below it.
         """
         h = self._step
         cell_beta = per_cell_beta(beta, cells)

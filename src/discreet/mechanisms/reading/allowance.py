@@ -69,7 +69,7 @@ def read_approximate_budget(budget: Measure, why: str) -> tuple[Fraction, Fracti
     >>> read_approximate_budget(dp.ApproxDP(1, "1e-6"), "unknown keys")
     (Fraction(1, 1), Fraction(1, 1000000))
 
-    Refuses: every other measure, with the reason why δ is needed (InvalidArgument).
+    Refuses: every other budget (InvalidArgument); `why` names in the message what needs δ.
     """
     if not isinstance(budget, ApproxDP) or budget.delta == 0 or budget.epsilon == 0:
         raise InvalidArgument(
