@@ -103,8 +103,8 @@ def one_run(
 
     `run(included)` gets a truth value for each canary and returns a score for each. The highest
     scores are guessed in, the lowest out, half of `guesses` each (default: a fifth of the
-    canaries). `delta` is the δ at which ε is bounded, for claims without a δ of their own. The
-    canaries must be units of the claim's relation under add/remove, each included by its own coin.
+    canaries). `delta` is the δ at which ε is bounded, for claims without a δ of their own. Each
+    canary must be one unit of the claim under add/remove, included by its own coin.
 
     >>> import discreet as dp
     >>> from discreet.audit import one_run

@@ -1,8 +1,8 @@
 """Clock of a ledger: times in UTC, to the microsecond, never earlier than the last entry.
 
 A window of a budget begins by the clock. A clock that was set back must not open an old window
-again, so it is refused. A clock that is up to five seconds behind the last entry (a correction by
-NTP) must not stop the work: the new entry then takes the time of the last one.
+again, so nothing is written under it. A clock that is up to five seconds behind the last entry (a
+correction by NTP) must not stop the work: the new entry then takes the time of the last one.
 
 Law: tests/ledger/test_ledger.py::TestTheClockMayNotGoBack
 """

@@ -104,6 +104,7 @@ def check_record(
 
 
 def _read_folder(folder: Path) -> dict[str, str]:
+    """Return all files of a folder as text, by their path in it; refuse bytes that are no text."""
     if not folder.is_dir():
         raise InvalidArgument(
             f"{folder} is no folder of a record; `discreet record --out` makes one"

@@ -49,7 +49,7 @@ class Deployment:
 
     @property
     def promise(self) -> Measure:
-        """The promise of the ledger; one of (ε, 0) is one of ε."""
+        """The promise of the ledger; (ε, 0) is given as pure ε."""
         promise = self.proof.terms.budget
         if isinstance(promise, ApproxDP) and not promise.delta:
             return PureDP(promise.epsilon)
@@ -62,7 +62,7 @@ class Deployment:
 
     @property
     def neighbours(self) -> str:
-        """The neighbour relations of the private tables; a curator's are one."""
+        """The neighbour relations of the private tables; the tables of one curator share one."""
         relations = {schema.neighbours for schema in self.private}
         return ", ".join(sorted(relations))
 

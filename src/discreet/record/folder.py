@@ -260,6 +260,7 @@ def _slug(deployment: Deployment, fields: Mapping[str, Derived]) -> str:
 
 
 def _data_files(title: str, tables: Iterable[RecordTable]) -> dict[str, str]:
+    """Return the files under data/: tables, measurements, data dictionary, regression scripts."""
     listed = list(tables)
     files = {}
     measured = {}

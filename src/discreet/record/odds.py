@@ -40,8 +40,8 @@ _SLACK = 2.0**-50
 class Odds:
     """Bounds for 100 guesses whether one unit is in the data, at equal error rates.
 
-    Of a unit that is not in the data at least `outside` guesses say that it is. Of a unit that is
-    in the data at most `inside` guesses say so. `error` is the bound on the equal error rate.
+    Of 100 guesses about a unit that is not in the data, at least `outside` say that it is. Of 100
+    about a unit that is, at most `inside` say so. `error` is the bound on the equal error rate.
     """
 
     error: float

@@ -43,8 +43,8 @@ def engine_suite(load: Load) -> Findings:
     1. cells: each row is read by its own cells and the schema alone, as the reference reads it,
        whatever other rows contain; nothing fails.
     2. constants: they survive any change a store makes to a text before it runs it. keys: two
-       stored keys never become one. joins: different values never match. LIKE: right, and in time that a row
-       cannot blow up.
+       stored keys never become one. joins: different values never match. LIKE: right, and in time
+       that a row cannot blow up.
     3. people: totals with bounds on rows (`RowShare`) and on groups (`GroupShare`), over filters,
        joins and unions.
     4. names: a schema finds its columns in any case; missing ones are refused. public values:

@@ -32,7 +32,8 @@ _NO_LAW = "no probabilities(value) tells its law; discreet.audit.verify samples 
 class Case:
     """Known facts of one mechanism.
 
-    They are its inputs, neighbouring pairs, values it must refuse, its exact law and its outputs.
+    They are its inputs, neighbouring pairs, values it must refuse, and its exact law.
+    `allowed(value, output)` returns whether an output is one of those declared.
     `missed(value, output, beta)` returns whether an output exceeds the error bar at β. `silent` is
     the reason why no law is stated.
     """

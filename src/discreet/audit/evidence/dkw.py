@@ -19,10 +19,10 @@ def dkw(
 ) -> float:
     """Bound ε at δ from below by every threshold event of a scalar output, in both directions.
 
-    Both empirical distribution functions lie within √(ln(4/α)/2n) of the true ones, at all points
-    together, with probability 1 − α (Dvoretzky, Kiefer, Wolfowitz; Massart). So every threshold may
-    be tried and the best reported. It is coarser than `audit` for one good event, but it uses all
-    the runs and needs no search.
+    `first` and `second` are outputs on the two inputs. Both empirical distribution functions lie
+    within √(ln(4/α)/2n) of the true ones, at all points together, with probability 1 − α
+    (Dvoretzky, Kiefer, Wolfowitz; Massart). So every threshold may be tried and the best reported.
+    It is coarser than `audit` for one good event, but it uses all the runs and needs no search.
 
     >>> import numpy as np
     >>> from discreet.audit import dkw

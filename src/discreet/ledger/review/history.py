@@ -141,7 +141,10 @@ def read_history(
     last: int | None,
     kinds: Kinds = None,
 ) -> History:
-    """Return the newest `last` entries of a person and of some kinds; None stands for all."""
+    """Return the newest `last` entries of a person and of some kinds; None stands for all.
+
+    With a person and kinds, charges of the steps of a synthetic table are left out.
+    """
     if who is not None and not isinstance(who, str):
         raise InvalidArgument(f"who is a name, got {type(who).__name__}")
     max_entries = None if last is None else whole(last, "last", least=1)
