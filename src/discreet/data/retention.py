@@ -29,13 +29,13 @@ _EXAMPLE = 'write keeps=("day", "24 months")'
 
 
 def utc_today() -> date:
-    """Return the day of UTC."""
+    """Return today's date in UTC."""
     return datetime.now(UTC).date()
 
 
 @frozen
 class Retention:
-    """How long rows count: by a column of time, for so many calendar periods before the present."""
+    """Time for which rows count: the present calendar period and `count` before it, by a column."""
 
     column: str
     count: int

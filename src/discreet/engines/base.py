@@ -110,7 +110,7 @@ def people_apart(engine: object, tally: Tally) -> PeopleTotals:
 
 
 def id_text(value: object) -> str:
-    """Return a stored id as text: whole numbers alike in every type, and apart from text.
+    """Return a stored id as text: integers and whole floats alike, and apart from text.
 
     >>> from discreet.engines.base import id_text
     >>> id_text(7), id_text(7.0), id_text("7")
@@ -211,7 +211,10 @@ def stored_columns(schema: Schema) -> list[str]:
 
 
 def require_columns(schema: Schema, stored: Mapping[str, object]) -> None:
-    """Refuse a schema that declares columns, or a person's id, that the store does not have."""
+    """Refuse a schema that declares columns, or a person's id, that the store does not have.
+
+    A name that differs in case from several stored names, and equals none, counts as missing.
+    """
     missing = [name for name in stored_columns(schema) if find_column(name, stored) is None]
     if missing:
         raise SchemaMismatch(
@@ -245,7 +248,7 @@ def require_matches(table: Schema, count: Callable[[tuple[str, ...]], object]) -
     """Refuse a public table whose values repeat more than its schema states.
 
     A join would make more rows of a person than the sensitivity allows for. `count` returns the
-    greatest number of rows with the same values in some columns, as the schema reads them.
+    greatest number of rows with the same values in the given columns, as the schema reads them.
     """
     if table.key and int(str(count(table.key))) > 1:
         raise SchemaMismatch(

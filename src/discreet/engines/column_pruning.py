@@ -1,7 +1,8 @@
 """Column pruning: the columns that a relation reads of the relations below it.
 
-A store need not read the other columns. Where a join truncates the rows of a person, all columns
-below it are read: the rows are sorted by all of them, and that order decides which rows stay.
+A store need not read the other columns. Where a join truncates the rows of a person on one side,
+all columns of that side are read: rows are sorted by all of them, and the order decides which rows
+stay.
 
 Guarantee: which rows a truncation keeps depends on the relation and its rows, never on which
 columns a question reads.

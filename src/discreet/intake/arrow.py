@@ -11,6 +11,8 @@
     decimals outside their precision          NULL
     decimals of over 38 digits, or of tens    the nearest floats
     half floats                               floats
+    text in views                             plain text
+    columns of the type null                  text, NULL in every row
     types that no column can be declared as   NULL
 
 The type of the result follows from the type of the column, never from a cell. Columns without any

@@ -1,8 +1,9 @@
 """Compatibility of schemas: a table that was read by one schema can be asked by a narrower one.
 
 Narrower bounds, shorter lists, shorter text, fewer columns and smaller contribution bounds need no
-new reading: the stored cells are clipped once more, cut, or become NULL. Any other change of
-columns or unit is refused.
+new reading: the stored cells are cut, clipped once more, or NULL with `outside="null"`. Keys that
+are no longer listed become the other key, the default or NULL. Any other change of columns or unit
+is refused.
 """
 
 from __future__ import annotations

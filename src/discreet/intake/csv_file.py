@@ -108,14 +108,15 @@ def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
 
     These files are written anew in `workspace`, a private folder:
 
-    - text that is not UTF-8;
+    - a file with another declared `encoding` than UTF-8;
     - a compressed file that zeros follow, as tapes leave them, since not every reader stops there;
-    - a file whose bad records are dropped or emptied;
+    - a file whose bad records are to be dropped or emptied, even if it has none;
     - one whose lines end in LF and in CRLF, or in CRLF after a first record with line ends in
       quotes, since readers go by the first line end they meet.
 
     Refuses: a file that cannot be read, one whose first line does not name its columns (unless
-    `names` do), and everything that the grammar refuses.
+    `names` do), one of these without a `workspace`, and everything that the grammar refuses,
+    unless `on_bad_record` allows it.
 
     Law: tests/intake/test_csv_file.py::test_what_cannot_be_read_is_refused_in_our_words
     """

@@ -9,7 +9,7 @@ The file holds the key. Whoever can read it can test whether a given id is in it
 nobody can. It belongs beside the data, readable by its owner alone.
 
 Guarantee: an id that was added is found for ever, whatever its stored type; the file is replaced in
-one step, so a death leaves the old list or the new one.
+one step, so a crash leaves the old list or the new one.
 
 Refuses: a file that is no such list, a path that cannot be written, empty ids; InvalidArgument.
 
@@ -53,8 +53,8 @@ class Forgotten:
     def found_sql(self, person: str, stored: str, hashes: str) -> str:
         """Write a condition of DuckDB that holds for the rows of forgotten people.
 
-        `person` is the column of the id, `stored` its type, `hashes` a query of hashes in brackets.
-        The condition holds the key: never show it.
+        `person` is the column of the id, `stored` its type, `hashes` a query of hashes in
+        parentheses. The text of the condition contains the key: never show it.
         """
         conditions = []
         for text in _texts_sql(person, stored):

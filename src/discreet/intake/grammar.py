@@ -6,10 +6,10 @@
     plain    = { any character but delimiter, quote, LF, CR }
     line-end = LF | CR LF
 
-This is RFC 4180 in UTF-8, for any one-byte delimiter and quote, and either line end. The end of a
-record follows from the bytes before it and nothing else: no sampling, no chunks, no repair. A file
-that breaks the grammar is refused with the number of its record. Nothing is guessed and nothing
-dropped, so no record can affect others unnoticed.
+This is RFC 4180 in UTF-8, for any one-byte delimiter and quote, and either line end. NUL may stand
+nowhere. The end of a record follows from the bytes before it and nothing else: no sampling, no
+chunks, no repair. A file that breaks the grammar is refused with the number of its record. Nothing
+is guessed and nothing dropped, so no record can affect others unnoticed.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ MAX_DIGITS = 400
 """Digits before or behind the point that are written out."""
 _TOO_WIDE = 10**MAX_DIGITS
 _OTHER = "\x01"
-"""Begins an id that is no number, text or time, such as a list.
+"""Begins an id that is no text, time or number of up to 400 digits, such as a list.
 
 Text that begins so has it twice, so that the two are never equal."""
 
@@ -120,7 +120,7 @@ def _decimal_digits(number: Decimal) -> str:
 
 
 def total_reader(read: Callable[[Any], Any], otherwise: object) -> Callable[[object], Any]:
-    """Return a reader of any value: an object whose own methods fail counts as NULL does.
+    """Return a reader of any value: it returns `otherwise` for a value on which `read` raises.
 
     >>> from discreet.intake.object_cells import total_reader
     >>> list(map(total_reader(float, None), ["1", "x", 10**400]))

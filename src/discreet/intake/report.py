@@ -49,7 +49,7 @@ class ColumnReport:
 
     @property
     def effects(self) -> tuple[str, ...]:
-        """What each proposal would change, in words."""
+        """The effect of each proposal in words, then the forms that fit two formats of days."""
         texts = []
         for text, *counts in self.proposals:
             texts.append(f"with {text}: {effect_text(*counts)}")

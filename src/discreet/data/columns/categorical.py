@@ -1,6 +1,6 @@
 """Key columns: a closed public list, a boolean, or free text.
 
-Values of free text are shown only by private partition selection.
+Values of free text are shown only by private partition selection, or as keys of a public table.
 
 Law: tests/data/test_columns.py::TestCategory, tests/data/test_columns.py::TestEveryColumn
 """
@@ -224,8 +224,8 @@ class Boolean(DeclaredColumn):
 class Text(DeclaredColumn):
     """Free-text column, cut after `max_length` characters.
 
-    No list of its values is public, so an answer can show them as keys only by private partition
-    selection, which needs a δ above 0.
+    No list of its values is public. An answer can show them as keys only if they come from a public
+    table, or by private partition selection, which needs a δ above 0.
 
     `strip`, `fold`, `aliases` and `null` come first, as for a Category; a value is then text as
     these steps write it.

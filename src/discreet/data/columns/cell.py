@@ -49,7 +49,7 @@ def is_null(value: object) -> bool:
 
 
 def to_python(value: object) -> object:
-    """Turn a NumPy scalar into a Python value, and datetime64 of any unit into whole seconds.
+    """Turn a NumPy scalar into a Python value; a datetime64 of any unit is cut to whole seconds.
 
     A complex number without an imaginary part is its real part: one complex cell makes pandas and
     NumPy write all others of its column as complex numbers too.

@@ -108,7 +108,7 @@ FOLDED = {
     "џ": "Џ",
     "ґ": "Ґ",
 }
-"""Folded letters, each with the letters that are written as it. It must not change: answers and
+"""Folded letters, each with the letters that fold to it. The table must not change: answers and
 prepared stores rest on it."""
 MARKS = "".join(map(chr, range(0x300, 0x370)))
 """Combining accents, which are left out: é may be stored as one character or as two."""

@@ -25,7 +25,8 @@ def check_label(label: object, of: str = "label") -> str | None:
     >>> check_label("Years of school")
     'Years of school'
 
-    Refuses: text that is empty, longer than 100 characters or not printable; InvalidArgument.
+    Refuses: text that is empty, longer than 100 characters, not printable, or with blanks at its
+    ends; InvalidArgument.
     """
     if label is None:
         return None

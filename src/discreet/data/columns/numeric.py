@@ -149,8 +149,9 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
     otherwise are then unreadable. `unit`, `units`, `outside` and `null` are as for an Integer. In a
     unit of factor f the steps are nearest(x·c), where c is the double nearest to f/step.
 
-    The default step is the power of two at most 2^-30 of the larger
-    bound (`default_step`); a float such as 2**-30 means that power.
+    The default step is the greatest power of two at most 2^-30 of the larger bound, but for bounds
+    that are close together (`default_step`). A float such as 2**-30 is that power of
+    two as a step.
 
     >>> import discreet as dp
     >>> from fractions import Fraction
@@ -229,7 +230,7 @@ class Real(DeclaredColumn, SteppedColumn[Fraction]):
 
     @property
     def rounded(self) -> bool:
-        """Whether the step is the default one for the bounds, so that values are rounded to it.
+        """True if the step is the default one for the bounds, so that values are rounded to it.
 
         Any other step was declared: the values are taken to be multiples of it.
         """

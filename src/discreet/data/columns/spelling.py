@@ -63,7 +63,7 @@ class Spelling:
 
     @property
     def plain(self) -> bool:
-        """Whether nothing is declared: a cell's text is itself."""
+        """True if nothing is declared: a cell's text stays as it is written."""
         return not (self.null or self.strip or self.fold or self.aliases)
 
 
@@ -159,8 +159,9 @@ def _check_aliases(aliases: object) -> Aliases | None:
 def check_keys(spelling: Spelling, keys: tuple[KeyValue, ...], other: KeyValue | None) -> None:
     """Check spellings against the listed keys of a Category.
 
-    Refuses: an alias of a key that is not listed, an alias that is a listed key itself, a key that
-    means NULL too, and keys that become one by strip and fold; InvalidArgument.
+    Refuses: an alias of a key that is not listed, an alias that is another listed key, a key that
+    means NULL too, keys that become one by strip and fold, and more than 1,000 spellings that
+    differ from their keys; InvalidArgument.
     """
     if spelling.plain:
         return
@@ -225,8 +226,8 @@ def key_by_spelling(spelling: Spelling, keys: tuple[KeyValue, ...]) -> dict[str,
 def check_text(spelling: Spelling, max_length: int, default: object) -> None:
     """Check spellings of free text.
 
-    Refuses: an alias for a text that is too long, that another step would change, or that is an
-    alias or a missing mark itself; too many aliases; InvalidArgument.
+    Refuses: an alias for, or a default of, a text that is too long, that another step would change,
+    or that is an alias or a missing mark itself; more than 1,000 aliases; InvalidArgument.
     """
     written_normal = {spelling.normal(written): meant for written, meant in spelling.aliases or ()}
     if len(written_normal) > MAX_SPELLINGS:
@@ -250,7 +251,8 @@ def check_text(spelling: Spelling, max_length: int, default: object) -> None:
 def is_missing(value: object, null: MissingMarks) -> bool:
     """Return whether a cell's text, without spaces at both ends, is declared to mean NULL.
 
-    It is for columns that are no text. Integers are compared as digits, truths as true and false.
+    It is for columns of other kinds than text. Integers are compared as digits, truths as true and
+    false; a stored fraction or time is compared with no mark.
 
     >>> from discreet.data.columns.spelling import is_missing
     >>> is_missing(" n/a ", ("n/a",)), is_missing(-999, ("-999",)), is_missing(-999.0, ("-999",))

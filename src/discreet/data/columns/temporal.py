@@ -41,11 +41,12 @@ _EXAMPLES = {
 
 @frozen(init=False, repr=False)
 class Date(DeclaredColumn, SteppedColumn[date]):
-    """Day column from `low` to `high`: other days are clipped. One step is one day since 1970.
+    """Day column from `low` to `high`: other days are clipped. Steps are days since 1970.
 
     `format="%d/%m/%Y"` says how days are written in text, instead of ISO; cells written otherwise
-    are then unreadable. A list of formats reads each of them, if no cell fits two. `outside="null"`
-    makes other days NULL instead; `null=["n/a"]` lists texts that are NULL.
+    are then unreadable. A list of formats reads each of them; two that fit the same cells are
+    refused. `outside="null"` makes days beyond the bounds NULL instead of clipping them;
+    `null=["n/a"]` lists texts that are NULL.
 
     >>> import discreet as dp
     >>> joined = dp.Date("2024-01-01", "2024-12-31")

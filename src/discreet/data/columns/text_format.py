@@ -71,7 +71,8 @@ def check_unit(unit: object) -> str | None:
     >>> check_unit("km/h")
     'km/h'
 
-    Refuses: text that could be part of a number, with InvalidArgument.
+    Refuses: longer text, other characters, and text of the letter e alone, which could be an
+    exponent; InvalidArgument.
     """
     if unit is None:
         return None
@@ -98,8 +99,8 @@ def check_units(units: object, unit: object) -> Units | None:
     >>> check_units({"lb": "0.45359237", "kg": 1}, None)
     (('kg', Fraction(1, 1)), ('lb', Fraction(45359237, 100000000)))
 
-    Refuses: a factor that is no positive number from 1e-30 to 1e30, no unit of factor 1, which is
-    the unit of a bare number, and `unit=` beside `units=`; InvalidArgument.
+    Refuses: a factor that is no number from 1e-30 to 1e30, units none of which has the factor 1 (it
+    is the unit of a bare number), more than 26 units, and `unit=` beside `units=`; InvalidArgument.
     """
     if units is None:
         return None

@@ -1,8 +1,9 @@
 """Guess of a column's type from its cells, and proposals for how they are written.
 
 A column of text is guessed to be numbers, days, times or booleans if, with the proposals for it, at
-least nine of ten cells that are not missing are read as such. A column in which any cell is a code,
-such as 0152, stays text.
+least nine of ten cells that are not missing are read as such. So is one whose cells all have forms
+of one type, even if two formats fit them (01/02/2024). A column in which any cell is a code, such
+as 0152, stays text.
 
 Law: tests/data/test_infer.py::TestSources, tests/data/test_proposals.py::TestGuess
 """

@@ -154,9 +154,10 @@ def _table_name(source: InferSource) -> str:
 def _column(
     seen: Look, guessed: Guess, said: ColumnType | None, from_data: bool
 ) -> Column | ColumnType:
-    """Return only the type of a column, as the steward said or as guessed.
+    """Return the type of a column, as the steward said or as guessed; a Boolean needs no bounds.
 
-    With `from_data` it is a whole column, whose bounds are the extremes of the cells seen.
+    With `from_data`, return a column whose bounds are the extremes of the cells seen, if they make
+    one.
     """
     kind = said or guessed.kind
     if kind not in COLUMN_SHAPES:

@@ -1,9 +1,9 @@
 """Proposals for a column: declarations under which more of its cells are read, each counted first.
 
 A proposal is made from cells that are unreadable, clipped or unlisted. It mends a cell that is then
-read, or known to be missing. It is given only if it mends more cells than it makes unreadable or
-changes to another value. The caller counts them: in Python over a sample (`infer`), in SQL over all
-cells of a source (`prepare`, `schema fix`).
+read, or known to be missing. It is given only if it mends more cells than it loses (reads no more)
+and changes to another value, taken together. The caller counts them: in Python over a sample
+(`infer`), in SQL over all cells of a source (`prepare`, `schema fix`).
 
 | cells | proposal |
 |---|---|
@@ -13,8 +13,8 @@ cells of a source (`prepare`, `schema fix`).
 | unlisted text that strip or fold makes a key | `strip=`, `fold=` |
 | unlisted text in at least 20 rows that resembles one key | `aliases=` |
 
-Guarantee: a proposal mends more cells than it makes unreadable or changes. Where two formats of a
-day mend equally many cells (31/12 and 12/31), neither is proposed.
+Guarantee: a proposal mends more of the counted cells than it loses and changes together. Where two
+formats of a day mend equally many cells of the sample (31/12 and 12/31), neither is proposed.
 
 Law: tests/data/test_proposals.py::TestAdviceNeverHarms
 """
@@ -57,7 +57,7 @@ _SEPARATORS = (
 _UNIT = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+)?|[%‰°$€£¥]")
 _WHOLE = re.compile(" *[+-]?[0-9]+ *")
 _CLOSE = 0.8
-"""Least similarity of an alias and its key, of 1."""
+"""Least similarity of an alias and its key; 1 is that of equal texts."""
 
 
 @frozen

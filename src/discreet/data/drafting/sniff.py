@@ -45,7 +45,7 @@ BATCH = 2048
 CODE = re.compile(r"[+-]?0[0-9]+|[+-]?[0-9]{19,}")
 """Leading zeros or too many digits for 64 bits: a code to compare, not a number to add up."""
 MAX_FORMS = 40
-"""Forms kept of one column; a column with more has no format that could be proposed."""
+"""Most forms kept of one column; where so many are kept, no format is proposed."""
 MAX_CELLS = 5000
 """Texts kept of one column, by which proposals are chosen."""
 DECIMALS = re.compile(r"[+-]?[0-9]*\.([0-9]{1,4})")

@@ -1,7 +1,8 @@
 """Serialization of schemas as plain values, for JSON and TOML; refusals name the path of the key.
 
-Guarantee: `schema_from_dict(schema_to_dict(schema)) == schema`. Fields that earlier releases did
-not have are left out where they say nothing, so that fingerprints of older schemas stay.
+Guarantee: `schema_from_dict(schema_to_dict(schema), Schema) == schema`. Fields that earlier
+releases did not have are left out where they say nothing, so that fingerprints of older schemas
+stay.
 
 Law: tests/data/test_schema.py::TestPlainValues
 """

@@ -39,7 +39,7 @@ from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, open_sou
 from .views import copy_view, require_sure_view, view_text
 
 MAX_IN_MEMORY = 1 << 30
-"""Files of more bytes than this are kept in a private file instead of in memory."""
+"""Tables of files that have more bytes together are kept in a private file, not in memory."""
 _BINARY_COLLATIONS = ([("",)], [("binary",)])
 
 
@@ -124,8 +124,8 @@ def _source_catalog(
 ) -> TableCatalog:
     """Open the given files, frames and tables of DuckDB files over a connection of their own.
 
-    The connection keeps its tables in memory, or in a private file if the sources have more than
-    `MAX_IN_MEMORY` bytes.
+    The connection keeps its tables in memory, or in a private file if the CSV and Parquet files
+    have more than `MAX_IN_MEMORY` bytes together.
     """
     opened = {name: open_source(source, name, workspace) for name, source in tables.items()}
     database = ":memory:"
@@ -291,7 +291,7 @@ def take_in(
     The options are those of `keep_table`.
 
     Refuses: a text file in which DuckDB does not find the number of records that this package's
-    own parser counted.
+    own parser counted; a source of any kind with a cell that DuckDB cannot convert.
     """
     try:
         taken = keep_table(

@@ -129,7 +129,7 @@ def seen_columns(schema: Schema) -> list[str]:
 def seen_sql(schema: Schema, source: str) -> str:
     """Write the counts of a table: rows, rows without a person, and each outcome of each column.
 
-    After the outcomes of a column stands whether all of its cells are read as one value.
+    After the outcomes of a column stands 1 if it has one value at most, NULL left aside, else 0.
     """
     without_person = "0"
     if isinstance(schema.unit, People):

@@ -129,7 +129,8 @@ class DuckDB:
     def report(self) -> StewardReport:
         """Report for the steward on how the tables were read, cell by cell.
 
-        Private: never show it to others. Tables whose schema was not given yet are not in it.
+        Private: never show it to others. It covers all tables of a prepared store; of other stores,
+        the tables whose schema was given (`check`, or a curator's making).
         """
         with self._reading:
             return self._catalog.report(tuple(self._tables))
@@ -147,9 +148,10 @@ class DuckDB:
     def rows_public(self) -> bool:
         """Return whether every record that was given is held.
 
-        Then the number of rows is public under "replace" neighbours. Files, frames and prepared
-        stores hold all records, unless the steward lets bad records be dropped, whether or not
-        there are any. Tables of a database may be views, so they do not count as complete.
+        Then the number of rows is public under "replace" neighbours. Files and frames hold all
+        records, unless the steward lets bad records be dropped, whether or not there are any. So
+        does a store prepared from them without a list of forgotten people. Tables of a database or
+        server may be views, so they do not count as complete.
         """
         return self._catalog.whole
 

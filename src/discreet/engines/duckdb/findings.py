@@ -70,7 +70,8 @@ def make_report(
 
     `parts` are the parts of its source. `seen` is the row of counts of `seen_sql`, followed by the
     number of `count_over_rows`. For columns with cells that were not read, the report also has the
-    forms of these cells, and proposals of declarations that would read them.
+    forms of these cells, and proposals of declarations that would read them. A column whose clipped
+    cells hold usual marks of missing values, such as -999, has proposals too.
     """
     rows, nobody = seen[:2]
     reports = []
@@ -128,7 +129,7 @@ def _leaves_rows_out(column: Column) -> bool:
 def _forms(
     connection: duckdb.DuckDBPyConnection, name: str, column: Column, parts: list[StoredTable]
 ) -> tuple[tuple[str, int], ...]:
-    """List the commonest forms of cells that could not be read, of columns stored as text."""
+    """List the commonest forms of unread cells; only parts that store the column as text count."""
     counts: dict[str, int] = {}
     for part in parts:
         stored = stored_column(name, part)

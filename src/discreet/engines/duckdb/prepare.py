@@ -70,11 +70,11 @@ def prepare(
 
     Sources are files, frames, tables of a DuckDB file ("company.duckdb#sales.people") or of
     PostgreSQL, given by a `Postgres` or as "postgresql://db/company#hr.staff". Every cell is read
-    by itself and its column's declaration; people's ids become numbers. The options for text files
-    apply to every one; `Csv(…)` gives them for one source. The store is written beside `out` and
-    replaces it when it is complete. `forgotten` is a list that `discreet forget` made: the rows of
-    these people are left out. Then `dp.DuckDB(out)` opens it, and `report` tells the steward
-    how the cells were read.
+    by its column's declaration and by no other cell; people's ids become numbers. `delimiter` to
+    `on_bad_record` apply to every text file but those in a `Csv(…)`, which states its own. The
+    store is written beside `out` and replaces it when it is complete. `forgotten` is a list that
+    `discreet forget` made: the rows of these people are left out. Then `dp.DuckDB(out)` opens the
+    store, and `report` tells the steward how the cells were read.
 
     >>> import discreet as dp
     >>> import pathlib, tempfile

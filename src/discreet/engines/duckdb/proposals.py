@@ -3,7 +3,7 @@
 The cells of one column are grouped once into a temporary table, text by text. Candidates are chosen
 by a sample of every form; the effect of a chosen one is counted over all cells before it is given.
 
-Guarantee: a proposal mends more cells of the source than it loses or changes.
+Guarantee: a proposal mends more cells of the source than it loses and changes together.
 
 Law: tests/intake/test_messy.py::TestCounts
 """
@@ -172,7 +172,7 @@ def _read_sql(**columns: Column) -> str:
 
 
 def _sample(connection: duckdb.DuckDBPyConnection, column: Column) -> Cells:
-    """Return the commonest cells of each form, those that are not read first."""
+    """Return the commonest cells of each form; unread cells come before those that are read."""
     is_bad = f"coalesce(o0 <> {MISSING}, FALSE)"
     cells = select_sql(
         ["k1 AS r", "k2 AS n", f"{is_bad} AS bad", f"{form_sql('k1')} AS f"],

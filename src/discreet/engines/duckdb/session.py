@@ -76,7 +76,7 @@ def _check_memory(memory: object) -> None:
 
 
 def open_workspace(owner: object) -> Path:
-    """Make a folder that only this user can read; it is removed together with its owner."""
+    """Make a folder that only this user can read; it is removed when `owner` is freed."""
     # mkdtemp gives the folder mode 0700.
     folder = tempfile.mkdtemp(prefix="discreet-")
     weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
@@ -99,7 +99,8 @@ def open_session(
 ) -> duckdb.DuckDBPyConnection:
     """Connect to a database file or ":memory:", with settings that no environment changes.
 
-    They are the same for all connections of the process: DuckDB opens a file once in a process.
+    They differ only by `limits` and `read_only`. DuckDB opens a file once in a process, and refuses
+    a second connection to it with other settings.
     """
     config: dict[str, str | bool | int | float | list[str]] = {
         "python_enable_replacements": False,

@@ -100,8 +100,8 @@ def open_source(source: TableSource, name: str, workspace: Path | None = None) -
     >>> open_source("visits.parquet", "visits").paths[0].name
     'visits.parquet'
 
-    Refuses: other kinds of files, text files without a header line, and those that are not
-    well-formed.
+    Refuses: other kinds of files, text files that are not well-formed, and text files whose first
+    line does not name the columns, unless `Csv(header=False, …)` names them.
     """
     if isinstance(source, Csv):
         files = [replace(source, path=path) for path in paths_of(source.path)]

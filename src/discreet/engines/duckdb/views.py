@@ -25,7 +25,7 @@ from ..sql.select import select_sql
 from .dialect import DUCKDB
 
 _COPIES = "discreet_copies"
-"""Database in memory that holds the copies: other than temporary tables, all connections see it."""
+"""Database in memory that holds the copies: unlike a temporary table, all connections see it."""
 _NUMBERS = count()
 _NAME = r'(?:"(?:[^"]|"")*"|[^\s"(.]+)'
 _DEFINITION = re.compile(

@@ -202,7 +202,7 @@ def names_of(rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
 def _owner(schema: Schema, cells: Mapping[str, object]) -> Hashable:
     """Return the person's id, with the start of the window if there is one.
 
-    None means that the row counts nowhere.
+    It is None if the unit is rows. If the unit is people, None means that the row counts nowhere.
     """
     unit = schema.unit
     if not isinstance(unit, People):

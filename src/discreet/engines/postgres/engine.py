@@ -67,8 +67,8 @@ _SETTINGS = (
 class Postgres(SqlEngine):
     """Answer from PostgreSQL: `Postgres("host=db dbname=company")`, any connection string that libpq reads.
 
-    `tables` gives the stored name of a table of a schema, if its name and the search path of the
-    connection do not: `{"people": "hr.staff"}`. The connection is opened when it is first needed,
+    `tables` maps the name of a `Schema` to its stored table, `{"people": "hr.staff"}`; without it a
+    table is looked up by name along the search path. The connection is opened when first needed,
     reads only, looks functions and operators up in `pg_catalog` alone, and is opened again after it
     was lost. All tallies of one question see one state of the data. `progress` shows a bar while a
     query runs; Ctrl-C cancels it.
@@ -76,8 +76,8 @@ class Postgres(SqlEngine):
     `trusted` names tables for which the steward declares that no row can make them fail. Without
     it, `check` refuses foreign tables, views with casts or arithmetic, and tables with policies.
 
-    Refuses: tables that are no identifiers, and a database without an encoding. Once a session was
-    opened, every message of the server becomes one constant failure.
+    Refuses: stored names that are no identifiers, and a database without an encoding. Once a
+    session was opened, every message of the server becomes one constant failure.
 
     Law: tests/engines/test_suite.py::test_every_engine_keeps_the_contract
     """

@@ -2,10 +2,11 @@
 
 A person with n rows (or keys), of which at most k may count, has the share
 s = ⌊2^20·k/max(n, k)⌋ in parts of 2^20. Each contribution c of that person becomes c·s/2^20,
-rounded towards 0, as `query.algebra.tally` defines it. The number n comes by a join, whose tests no
-query optimizer can run on one side alone, or by a window where that is faster. Under `KeptKeys`
-nothing is scaled: of each person's keys the k with the smallest hashes stay. The influence of one
-person on the totals is proved in `query.bounds.sensitivity`.
+rounded towards 0, as `query.algebra.tally` defines it. The number n comes from a stored column, a
+window, or a join whose tests no query optimizer can run on one side alone. `GroupRowShare`
+multiplies two such shares: of the group, and of all groups. Under `KeptKeys` nothing is scaled: of
+each person's keys the k with the smallest hashes stay. The influence of one person on the totals is
+proved in `query.bounds.sensitivity`.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def _group(cells: Sequence[str], rows: Entries, source: str) -> str:
 
 
 def _in_lists(totals: Sequence[str], rows: Entries, last: OpenKey, source: str) -> str:
-    """Write one row for each listed key: lists of the groups of its last key, and of their totals.
+    """Write one row for each value of the other keys: lists of groups of the last, and of totals.
 
     A group is of `BESIDE` values, each with totals of its own: so there are fewer groups, and often
     few enough for an array. All lists of a row are made from the same rows at the same time, so

@@ -68,8 +68,8 @@ class OpenKey:
         """Return the last key of a tally if its totals are to come in arrays, else None.
 
         The tally has to count rows and nothing else, and to state the range of its last key (`cells`),
-        of at least 4,096 values. A row must count so little that totals fit into 64 bits. Then 0 means
-        that no row has the value.
+        of more than 4,096 values. A row must count so little that totals fit into 64 bits. Then 0
+        means that no row has the value.
         """
         tally = facts.tally
         if tally.cells is None or len(facts.terms) != 1:
@@ -157,7 +157,7 @@ class _StoredCount:
 
 
 def entries_of(facts: TallyFacts, writer: Writer, last: OpenKey | None = None) -> Entries:
-    """Write one row for each row that counts; totals by the key `last` are to come in lists."""
+    """Write the contributions of the rows of a tally; totals by the key `last` come in lists."""
     tally = facts.tally
     # Names of keys are taken first, since tests and deferred keys refer to them.
     names = tuple(writer.fresh("k") for _ in tally.keys)
@@ -260,7 +260,7 @@ def _nobody(tally: Tally, writer: Writer) -> str:
 def _stored_count(tally: Tally, writer: Writer) -> _StoredCount:
     """Find the stored number of each person's rows, or the person's share.
 
-    It exists for a whole table, and is right for every key.
+    It counts all rows of a table, so it is used only if the tally has all of these rows.
     """
     if not isinstance(tally.rows, Scan) or not isinstance(tally.share, RowShare) or tally.people:
         return _StoredCount()
@@ -330,7 +330,8 @@ def _labels(codes: KeyCodes) -> dict[str, list[str]]:
 def _contribution(facts: TermFacts, scope: SqlScope, tally: Tally) -> _Contribution:
     """Write the contribution of a row to one term.
 
-    For a condition that is SQL which is not NULL where it holds, "*" if it always holds.
+    A condition is written as SQL that is not NULL where it holds, "*" if it always holds. With the
+    factor −1 the SQL is NULL where the condition holds.
     """
     term = facts.term
     # A negative sign cannot be undone where the greatest contribution of a person is taken.
@@ -381,7 +382,7 @@ def _taken_apart(
 
 
 def _condition(expression: Expression, scope: SqlScope, allow_negative: bool) -> _Contribution:
-    """Write the SQL that a count counts: an expression that is not NULL where the condition holds."""
+    """Write the expression to count: not NULL where the condition holds (factor −1: NULL there)."""
     match expression:
         case Constant(value=True):
             return _Contribution("*")

@@ -1,7 +1,7 @@
 """SQL dialect: the differences between stores in quoting, dividing, casting, matching and times.
 
-A dialect is a value of small functions from SQL text to SQL text. All other SQL is the same for
-every store, so their differences are in this file and in the three dialects alone.
+A dialect is a value of small functions from SQL text to SQL text. Nearly all other SQL is the same
+for every store. The exceptions are types and clauses of DuckDB, in text written for it alone.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class StoredTable:
     | field | meaning |
     |---|---|
     | `steady` | one query may read the table twice and finds the same rows both times |
-    | `person` | owner of a row, where the store numbers people; else the declared id is used |
+    | `person` | column of the owner, where the store made one; else the declared id is used |
     | `count` | column with the person's number of rows |
     | `share` | column with the person's share, if at most `share_rows` rows of a person count |
     | `nobody` | a number that no person has |
@@ -127,7 +127,7 @@ class Dialect:
     days: Unary
     """A date as days since 1970."""
     day_at: Unary
-    """The date so many days after 1970."""
+    """The date so many days after 1970-01-01."""
     seconds: Callable[[str, StoredColumn], str]
     """A time as seconds since 1970 in UTC, rounded down."""
     first_day: Binary

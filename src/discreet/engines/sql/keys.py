@@ -20,7 +20,7 @@ Held: TypeAlias = int | str | bool | None
 
 
 def holdable(value: Scalar, domain: Domain) -> bool:
-    """Return whether an expression of this domain could ever have a value; NULL is always possible.
+    """Return whether `value` is a possible value of expressions of this domain; NULL always is.
 
     >>> from discreet.engines.sql.keys import holdable
     >>> from discreet.query.domains.domain import Whole
@@ -103,9 +103,9 @@ def only_sql(
 ) -> tuple[str, tuple[str, ...]]:
     """Write the test that a row's keys are wanted, and list the keys that must not be NULL.
 
-    If no key may be NULL and nothing else has to be tested, the test is TRUE. A list of all
-    combinations is tested key by key, any other list as a whole. A key whose domain lists its
-    values needs no test but for NULL, if all of them are wanted.
+    If at most NULLs have to be excluded, the test is TRUE. Otherwise the test excludes them, and
+    the list is empty. An `only` of all combinations is tested key by key, any other one by whole
+    keys. A key all of whose possible values are wanted needs no test but for NULL.
     """
     keys = _held_keys(list(only), domains)
     if not keys:

@@ -1,7 +1,7 @@
-"""Builder of one SELECT, the only function that puts a query together, and its layout in lines.
+"""Builder of a SELECT and of its small parts, and the layout of a query in lines.
 
-Nothing enters a query but made-up names and quoted parts. The layout (pretty printing) is for
-people: it keeps all tokens and changes only the blanks between them.
+Names in a query are generated or quoted, and texts are quoted constants. The layout (pretty
+printing) is for people: it keeps all tokens and changes only the blanks between them.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ The answer of the store becomes exact totals.
     GroupShare    … FROM (sums by person and key, clipped) JOIN (each person's share, by the count of keys)
     KeptKeys      … FROM (sums by person and key, clipped), of the keys of each person that stay
 
-All sums are wide integers, so no arithmetic of the text can overflow, and no data can make it fail.
+A stored number of rows or a window may stand for the JOIN. All sums are wide integers, so no
+arithmetic of the text can overflow, and no data can make it fail.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def days_sql(time: str, domain: Domain, dialect: Dialect) -> str:
 def time_sql(call: Call, time: str, domain: Domain, dialect: Dialect) -> str:
     """Write a function of a day or second since 1970.
 
-    That is a part of the time, the start of its unit, or the time some months later.
+    That is its day, its number, a part of it, the start of its unit, or the time some months later.
     """
     constants = _constants(call)
     match call.function, constants:
@@ -106,7 +106,7 @@ def _since_first_day(time: str, domain: Second) -> str:
 
 
 def _unit_start(unit: str, time: str, domain: Domain, dialect: Dialect) -> str:
-    """Write the first day or second of a unit of time."""
+    """Write the first day or second of the unit (week, month, hour …) that holds a time."""
     low = high = 0
     if isinstance(domain, Day | Second):
         low, high = domain.low, domain.high

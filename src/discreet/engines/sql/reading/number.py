@@ -2,7 +2,7 @@
 
 A double is clipped before it is scaled, scaled by one IEEE operation as `Real.steps` does, and
 rounded, halves to even. The ends of the clip are doubles that round to exactly the lowest and the
-highest step, so nothing is clipped again.
+highest step, so nothing is clipped again. Where no such doubles exist, steps are clipped once more.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _scale(column: Numeric, x: str, dialect: Dialect, factor: Fraction = _ONE) -
 
 
 def _is_far(column: Numeric, x: str, dialect: Dialect) -> str:
-    """Write the test that a double is outside both ends by more than a quarter of a step.
+    """Write the test that a double is beyond one of the ends by more than a quarter of a step.
 
     One test of the distance from the middle replaces two. Every nearer double rounds to a step
     within the ends: up to 2^40 steps, doubles are exact to a 2^11th of a step.

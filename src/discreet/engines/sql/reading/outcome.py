@@ -1,13 +1,13 @@
 """Outcome of reading a cell, in SQL: a small number for the steward's report.
 
     NULL  it was read as written
-    0     nothing was there
+    0     nothing was there, or a declared mark of a missing value (`null=`)
     1     it could not be read, in a column that lists no values
     2     it was clipped to the bounds, or cut to the greatest length
     3     it is no listed value of a Category, or cannot be read as one
 
 A cell is read a second time, without bounds, only where the first reading leaves a doubt: it is
-NULL, or at an end.
+NULL, or at an end, or the column has a default or another key, which hide unread cells.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ def stored_column(name: str, table: StoredTable) -> StoredColumn:
 
 
 def person_column(name: str, table: StoredTable) -> StoredColumn:
-    """Refer to the column of the owner: the store's own numbers of people, or the declared id."""
+    """Refer to the column of the owner: the one that the store made, or else the declared id."""
     if table.person is None:
         return stored_column(name, table)
     return _qualified(table.person)
