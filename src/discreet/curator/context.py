@@ -144,7 +144,7 @@ def read_context(
 
     Refuses: arguments of other types, no schema, two schemas of one name, drafts, only public
     tables, tables or columns that the store does not have, neighbours that differ among the tables
-    or from the ledger's, and a ledger whose parts or blocks are of no private table here.
+    or from the ledger's, and a ledger whose parts or blocks do not fit these tables.
     """
     if not all(callable(getattr(engine, name, None)) for name in _ENGINE):
         raise InvalidArgument(

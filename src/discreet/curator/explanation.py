@@ -152,7 +152,7 @@ def _brief(text: str, most: int = 4_000) -> str:
 
 
 def after(left: Measure, price: Measure) -> Measure | None:
-    """Subtract a price from what is left, in one measure; None if the measures differ.
+    """Subtract a price from what is left; None if the measures differ, or the price is larger.
 
     >>> import discreet as dp
     >>> from discreet.curator.explanation import after

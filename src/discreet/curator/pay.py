@@ -173,7 +173,8 @@ def _settle(ledger: Ledger, order: ChargeOrder, known: Settlement | None) -> Set
 def _hold_back(ledger: Ledger, settled: Settlement, pause: Callable[[float], object]) -> None:
     """Wait until this asker has waited as long as the first run took.
 
-    Do nothing if the charge is the asker's own or may be known: then `settled.own` is None.
+    `settled.own` is the asker's entry beside a colleague's charge. It is None if the charge is the
+    asker's own or may be known: then nothing is waited for.
     """
     if settled.own is None:
         return

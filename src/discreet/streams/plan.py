@@ -226,7 +226,9 @@ def _mean_square(running: Floats, sums: Sequence[tuple[int, int]]) -> float:
 
 @lru_cache(maxsize=8)
 def _bound_factor(periods: int, counted: Participation, aims: tuple[Aim, ...]) -> float | None:
-    """Return a lower bound on mean variance over Δ2² of any Gaussian strategy, certified.
+    """Return a certified lower bound on the mean variance of any Gaussian strategy, divided by Δ2².
+
+    None beyond 1,024 days, but for running totals of units that count on one day.
 
     For weights p on patterns u_o of days, U = [√p_o·u_o]: ‖AU‖_* ≤ ‖AC⁻¹‖_F·‖CU‖_F, so that the
     trace of (UᵀGU)^½ bounds it. The fixed point of `dense_optimum` finds the weights.

@@ -121,7 +121,7 @@ def cell_block(name: str, rows: int) -> Block:
 
 
 def largest(values: AnyIntegers) -> int:
-    """Return the largest size among whole numbers, as a Python integer; 0 if there are none.
+    """Return the largest absolute value of whole numbers, as a Python integer; 0 if there are none.
 
     >>> import numpy as np
     >>> from discreet.workloads.strategy_norms import largest

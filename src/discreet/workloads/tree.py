@@ -119,10 +119,10 @@ class LevelStrategy:
         return tuple(found)
 
     def shares_below(self, variances: Sequence[float]) -> list[tuple[Floats, Floats]]:
-        """Return by level each node's share of a change of its parent, and Σv of its siblings.
+        """Return by level each node's share of a change of its parent, and by parent Σv of its children.
 
-        The levels are those below the root. Two nodes below different children of c are correlated
-        by w·w′·(Var c − Σv), w the product of the shares from c.
+        The levels are those below the root. The covariance of two nodes below different children of
+        a node c is w·w′·(Var c − Σv), w and w′ the products of their shares from c down.
         """
         up = self.upwards(variances)
         found: list[tuple[Floats, Floats]] = []
