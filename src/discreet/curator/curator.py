@@ -92,7 +92,7 @@ class Curator(StandingReports):
     (PureDP(2), True)
 
     Guarantee: every question is charged before it is run.
-    Refuses: drafts, tables that the store does not have, a ledger under other neighbours.
+    Refuses: what `read_context` refuses, such as drafts and a ledger under other neighbours.
     Law: tests/curator/test_curator.py, tests/curator/test_kill.py
     """
 

@@ -208,7 +208,8 @@ def _text(receipt: object) -> str:
 def read_receipt(text: str) -> Receipt:
     """Read a receipt written by `Receipt.to_json`.
 
-    Refuses: with ClaimRefuted a text that differs in any byte, and a wrong signature.
+    Refuses: with ClaimRefuted a text that is not byte for byte what `to_json` writes, and a wrong
+    signature.
     """
     try:
         data = json.loads(text)

@@ -55,7 +55,8 @@ class StandingReports:
         `seal` is the key file that encrypts the stream's state, by default the curator's own. The
         same call again returns the stream and costs nothing.
 
-        Refuses: a ledger with windows, keys that are not public, people without caps.
+        Refuses: no key file, a ledger with windows, keys that are not public, people without caps, and
+        a name that has a stream of other terms.
         """
         text = sql if isinstance(sql, str) else describe(sql)
         return verbs.stream.open_stream(

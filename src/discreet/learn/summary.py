@@ -48,7 +48,7 @@ def summary_of(model: Any) -> Summary:  # noqa: ANN401 an estimator of any kind
     | model | table |
     |---|---|
     | LinearRegression, LogisticRegression | coefficients and intervals, bias included |
-    | AdditiveClassifier, AdditiveRegressor | effects with the deviation of the noise |
+    | AdditiveClassifier, AdditiveRegressor | effects with bars of two deviations (`effects`) |
     | KMeans, NearestCentroid | centres |
     | others | the number of columns |
     """

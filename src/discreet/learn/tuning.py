@@ -105,7 +105,7 @@ def tune(
 def _candidates(model: Model, grid: Mapping[str, Sequence[Any]]) -> list[Model]:
     """Return a copy of the model for every combination of the parameters in `grid`.
 
-    Refuses: fewer than 2 or more than 64 models, and quantiles that differ.
+    Refuses: fewer than 2 or more than 64 models, and `at` in the grid.
     """
     settings = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if "at" in grid:

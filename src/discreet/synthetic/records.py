@@ -183,7 +183,7 @@ def _index(cells: Integers, places: KeySet, sizes: Sequence[int]) -> Integers:
 def pick(pool: Pool, count: int, bits: Bits | None = None) -> Integers:
     """Return `count` whole records by systematic sampling, in random order.
 
-    Each is taken as often as its weight says, rounded up or down.
+    A record of the pool is taken as often as its weight says, rounded up or down.
 
     >>> import numpy as np
     >>> from discreet.synthetic.records import Pool, pick

@@ -238,7 +238,7 @@ class Synthetic:
         return self.explanation or NOT_GOOD_FOR
 
     def table(self, *names: str) -> ReleasedTable:
-        """Return the table of one or two columns, or the count of all rows.
+        """Return the table of one or two columns, or without names the count of all rows.
 
         Refuses: more columns, by `InvalidArgument`. Only records tell of these, without error bars.
         """

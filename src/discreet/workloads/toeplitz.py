@@ -26,7 +26,7 @@ _ROUNDS = 400
 
 @frozen
 class Aim:
-    """Sums of days that count with one `weight`, times their mean variance.
+    """Sums of days whose mean variance counts with one `weight`.
 
     A sum is its first day and the day after its last.
     """

@@ -123,7 +123,8 @@ def design_of(
     >>> design.labels, design.squared_norm == 3 * 1024**2
     (('age', 'sex=f', 'sex=m', 'sex=other', '1'), True)
 
-    Refuses: no columns, free text, whose values are not public, and edges of other columns.
+    Refuses: no columns, free text, whose values are not public, edges of other or of listed columns,
+    and edges of which none lies within the bounds.
     """
     if not domains:
         raise InvalidArgument("a model needs at least one column besides its target")
