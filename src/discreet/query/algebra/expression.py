@@ -21,7 +21,7 @@ from ..domains.domain import Scalar
 
 
 class Function(StrEnum):
-    """Allow-list of functions; any other is refused before a store is touched.
+    """Allow-list of functions; any other is refused before a private row is read.
 
     Values are part of fingerprints and never change.
     """

@@ -1,6 +1,7 @@
 """Refusals of questions: the clause as the user wrote it, the reason, and an alternative.
 
-Guarantee: a refusal depends on the question and on declared facts, never on data.
+Guarantee: a refusal depends on the question, declared facts and public tables, never on private
+rows.
 
 Law: tests/query/test_sql_refusals.py::test_is_refused_and_the_clause_is_named
 """

@@ -155,7 +155,7 @@ class Tally:
 
     @property
     def listed(self) -> int:
-        """Number of keys, from the first one on, that `only` lists."""
+        """Number of keys, from the first one on, that `only` lists; all of them without `only`."""
         lengths = map(len, self.only or ())
         return min(lengths, default=len(self.keys))
 

@@ -5,7 +5,8 @@ A question that passed is a `CheckedQuestion`, which need not be checked again.
 Guarantee: a question that passes has a bound for what one unit can change, and no name, type or
 list of keys in it contradicts another.
 
-Refuses: with `UnsupportedQuery` or `UnboundedSensitivity` every other question; no store is read.
+Refuses: with `UnsupportedQuery` or `UnboundedSensitivity` every other question, and reads
+no private row.
 
 Law: tests/query/test_relation_facts.py::TestTheLastCheck
 """

@@ -13,7 +13,7 @@ The run time depends on the number of rows, so the bound also limits a timing si
 
 A store may hold more rows of a person than the declared bound k. The engines enforce it before a
 join multiplies rows: of a person with n > k rows they keep k (truncation). These k are evenly
-spread over the person's rows, in the order of all columns of the relation. So which rows are kept
+spread over the person's rows, sorted by all columns of the relation. So which rows are kept
 follows from that person's rows alone, and all engines keep the same. Where no join multiplies
 rows, nothing is truncated: shares bound the totals (`algebra.tally`), and the time grows no faster
 than the stored rows.

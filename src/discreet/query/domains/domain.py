@@ -6,8 +6,8 @@
     Day(low, high)             days since 1970, as an integer
     Second(low, high)          seconds of UTC since 1970, as an integer
 
-`keys` lists all values an expression can take, if they are few and public; NULL is possible
-everywhere.
+`keys` lists the values of a Category or Boolean column or of a condition; else it is None, and
+`bounds.keys` may still find public values. NULL is possible everywhere.
 
 Guarantee: no engine can overflow, since bounds are exact and static.
 

@@ -1,8 +1,8 @@
 """Chosen keys: private rows RIGHT JOIN a public list, whose rows are the groups of the answer.
 
 A group of the list without any private row is shown as well. The list is written out (VALUES,
-UNNEST, SELECT of constants) or is in a public table. An inner join with a written list chooses
-keys too.
+UNNEST, SELECT of constants) or is in a public table. An inner join with a list chooses
+keys too, unless the list is a public table by its own name.
 
 Guarantee: the join multiplies no rows. It only says which combinations of keys are asked for. So
 each row is in at most one cell, as under every GROUP BY, and the list tells nothing about the

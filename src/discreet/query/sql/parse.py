@@ -1,4 +1,4 @@
-"""SQL parser for questions: an allow-list, applied before any store is touched.
+"""SQL parser for questions: an allow-list, applied before any private row is read.
 
 Guarantee: parsing reads declared schemas and public values alone, never a private row.
 

@@ -1,4 +1,4 @@
-"""SELECT over published streams: `FROM stream.visits` is a released table with a number for each day.
+"""SELECT over published streams: `FROM stream.visits` has a released row per closed day and key.
 
 It is read as if the question of the stream stood there in brackets (`sql.released`). So it has all
 that a SELECT over a released table has, and reaches no private row.
