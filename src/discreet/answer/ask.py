@@ -110,7 +110,7 @@ def run_plan(
     Every public key appears, also those that do not occur; of unknown keys just the selected ones.
     All totals are of one state of the data, if the engine supports snapshots. `nonnegative` moves
     noisy counts to 0 or above. `whole` also moves those of a workload (sets of keys, running
-    totals) to whole numbers.
+    totals, many counts) to whole numbers.
     """
     confidence = read_level(level)
     if any(isinstance(release, SetsRelease) for release in plan.releases):

@@ -85,10 +85,11 @@ def _key_text(row: Row) -> str:
 
 
 def slice_table(data: object, titles: Sequence[str], pinned: Mapping[str, object]) -> Json:
-    """Return the part of a written table in which keys have the pinned values, without these keys.
+    """Return the part of a written table in which some keys have the values of `pinned`.
 
-    `titles` are the names of the keys by which `pinned` names some of them. A key is pinned to one value,
-    summed over several (`{"sum": values}`, a roll-up), or stays with some of its values (`{"of": values}`).
+    `titles` are the names of the keys by which `pinned` names some of them. A key is pinned to one
+    value or summed over several (`{"sum": values}`, a roll-up), and is then no key of the result;
+    or it stays with some of its values (`{"of": values}`).
 
     Refuses: with InvalidArgument what is no table, names of other keys, and sums of what does not add up.
 

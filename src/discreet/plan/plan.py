@@ -69,7 +69,7 @@ class Plan:
     `apart`      the events of the best plan in which every statistic has separate totals
 
     Guarantee: `events` are all that the releases do, and fit `spend`; `statistic_errors` are
-    exceeded with probability at most 1 − level.
+    exceeded with probability at most 1 − level, on the data that they suppose.
 
     Law: tests/plan/test_plan.py::TestPrice
     """

@@ -100,6 +100,7 @@ class CountSelection:
     ) -> dict[KeyValues, int]:
         """Return the keys whose noisy total reaches the threshold, with that total.
 
+        A total one below the threshold is shown too with probability `luck`.
         The order of the keys is independent of the order of the rows.
         """
         held = sorted((key for key, count in counts.items() if count > 0), key=_printed)

@@ -1,8 +1,7 @@
 """Catalogue of statistics: finds the file that makes a statistic, its recipe and its estimates.
 
 The declaration of a statistic (`query.algebra.statistic`) names its file. Each is made from exact
-totals or counts over rows, to which noise is added:
-
+totals or counts over rows, to which noise is added or by which a value is chosen privately:
 
 COUNT(*), COUNT(x)       number of rows; of rows where x is not NULL
 COUNT(DISTINCT person)   number of people, or of those with a row for which a condition is true
@@ -13,7 +12,8 @@ VARIANCE(x)              Σ(x − m)², Σ(x − m), n
 COVAR(x, y)              Σuv, Σu, Σv, n    u, v centred as x − m, over rows where neither is NULL
 CORR(x, y)               Σuv, Σu, Σv, n, Σu², Σv²
 QUANTILE, MIN, MAX       counts of public cells, all quantiles of a column at once
-MODE, COUNT(DISTINCT x)  counts of the public values
+MODE                     counts of the public values
+COUNT(DISTINCT x)        number of values that occur, of a public list or without one
 """
 
 from __future__ import annotations

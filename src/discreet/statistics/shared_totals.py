@@ -159,8 +159,8 @@ def possible_ways(statistics: Sequence[Statistic], basis: Basis) -> tuple[SumWay
     """List the ways in which a question's statistics can be made, `APART` first.
 
     A partition needs rows that count in full or by their share of a person's rows. Rows that are
-    replaced have one for sums and means without keys. A sum that is alone gains nothing from
-    sharing.
+    replaced have a partition for sums and means without keys. A sum that is alone gains nothing
+    from sharing.
     """
     sums = _sums(statistics)
     centred = [statistic for statistic in sums if method_of(statistic).centred]

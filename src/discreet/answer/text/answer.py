@@ -112,7 +112,7 @@ def _bars(
 
 
 def answer_text(answer: Answer, width: int | None = None) -> str:
-    """Lay the table out in columns; the first noisy column of numbers is drawn with bars.
+    """Lay the table out in columns; the first noisy column has bars if it holds numbers.
 
     `width` is that of a terminal. A wider table loses its bars first, then continues below itself under
     its keys.

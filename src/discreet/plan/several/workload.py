@@ -266,6 +266,7 @@ def _plan_tables(
     terms: Terms,
     under: Filter | None,
 ) -> list[tuple[str, Plan]]:
+    """Plan every table for its budget, and return a plan for each question, in their order."""
     plans: list[tuple[str, Plan]] = []
     for table, budget in zip(tables, budgets, strict=True):
         own_terms = replace(terms, spend=budget, weights=None)

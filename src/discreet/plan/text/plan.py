@@ -4,7 +4,7 @@
     mechanism   adds the noise; "scale" of its noise; "share" of the budget
     counts      the contribution bound: how many rows of a unit count
     … % error   the predicted error at the plan's level, rounded up
-    relative    the error over the number of rows per key
+    relative    of counts: the error over the number of rows per key, unless that is assumed
     price       the price of the release by itself
 
 Below it: the price, the data that the errors suppose, and for workloads the strategy, the RMSE of
