@@ -45,10 +45,10 @@ _FIELDS = ("bits", "hashes", "cohorts", "key", "f", "p", "q")
 class Rappor:
     """Send a cohort and the bits of a Bloom filter, with permanent and instantaneous noise.
 
-    A device draws its cohort once. A value marks `hashes` of the `bits`, by the cohort's hash
-    functions. The permanent response is drawn once for a value and kept: a bit is 1 with
-    probability f/2, 0 with f/2, else as it is. The instantaneous response is drawn for every
-    report: 1 with probability q where the permanent bit is 1, p where it is 0.
+    A device draws its cohort once. A value marks `hashes` of the `bits`, by the cohort's public
+    hash functions, which follow from `key`. The permanent response is drawn once for a value and
+    kept: a bit is 1 with probability f/2, 0 with f/2, else as it is. The instantaneous response is
+    drawn for every report: 1 with probability q where the permanent bit is 1, p where it is 0.
 
     Two values differ in at most `hashes` bits each way. With q* = f(p + q)/2 + (1 − f)q and
     p* = f(p + q)/2 + (1 − f)p:

@@ -72,7 +72,8 @@ def roughly_least_epsilon(
 ) -> Fraction:
     """Return a short ε with error_at(ε) ≤ error that is least to within a factor `close`.
 
-    Fewer steps than `least_epsilon`, for mechanisms that are expensive to make.
+    It lies between `least` and `most`. Fewer steps than `least_epsilon`, for mechanisms that are
+    expensive to make.
 
     >>> from discreet.local.estimates.calibration import roughly_least_epsilon
     >>> from fractions import Fraction

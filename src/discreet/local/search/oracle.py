@@ -26,8 +26,8 @@ from ..law import TwoLevelLaw
 def best_extra_option_field(options: int, epsilon: Fraction, none: float) -> int:
     """Return the best field of a geometry with a separate set for "none of them".
 
-    `none` is the fraction of people who hold no candidate. The result 0 means that the members
-    without a separate set have less variance.
+    `options` counts "none of them" too; `none` is the fraction of people who hold no candidate. The
+    result 0 means that the members without a separate set have less variance.
 
     >>> from discreet.local.search.oracle import best_extra_option_field
     >>> from fractions import Fraction

@@ -201,8 +201,8 @@ class WordRound:
     | `field` | elements of the geometry's field with a separate set for "none"; 0: without one |
     | `heard` | evidence of earlier rounds about `found`, then `prefixes`; no device needs it |
 
-    Refuses: `InvalidArgument` for prefixes or found words that do not rise within their bits, no
-    prefix, and a separate set in the first or the last round.
+    Refuses: `InvalidArgument` for prefixes or found words that are out of order, have too many bits
+    or are too many, no prefix, and a separate set in the first or the last round.
     Law: `tests/local/test_limits.py::test_prefixes_rise_within_their_bits`
     Law: `tests/local/test_words.py::test_a_word_that_begins_otherwise_or_is_found_is_none_of_them`
     """
@@ -288,8 +288,8 @@ class WordRound:
     def narrow(self, reports: NDArray[Any]) -> WordRound:
         """Return the next round, by the evidence of these reports and of earlier rounds.
 
-        After the last scouts, words present beyond doubt are found. Else the likeliest extensions
-        are kept.
+        After the last round of scouts, the words present beyond doubt become `found`. After other
+        rounds the likeliest extensions are kept as `prefixes`.
 
         Refuses: `InvalidArgument` for the last round, and for reports no device could have sent.
         Law: `tests/local/test_words.py::test_scouts_find_words_and_the_search_leaves_them_out`

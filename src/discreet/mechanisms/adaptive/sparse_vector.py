@@ -38,8 +38,9 @@ class SparseVector:
     c, the stop or the noise on the answers are not private). If one person moves all answers the
     same way (`monotone`, as counting does under add/remove) Lap(cΔ/ε₂) suffices. Proof, which holds
     on the lattice: shift the threshold's noise by Δ, which costs e^ε₁; then no `no` gets less
-    likely, and each `yes` moves by at most 2Δ, which costs e^(ε₂/c). By default
-    ε₁ : ε₂ = 1 : (2c)^(2/3) (monotone: c^(2/3)), which minimises the variance of the comparison.
+    likely, and each `yes` moves by at most 2Δ, which costs e^(ε₂/c). ε₁ is `threshold_share`·ε. By
+    default ε₁ : ε₂ = 1 : (2c)^(2/3) (monotone: c^(2/3)), which minimises the variance of the
+    comparison.
 
     >>> import discreet as dp
     >>> svt = dp.SparseVector(epsilon=1, sensitivity=1, answers=2)

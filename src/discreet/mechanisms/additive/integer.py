@@ -129,7 +129,7 @@ def max_noise_scale(
 ) -> Fraction:
     """Choose the largest scale, at most 2^50, whose error stays within a bound.
 
-    P(|noise| > error) = tail(⌊error⌋, scale), and all cells together fail with probability ≤ β.
+    P(|noise| > error) = tail(⌊error⌋, scale), and some cell exceeds it with probability ≤ β.
 
     >>> import math
     >>> from discreet.mechanisms.additive.integer import max_noise_scale

@@ -29,13 +29,13 @@ from .ordered import PLACES, Range, ranks, read_quantile, small_spans
 class ProposeTestRelease:
     """Propose-test-release: releases a whole number with noise if its stability passes a test.
 
-    The noise has scale bound/ε₂, the test costs ε₁; without a pass the answer is None. The caller
-    gives the distance d(x) ≥ 0. One person moves it by at most 1, and it is 0 where the answer
-    could move by more than `bound` to a neighbour. The test: d + Z ≥ t, with Z geometric of
-    scale 1/ε₁ and t the least whole number with P[Z ≥ t] ≤ δ (Dwork, Lei 2009). Proof: if d > 0 on
-    one of two neighbours, their answers are at most `bound` apart and test and noise cost ε₁ + ε₂;
-    if d = 0 on both, each passes with probability at most δ, and otherwise both say None, at a
-    ratio of at most e^ε₁.
+    The noise has scale bound/ε₂, the test costs ε₁ = `test_share`·ε, ε₂ is the rest; without a pass
+    the answer is None. The caller gives the distance d(x) ≥ 0. One person moves it by at most 1,
+    and it is 0 where the answer could move by more than `bound` to a neighbour. The test: d + Z ≥
+    t, with Z geometric of scale 1/ε₁ and t the least whole number with P[Z ≥ t] ≤ δ (Dwork, Lei
+    2009). Proof: if d > 0 on one of two neighbours, their answers are at most `bound` apart and
+    test and noise cost ε₁ + ε₂; if d = 0 on both, each passes with probability at most δ, and
+    otherwise both say None, at a ratio of at most e^ε₁.
 
     >>> import discreet as dp
     >>> ptr = dp.ProposeTestRelease(epsilon=2000, delta=1e-6, bound=1)

@@ -26,7 +26,7 @@ _MAX_COUNT = 1 << 62
 
 @frozen
 class KeyCounts:
-    """Keys that reached the threshold, in the order of their printed form, with noisy counts.
+    """Keys that reached the threshold, by type and printed form, with their noisy counts.
 
     >>> import numpy as np
     >>> from discreet.mechanisms.keys.counts import KeyCounts

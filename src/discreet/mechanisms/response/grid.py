@@ -33,6 +33,8 @@ Place: TypeAlias = tuple[int, int]
 class GridResponse:
     """Randomized response for a cell (row, column) of a k × k grid: an exponential mechanism.
 
+    k is `side`.
+
     uniform: the true cell with probability e^ε/(e^ε + k² − 1), every other with 1/(e^ε + k² − 1).
     distance: cell (x, y) with probability ∝ exp(−r(|i − x| + |j − y|)), r = ε/(2(k − 1)). Its price
     is exactly ε, half of what the general theorem charges. Proof: rows and columns are independent,

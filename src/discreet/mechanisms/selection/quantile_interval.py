@@ -3,8 +3,8 @@
 A place is a candidate value on a public grid; its rank is the number of rows before it (`ranks`).
 The error of a private choice grows with the logarithm of the number of outcomes. To choose the ends
 themselves there are as many outcomes as places. Instead it is chosen how far from the *released*
-place an end lies. Distances that grow by a quarter reach any of 2^18 places in 57 steps, so there
-are some two hundred outcomes, whatever the bounds.
+place an end lies. Of distances that grow by a quarter 57 reach any of 2^18 places, so there are at
+most some two hundred outcomes, whatever the bounds.
 
 The lower end must have at most a given rank, the upper end at least one: their aims. Let low(h) be
 by how many ranks the place at distance h below the released one falls short of the lower aim, and

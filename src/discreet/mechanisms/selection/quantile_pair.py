@@ -79,8 +79,8 @@ Chosen = tuple[int, int, int]
 def reaches(places: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """List public distances from 0 to at least `places` − 1, for even and for odd places.
 
-    Each is about twice as far as the last, and those of odd places √2 times those of even ones. So
-    how rows happen to lie beside the distances matters less: one place in two has another list.
+    Each is about twice as far as the last, those of odd places about √2 times those of even ones.
+    So how rows happen to lie beside the distances matters less: one place in two has another list.
 
     >>> from discreet.mechanisms.selection.quantile_pair import reaches
     >>> reaches(20), len(reaches(1 << 18)[0])
@@ -251,7 +251,8 @@ class NearlyBest:
     Each of them is a pair, so a place far off is likelier than its depth alone would make it. Where
     rows are spread evenly, a reach h both ways has F = h − depth rows to spare. It is hidden by the
     depth of its place from h = slack to slack + 2·depth: so many doublings. With few rows `beyond`
-    the quantile, a reach that takes all of them is as good, from slack − 2·depth on.
+    the quantile, a reach that takes all of them is as good, from slack − 2·depth on. `distances` is
+    how many distances a list has, `one_sided` the greatest weight of a reach.
     """
 
     slack: float

@@ -175,11 +175,11 @@ class SplitQuantiles:
         doubling: int = 0,
         bits: Bits | None = None,
     ) -> list[int]:
-        """Draw a cell for every quantile, in order; `counts` has the weight of rows by cell.
+        """Draw one of the cells `first` to `last` for every quantile, in order.
 
-        With `doubling` above 0, cells are intervals of numbers counted from 0. They are one step
-        wide up to twice `doubling`, and then double in width after every `doubling` cells. With 0
-        cells have no such meaning.
+        `counts` has the weight of the rows of each cell. With `doubling` above 0, cells are intervals
+        of numbers counted from 0. They are one step wide up to twice `doubling`, and then double in
+        width after every `doubling` cells. With 0 cells have no such meaning.
         """
         rows = RankedRows(counts, self.parts, self.weight)
         drawn = self.places(rows, first, last, doubling=doubling, bits=bits)
