@@ -1,7 +1,7 @@
 """JSON Schemas of all request and reply bodies in the OpenAPI document.
 
-Each request body has one definition, which both its reader and its schema use. Bodies of stewards'
-requests and replies of endpoints are defined here, those of verbs in `wire/verbs`.
+Each request body has one definition, which both its reader and its schema use. Here are the
+requests of stewards, and the replies of all endpoints but verbs; `wire/verbs` has both of verbs.
 
 Law: tests/service/test_openapi.py::test_no_reply_is_left_undescribed
 """

@@ -1,8 +1,9 @@
-"""Audit log, one JSON line for each API request, ended job, sign-in and failure.
+"""Audit log, one JSON line for each API request, ended job, sign-in to the pages and failure.
 
-Most changes made on pages have a line too. A line has the time, and where they are known user,
-verb, data set and status. Requests above the rate limit, open endpoints such as /health, refusals
-on pages, and pages that only show something have no line.
+Most changes made on pages have a line too. Of PostgreSQL's clients there are failed sign-ins and
+ended jobs. A line has the time, and where they are known user, verb, data set and status. Requests
+above the rate limit, open endpoints such as /health, refusals on pages, and pages that only show
+something have no line.
 It never holds a value, a row count, a literal of SQL or a token: a question appears as its fingerprint only.
 A log that cannot be written stops nothing: its lines go to the standard error, and /health reports the failure
 until the log can be written again.

@@ -38,7 +38,7 @@ from ..stores.store import RETRY_SECONDS
 from .job import Job
 
 GRACE = 5.0
-"""Seconds for which a store may go on after it was told to stop; then its connection is cut."""
+"""Seconds for which a source may go on after it was told to stop; then its connection is cut."""
 
 
 class RunningJob:
@@ -55,11 +55,11 @@ class RunningJob:
 
     @property
     def charged(self) -> bool:
-        """Whether the store was queried, which happens only after the charge."""
+        """Whether the source was queried, which happens only after the charge."""
         return self.thread_curator.touched.is_set()
 
     def stop(self, why: str) -> None:
-        """Stop the query, unless it is over or being stopped already; may wait for a silent store."""
+        """Stop the query, unless it is over or being stopped; may wait for a silent source."""
         if not self._lock.acquire(blocking=False):
             return
         try:

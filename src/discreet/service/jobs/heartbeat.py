@@ -10,7 +10,7 @@ import time
 MISSED = 8.0
 """Seconds without an answer of the server after which health is bad; a round takes below one."""
 STUCK = 60.0
-"""Seconds for which one round may wait for a store that is away. A longer round means a dead thread."""
+"""Seconds for which one round may wait for a server; a longer round means a dead thread."""
 
 
 class Heartbeat:

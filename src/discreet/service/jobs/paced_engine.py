@@ -1,8 +1,8 @@
 """Engine wrapper against the timing side channel: totals are held back to ticks of a timing grid.
 
 The ledger notes when an answer was stored, and `explain` says that it is stored. Both would tell
-how long the store took if only replies waited. So the exact totals, and failures of the store, are
-held back inside the service to the ticks of a grid that starts with the query. Its base length is
+how long the source took if only replies waited. So the exact totals, and failures of the source,
+are held back inside the service to the ticks of a grid that starts with the query. Its base length is
 three quarters of that of the grid for replies, which leaves a quarter for noise and for storing the
 answer.
 
@@ -71,7 +71,7 @@ class Paced:
         return keeps_all_rows(self.engine)
 
     def tally(self, tally: Tally) -> Totals:
-        """Return the exact totals, or raise the store's failure, at a tick; Cancelled at once."""
+        """Return the exact totals, or raise the source's failure, at a tick; Cancelled at once."""
         self.touched.set()
         self._checkpoint()
         started = steady()

@@ -2,8 +2,8 @@
 
 The fork server is one process that has imported everything and holds no data. It forks a planning worker
 on request and kills one on request. A planning worker opens ledgers by itself, to read. What it needs of
-a store (the text of a tally, the values of a public column) it asks of the server process. When the
-server process is gone, the workers end too.
+a source (the text of a tally, the values of a public column) it asks of the server process. When
+the server process is gone, the workers end too.
 
 Guarantee: a planning worker has no access to private rows.
 Law: tests/service/test_faults.py::TestFreeWork

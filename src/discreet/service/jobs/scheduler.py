@@ -248,7 +248,8 @@ class JobScheduler:
     def _handle(self, held: _Held, begin: float) -> tuple[float, Outcome | None]:
         """Run a job and store its outcome; return when it ended and how.
 
-        While the store is away the outcome is kept, to be stored later, and None is returned.
+        The outcome is None while the service's store is away (it is kept, to be stored later), and
+        for a job that belongs to another process by now.
         """
         job = held.job
         outcome = held.outcome

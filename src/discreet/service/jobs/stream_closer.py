@@ -2,7 +2,7 @@
 
 It looks at each full minute, whether data came or not, and closes the days that are due. With
 `catch_up` it closes one overdue day of each stream every so many seconds instead. The totals
-that a day needs of the store are held back to a tick of the timing grid. A store, ledger or key
+that a day needs of its source are held back to a tick of the timing grid. A source, ledger or key
 file that fails leaves the day due: the next minute tries again. The audit log has the name of the
 stream and nothing of the failure. Several worker processes may close the same day: the first exact
 totals (sealed) and the first published values in the ledger count, and all of them give these.

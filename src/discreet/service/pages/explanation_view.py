@@ -43,6 +43,7 @@ class PlanRow:
 class Explained:
     """Values for the HTML fragment of an explanation.
 
+    `after` is the budget that the answer would leave. `curve` is the chart of error by price.
     `size` is the supposed number of rows, "" where no error depends on it. `keyed` is the question
     with a WHERE that leaves out rows whose keys are not among the public ones, "" where that would
     change nothing.

@@ -31,7 +31,7 @@ MAX_FIELDS = 100
 """Fields of a form; a form with more is refused before it is decoded."""
 
 MAX_QUERY_LENGTH = 1800
-"""Longest query string that is kept in the address to return to after the sign-in.
+"""A query string of a page is kept for the return from the sign-in if it is shorter than this.
 
 Path and query together have at most MAX_PATH_LENGTH characters.
 """

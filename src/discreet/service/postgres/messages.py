@@ -4,6 +4,7 @@ A message is a type byte, a length that counts itself, and a payload. The first 
 connection has no type byte.
 
 Guarantee: every payload is read to its end, or refused with `ProtocolViolation`; nothing else is raised.
+Messages of COPY are ignored unread.
 Law: tests/service/postgres/test_messages.py::TestParser
 """
 

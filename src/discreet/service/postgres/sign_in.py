@@ -31,7 +31,10 @@ _SASL, _CONTINUE, _FINAL, _OK = 10, 11, 12, 0
 
 @frozen
 class Admitted:
-    """A person who has signed in, the data set they chose, and the settings of the connection."""
+    """A person who has signed in, the data set they chose, and the settings of the connection.
+
+    `token` is the hash of their token, by which the person is looked up anew.
+    """
 
     person: Member
     token: str

@@ -16,7 +16,7 @@ const kept = new Set();
 
 const explain = () => send(form, form.dataset.live, explained, "post");
 
-/** Mark what is refused where it stands, and stop what does not fit from being run. */
+/** Mark the refused clause in the editor, and turn off Run where the price exceeds what is left. */
 function heed() {
   const place = explained.querySelector("[data-start]");
   mark(place ? [Number(place.dataset.start), Number(place.dataset.end)] : null);
@@ -99,7 +99,7 @@ function say() {
   slide.setAttribute("aria-valuetext", `${slide.dataset.symbol} = ${spend.value}`);
 }
 
-/** Stand at the step nearest to what the field says. */
+/** Move the slider to the step nearest to the number in the field. */
 function follow() {
   const value = Number(spend.value);
   const far = steps.map((step) => Math.abs(Math.log(Number(step) / value)));

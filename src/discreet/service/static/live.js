@@ -81,7 +81,7 @@ async function paint(url) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** Say what a slider stands at. */
+/** Write the value of a slider beside it. */
 function speak(slider) {
   const words = slider.dataset.words?.split("\n");
   if (!words) return;
@@ -133,7 +133,7 @@ document.addEventListener("click", async (event) => {
   if (picture) await paint(picture.dataset.png);
 });
 
-/** Stop what does not fit into what is left from being paid for. */
+/** Turn off the button that pays where the price exceeds what is left. */
 function hold(form) {
   const pay = form.querySelector("[data-pay]");
   if (pay) pay.disabled = document.getElementById(form.dataset.target).querySelector('[data-kind="BudgetExceeded"]') !== null;

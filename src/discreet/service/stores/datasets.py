@@ -75,7 +75,10 @@ LEDGER_WAIT_SECONDS = 10
 
 @frozen
 class ThreadCurator:
-    """Curator for one thread, with an engine of its own: stopping one question stops no other."""
+    """Curator for one thread, with an engine of its own: stopping one question stops no other.
+
+    `touched` and `stopped` are the flags of its paced engine.
+    """
 
     curator: Curator
     engine: Any

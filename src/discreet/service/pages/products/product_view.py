@@ -4,10 +4,11 @@ The functions of synthetic data run in a planning worker. Post-processing is fre
 
 | model | table |
 |---|---|
-| linear | coefficients with confidence intervals |
-| sum of effects | the effect of each column with its error |
-| classes | coefficients by class |
+| linear, logistic of two classes | coefficients with confidence intervals |
+| logistic of several classes | coefficients by class |
+| sum of effects | the effects of the first 12 columns with their errors |
 | groups, directions, centres | one column for each |
+| quantile, naive Bayes | none |
 """
 
 from __future__ import annotations
