@@ -45,7 +45,7 @@ _LEAST_FLOAT = 5e-324
 
 
 def fits(events: Event | Iterable[Event], budget: Measure) -> bool:
-    """Return whether the events together keep the promise.
+    """Return whether the events together keep the promise, by their price, an upper bound.
 
     Sums of exact amounts are compared exactly.
 
@@ -207,7 +207,7 @@ def most_queries(event: Event, budget: Measure) -> int:
     >>> dp.most_queries(LaplaceNoise(1, 1), dp.PureDP("1/2"))
     0
 
-    Refuses: InvalidArgument for an event that costs nothing: there is no largest number.
+    Refuses: InvalidArgument for an event that costs nothing, or that fits more than 2^60 times.
 
     Law: tests/privacy/test_calibrate.py::TestTheThird
     """

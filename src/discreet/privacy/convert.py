@@ -3,7 +3,7 @@
 | from, to | ApproxDP at δ | ZCDP | GaussianDP | RenyiDP |
 |---|---|---|---|---|
 | PureDP ε | ln(e^ε − δ(1+e^ε)) * | ε·tanh(ε/2) | μ = −2Φ⁻¹(1/(1+e^ε)) | as * |
-| ApproxDP ε, δ0 | the same after the leak δ0 | none | none | none |
+| ApproxDP ε, δ0 > 0 | the same after the leak δ0 | none | none | none |
 | ZCDP ρ | Canonne–Kamath–Steinke infimum | | none | ρα |
 | GaussianDP μ | the exact curve | μ²/2 | | αμ²/2 |
 | RenyiDP | the improved form, best order up to the last | none | none | chords between orders |

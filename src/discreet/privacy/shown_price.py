@@ -100,7 +100,9 @@ def price_charge(
 
 
 def shown_price(event: Event, asked: Measure | None, budget: Measure) -> Measure:
-    """Return the price of an event in the measure of a spend, or without one in the budget's.
+    """Return the price of an event in the measure of the spend `asked`.
+
+    In the budget's measure where the question named an error (None), or no such price is known.
 
     >>> import discreet as dp
     >>> from discreet.privacy.shown_price import shown_price

@@ -136,8 +136,9 @@ class Parallel:
     """One event on each of several disjoint, public parts of the data (parallel composition).
 
     The parts are stated under add/remove. Under add/remove one unit touches one part, so the worst
-    part is the price. Under replace a unit may move from one part to another and touch two: the
-    worst two parts are the price. (The maximum over the parts is wrong there.)
+    part is the price. Under replace a unit may move from one part to another, or change within one
+    part: the price is that of two parts, or of one part twice. (The maximum over the parts is wrong
+    there.)
 
     Refuses: InvalidArgument for no parts and for parts under "replace".
     """

@@ -115,7 +115,8 @@ def to_json(event: Event) -> Json:
     >>> to_json(e.Repeated(e.ExponentialSelection(0.05), 20))["of"]
     {'event': 'exponential-selection', 'version': 1, 'epsilon': '1/20', 'neighbours': 'add-remove'}
 
-    Refuses: InvalidArgument for other objects than events, and for nesting deeper than 64.
+    Refuses: InvalidArgument for other objects than events, for nesting deeper than 64, and for an
+        amount too long to be read back.
     """
     return _write_event(event, MAX_DEPTH)
 
@@ -294,7 +295,7 @@ def _deeper(depth: int) -> int:
 
 
 def _text(amount: Fraction) -> str:
-    """Write an amount as exact text; refuse one of more than `LONGEST` digits."""
+    """Write an amount as exact text; refuse one of more than 3·`LONGEST` bits."""
     longest_bits = max(amount.numerator.bit_length(), amount.denominator.bit_length())
     # A digit has more than 3 bits, so an amount that passes can be read back.
     if longest_bits > 3 * LONGEST:

@@ -5,13 +5,13 @@
 | LaplaceNoise | a hyperbola (continuous) or atoms (on a lattice) |
 | DiscreteLaplaceNoise, TruncatedGeometricNoise | atoms |
 | GaussianNoise | G(Δ2/σ); on a lattice as DiscreteGaussianNoise |
-| DiscreteGaussianNoise | atoms, or G with slack |
+| DiscreteGaussianNoise | atoms, G with slack, or the pair of its ρ |
 | BinomialNoise | atoms, infinite loss where only one law has mass |
 | ExponentialSelection | bounded range |
 | PermuteAndFlipSelection, SparseVector | randomized response |
 | Response | its own three losses |
 | Promise, OwnCurve | the pair of the promised curve; GaussianDP is G(μ), ApproxDP the box |
-| Shuffled | two counters, by the mechanism or by clones |
+| Shuffled | that of `shuffling.pair`; above ε = 30 randomized response |
 | Sampled | mixtures, one for each direction |
 | Repeated, Sequence, Batch, KeySelection, Parallel | taken apart by `parts_of` |
 
@@ -169,7 +169,8 @@ def pair_of(event: Event) -> LossPair:
 
     Pairs of all other events are made of such pairs.
 
-    Refuses: arguments that are no event (InvalidArgument).
+    Refuses: events built on others, such as Sampled, and arguments that are no event
+    (InvalidArgument).
 
     Law: tests/privacy/test_pair.py::TestSymmetry
     """

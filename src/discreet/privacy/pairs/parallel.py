@@ -157,7 +157,7 @@ def doubled(event: Event) -> Event:
     ZCDP(4)
 
     Refuses: events whose price for two steps is not known in closed form, such as sampled ones
-    and Rényi promises (InvalidArgument).
+    and Rényi promises, and (ε, δ) whose δ(1 + e^ε) reaches 1 (InvalidArgument).
 
     Law: tests/privacy/test_pair_corners.py::TestTwoStepsOfAPromise
     """

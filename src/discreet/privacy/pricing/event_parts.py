@@ -8,7 +8,8 @@ shown. The price of a composition does not depend on how its events are nested:
 | `Sequence`, `Batch`, `Repeated` | the atoms of the events in them, counted |
 | `KeySelection` | its noise and a leak δ |
 | an (ε, δ) box | a leak δ and randomized response ε (Kairouz, Oh, Viswanath 2015) |
-| one event on disjoint public parts, add/remove | that event (parallel composition) |
+| the same event on all disjoint parts, add/remove | that event (parallel composition) |
+| an event that occurs on several disjoint parts, replace | the same without a clamp (`clamp`) |
 | Gaussian noise on a lattice, one coordinate | the same with its shift rounded up to the lattice |
 """
 

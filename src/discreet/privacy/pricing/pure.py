@@ -40,7 +40,8 @@ def price_pure(events: Events) -> Fraction | None:
 
     Basic composition: losses add (Dwork, McSherry, Nissim, Smith 2006), also when queries are
     chosen adaptively. Disjoint public parts cost the worst part under add/remove. Under replace a
-    unit may leave one part and enter another, or change within one, and costs the worst two.
+    unit may leave one part and enter another, or change within one: they cost the worst two parts,
+    or one part twice if that is more.
 
     >>> from discreet.privacy import LaplaceNoise
     >>> from discreet.privacy.pricing.pure import price_pure

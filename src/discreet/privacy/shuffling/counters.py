@@ -95,7 +95,7 @@ def window(n: int, p: float, depth: int = DEPTH) -> tuple[int, Array]:
 def runs(first: int, last: int, fine: float) -> Integers:
     """Return the beginnings of runs of whole numbers from first to last.
 
-    Each run is at most a part `fine` of its beginning long.
+    A run that begins at b has at most b·`fine` numbers, but at least one.
 
     >>> from discreet.privacy.shuffling.counters import runs
     >>> runs(1, 7, 0.5).tolist()
