@@ -159,7 +159,7 @@ def _write_columns(answer: Answer, path: Path, level: float) -> None:
 
 
 def can_draw() -> bool:
-    """Whether pictures can be drawn at all."""
+    """Return whether pictures can be drawn at all."""
     return find_spec("matplotlib") is not None
 
 

@@ -119,7 +119,7 @@ class LocationFlags:
 
     @property
     def fresh(self) -> bool:
-        """Whether the ledger is a file that does not exist yet."""
+        """True if the ledger is a file that does not exist yet."""
         if self.ledger is None or is_server(self.ledger):
             return False
         return not Path(self.ledger).exists()

@@ -205,7 +205,7 @@ def _known_form() -> Iterator[None]:
 
 
 def _is_charge_of(charged: Event, events: list[Event]) -> bool:
-    """Whether the charge of a receipt is that of the planned events: one event, or a batch."""
+    """Return whether the charge of a receipt is that of the planned events: one event, or a batch."""
     inner = getattr(charged, "events", None)
     if inner is None or len(events) == 1:
         return [charged] == events

@@ -254,7 +254,7 @@ def _seconds_to_retry(response: httpx.Response) -> float | None:
 
 
 def _is_ours(response: httpx.Response) -> bool:
-    """Whether a response is a refusal of the service, not a page of a gateway in between."""
+    """Return whether a response is a refusal of the service, not a page of a gateway in between."""
     data = _object(response)
     return data is not None and isinstance(data.get("error"), dict)
 

@@ -38,7 +38,7 @@ class RemoteStream(PublishedDays):
 
     @property
     def stopped(self) -> bool:
-        """Whether the stream was stopped."""
+        """True if the stream was stopped."""
         return bool(self._state()["stopped"])
 
     @property

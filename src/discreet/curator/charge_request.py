@@ -73,7 +73,7 @@ from .stored_answer import facts_of
 
 @frozen
 class PaidMeasurement:
-    """What is measured for a request: its key, its plans, and which part of it was asked for.
+    """Measurement for a request: its key, its plans, and which part of it was asked for.
 
     `slice` says that part: the values of pinned columns by the titles of the measured keys, as
     JSON. It is empty if all that is measured was asked for.
@@ -228,7 +228,7 @@ def plan_to_fit(context: CuratorContext, request: CheckedRequest, who: str) -> d
 
 
 class PaidBy(TypedDict):
-    """Who pays for a request, and why; `locks` let threads that ask the same wait for one answer."""
+    """Payer of a request, and why; `locks` let threads that ask the same wait for one answer."""
 
     who: str
     why: str

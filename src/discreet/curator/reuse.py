@@ -34,7 +34,7 @@ from .wide_measurement import widened
 
 @frozen
 class Way:
-    """How a request is answered: by sums of stored cells, by a contrast, or by a measurement.
+    """Way to answer a request: by sums of stored cells, by a contrast, or by a measurement.
 
     `watch` says which new entries would change a choice that is still to be charged for.
     """

@@ -62,7 +62,7 @@ class PublishedDays(ABC):
     @property
     @abstractmethod
     def stopped(self) -> bool:
-        """Whether the stream was stopped."""
+        """True if the stream was stopped."""
 
     @property
     @abstractmethod

@@ -77,7 +77,7 @@ class StreamReport(PublishedDays):
 
     @property
     def stopped(self) -> bool:
-        """Whether the stream was stopped."""
+        """True if the stream was stopped."""
         current = self._ledger.stream(self.name)
         return current is not None and current.stop is not None
 

@@ -61,7 +61,7 @@ class Attribute:
 
     @property
     def ordered(self) -> bool:
-        """Whether neighbouring cells are near each other: bins, and numbers in rising order."""
+        """True if neighbouring cells are near each other: bins, and numbers in rising order."""
         if self.values is None:
             return True
         numbers: list[int | Fraction] = []

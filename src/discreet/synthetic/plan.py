@@ -145,12 +145,12 @@ class SyntheticPlan:
 
     @property
     def hopeless(self) -> bool:
-        """Whether noise would drown the tables of about so many rows."""
+        """True if noise would drown the tables of about so many rows."""
         return self.expected > HOPELESS
 
     @property
     def numbers(self) -> int:
-        """How many noisy numbers are released; at most so many, if the total decides."""
+        """Number of noisy numbers that are released; at most so many, if the total decides."""
         if self.first:
             return 1 + sum(cells_of(self.request.sizes, one) for one in self.request.sets)
         return 1 + sum(one.block.rows for one in self.measured)

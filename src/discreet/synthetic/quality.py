@@ -41,7 +41,7 @@ class PairQuality:
 
     @property
     def measured(self) -> bool:
-        """Whether the pair was measured; if not, its columns are made as if independent."""
+        """True if the pair was measured; if not, its columns are made as if independent."""
         return self.deviation is not None
 
     @property

@@ -317,7 +317,7 @@ def entry_from_json(data: object) -> Entry:
 
 
 def _is_outside_chain(fields: Mapping[str, object]) -> bool:
-    """Whether an entry shows no link to the entry before; the first entry has none to show."""
+    """Return whether an entry shows no link to the entry before; the first entry has none to show."""
     unlinked = fields.get("previous") == fields.get("books") == ""
     return unlinked and fields.get("number") != 1
 

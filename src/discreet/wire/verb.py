@@ -123,7 +123,7 @@ class Verb(Generic[R]):
 
     @property
     def charged(self) -> bool:
-        """Whether the verb spends budget; it then runs as a job."""
+        """True if the verb spends budget; it then runs as a job."""
         return self.charged_run is not None
 
     def run_job(self, curator: Curator, body: object) -> JsonObject:

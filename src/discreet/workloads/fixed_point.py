@@ -182,8 +182,7 @@ def _scaled(middle: Floats, beside: Floats, dual: Floats) -> tuple[Floats, Float
 
 @lru_cache(maxsize=64)
 def line_bound(size: int, *, ranges: bool) -> float:
-    """Return a certified lower bound on the total squared error of Gaussian strategies of running
-    totals.
+    """Return a certified lower bound on the squared error of Gaussian strategies of running totals.
 
     It is (tr T^−½)², from eigenvalues alone.
 

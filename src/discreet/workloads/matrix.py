@@ -108,7 +108,7 @@ class MatrixStrategy(_OneBlock):
 
     @property
     def alone(self) -> bool:
-        """Whether every released number is an answer by itself."""
+        """True if every released number is an answer by itself."""
         return len(self.matrix) == 1
 
     def measure(self, cells: Integers) -> tuple[Integers, ...]:
@@ -153,7 +153,7 @@ class SumsStrategy(_OneBlock):
 
     @property
     def alone(self) -> bool:
-        """Whether every released number is an answer by itself."""
+        """True if every released number is an answer by itself."""
         return len(self.own) == 1
 
     def measure(self, cells: Integers) -> tuple[Integers, ...]:

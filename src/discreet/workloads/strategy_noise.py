@@ -65,7 +65,7 @@ class Measurement:
 
     @property
     def laplace(self) -> bool:
-        """Whether the noise is geometric."""
+        """True if the noise is geometric."""
         return isinstance(self.mechanism, Geometric)
 
     @property

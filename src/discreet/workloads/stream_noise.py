@@ -61,7 +61,7 @@ class StreamNoise:
 
     @property
     def sealed(self) -> bool:
-        """Whether all noise is drawn at the opening."""
+        """True if all noise is drawn at the opening."""
         return isinstance(self.line, SealedLine)
 
     @property

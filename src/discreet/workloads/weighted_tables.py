@@ -51,7 +51,7 @@ class TableStrategy:
 
     @property
     def alone(self) -> bool:
-        """Whether every released number is an answer by itself."""
+        """True if every released number is an answer by itself."""
         return self.parts == self.workload.sets and len(self.parts) == 1
 
     def measure(self, totals: Mapping[KeySet, Integers]) -> tuple[Integers, ...]:
