@@ -122,9 +122,10 @@ def plan_bounds(
 def plan_caps(rows: Scan, *, spend: Measure, by: tuple[str, ...] = ()) -> BoundsPlan:
     """Plan the search for a contribution bound: a cap on the rows of one person, or of one in a group.
 
-    With a cap k, truncation removes about one row for each person above k, and noise has the size k·√2/ε.
-    Their sum is least near the k that √2/ε people exceed. So the upper quantile is taken there, of the
-    declared number of people, or at 1/100. With columns `by`, what is capped is a person's rows in one
+    A cap that is higher by 1 keeps one row more of each person above it, and adds √2/ε to the noise.
+    So rows cut off and noise together are least near the cap that √2/ε people exceed. The upper
+    quantile is taken there, at that fraction of the declared number of people, but at 1/100 at most;
+    at 1/100 without a declared number. With columns `by`, what is capped is a person's rows in one
     group of them, and the quantile is over all groups of all people.
 
     Refuses: tables whose unit is a row, where no cap applies.

@@ -160,6 +160,7 @@ def _clipped(
 class JointCovariance:
     """Released covariance of two columns in public ranges of widths `breadths`.
 
+    The totals are of values t in 0..1 of each column, and t = 1 is worth its entry of `widths`.
     Values were rounded by at most `blurs`.
     """
 

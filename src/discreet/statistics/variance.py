@@ -227,8 +227,9 @@ def rooted(model: NoiseModel, even: Law, square: float) -> NoiseModel:
 class JointVariance:
     """Released variance, or its root, of values in a public range of width `breadth`.
 
-    Each value was rounded by at most `blur`. A variance is at most breadth²/4 (Popoviciu), with
-    n − 1 in the denominator at most breadth²/2.
+    The totals are of values t in 0..1, and t = 1 is worth `width`. Each value was rounded by at
+    most `blur`. A variance is at most breadth²/4 (Popoviciu), with n − 1 in the denominator at most
+    breadth²/2.
     """
 
     totals: tuple[NoisyTotal, ...]
