@@ -9,7 +9,8 @@ Noise is drawn once for all keys of a release: by `draw`; by the selection, for 
 queries before anything is paid. For that, a recording engine keeps each tally instead of answering,
 so that explanation and run cannot differ.
 
-Guarantee: every number of an answer from `run_plan` was released by a mechanism of the plan.
+Guarantee: every number of an answer from `run_plan` is computed from public facts and from what
+mechanisms of the plan released, nothing else.
 Law: tests/plan/test_meaning.py, tests/answer/test_coverage.py, tests/statistics/test_partition.py
 """
 

@@ -7,9 +7,10 @@ rational number (its worth).
 Numbers are centred at the middle m of their public range where a count of rows is released as well:
 Σ(x − m) has half the sensitivity of Σx.
 
-In products, values are rounded to at most 2^18 steps either way, so noise on Σuv fits in 64 bits. The
-rounding moves a value by at most half a step of the coarser grid, its *blur*, which is part of every
-prediction and interval. So is the blur of a root or a quotient, which is rounded before any product.
+In products, values are rounded to at most 2^18 steps either way, so noise on Σuv fits in 64 bits.
+The rounding moves a value by at most half a step of the coarser grid, its *blur*, which is part of
+every prediction and interval. So is the blur of a root or a quotient, which is rounded before any
+product; for plain sums of these see `sum`.
 """
 
 from __future__ import annotations

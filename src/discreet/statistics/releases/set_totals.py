@@ -1,9 +1,9 @@
 """Totals of several sets of keys (grouping sets) at once, measured by one strategy.
 
-The store is asked once for the totals of the finest cells, of which the cells of every set are
-sums. A strategy (`workloads`) turns them into whole numbers that get noise. One least-squares
-estimate is made of these, and every set is a sum of it: so the sets are consistent. The charge is
-the batch of the strategy's events.
+The store is asked for the totals of the finest cells, of which the cells of every set are sums;
+where these are too many, for those of a few smaller tables. A strategy (`workloads`) turns them
+into whole numbers that get noise. One least-squares estimate is made of these, and every set is a
+sum of it: so the sets are consistent. The charge is the batch of the strategy's events.
 """
 
 from __future__ import annotations
