@@ -53,7 +53,7 @@ class Engine(Protocol):
         return False
 
     def tally(self, tally: Tally) -> Totals:
-        """Return the exact totals of every key that occurs."""
+        """Return the exact totals of every key that occurs, of those that the tally asks for."""
         ...
 
     def explain(self, tally: Tally) -> str:
@@ -64,7 +64,7 @@ class Engine(Protocol):
         ...
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema whose table or columns are not in the store."""
+        """Refuse a schema whose table is missing, cannot be read as declared, or may fail."""
         ...
 
     def public_values(self, table: Schema, *columns: str) -> PublicKeys:

@@ -14,7 +14,7 @@ from ..frozen import frozen
 
 @frozen
 class SourceDigest:
-    """Facts of a file at the time of reading."""
+    """Facts of a file when it was read; `time` is that of its last change, in nanoseconds."""
 
     path: str
     size: int

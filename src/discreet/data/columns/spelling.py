@@ -79,7 +79,7 @@ def check_null(null: object) -> MissingMarks:
     >>> check_null(["n/a", "-"])
     ('-', 'n/a')
 
-    Refuses: a text instead of a list, and what is no text; InvalidArgument.
+    Refuses: a text instead of a list, and entries that are no text; InvalidArgument.
     """
     if null is None:
         return None

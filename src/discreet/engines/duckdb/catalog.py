@@ -204,7 +204,7 @@ class SourceCatalog:
 
     Files and frames are copied into tables, which all connections see. Tables of DuckDB files stay
     where they are; their views are copied unless they are trusted. `kept` says that all sources
-    are text files, and `made` counts the tables that were made so far.
+    are text files: only then are people numbered. `made` counts the tables that were made so far.
     """
 
     connection: duckdb.DuckDBPyConnection

@@ -1,7 +1,7 @@
 """Manifest of a prepared store: metadata in one table of a DuckDB file.
 
-It has everything that was known when the store was made: for each table the schema, the layout, the
-digests of its sources, and the steward's report.
+For each table it has the schema without labels, the layout, the digests of the sources, and the
+steward's report, all as they were when the store was made.
 """
 
 from __future__ import annotations

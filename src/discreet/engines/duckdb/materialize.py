@@ -35,7 +35,8 @@ class PreparedLayout:
 
     `ids` is the class of the type of people's ids (`id_class`), "" if the unit is rows. `counted`
     says that the number of the person's rows stands beside each row. `type` is the type of the ids
-    if they were kept, "" if people are numbered. People are numbered from `first`.
+    if they were kept, "" if people are numbered. `first` is the number of the first person; it is 0
+    if ids were kept, and in stores of older versions.
     """
 
     ids: str
@@ -68,7 +69,7 @@ def keep_table(
 
     | option | meaning |
     |---|---|
-    | `number` | if true, a person gets the same number in all tables; else the ids are kept |
+    | `number` | if true, equal ids get the same number in all tables; else the ids are kept |
     | `count` | if true, outcomes of cells are counted; else a report must read the parts again |
     | `settled` | called when all cells have been read, before rows are deleted and counted |
     | `forgotten` | people whose rows are deleted before anything is counted |

@@ -169,7 +169,7 @@ class Memory:
 
 
 def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:
-    """List the contributions of all rows."""
+    """List the contributions of all rows but those whose keys `tally.matched` leaves out."""
     tally = facts.tally
     columns = facts.columns
     wanted = None if tally.only is None else set(tally.only)

@@ -125,8 +125,8 @@ class Postgres(SqlEngine):
     def check(self, schema: Schema) -> None:
         """Check that a schema fits its stored table.
 
-        Refuses: a table or columns that are missing, cannot be read, or could fail on some row, and
-        values of a public table that repeat more often than declared.
+        Refuses: a table or columns that are missing or cannot be read, a table not in `trusted`
+        that could fail on some row, and values of a public table that repeat more than declared.
         """
         self._store.check(schema)
         home, stored_name, _ = self._find(schema.name)

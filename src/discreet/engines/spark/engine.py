@@ -111,8 +111,8 @@ class Spark(SqlEngine):
     def check(self, schema: Schema) -> None:
         """Check that a schema fits its stored table.
 
-        Refuses: a table or columns that are missing, cannot be read, or could fail on some row, and
-        values of a public table that repeat more often than declared.
+        Refuses: a table or columns that are missing or cannot be read, a table not in `trusted`
+        that could fail on some row, and values of a public table that repeat more than declared.
         """
         self._store.check(schema)
         if schema.name in self._trusted:

@@ -9,12 +9,13 @@ once for each code, not once per row. Rows are grouped by
 | a column that the store keeps as it was read | the stored value | yes, by the same declaration |
 | a column of listed text, stored as text | the stored text | no: unlisted texts are all NULL |
 | CASE with constant values | the number of the value | yes |
-| a number, day or second of a small range; a truth | its distance from the lower bound | yes |
+| a number, time or truth of a small range, on DuckDB | its distance from the lower bound | yes |
 | another expression of columns with few values | these columns | no |
 | all else | the key itself | yes |
 
-Grouping within a person (`GroupShare`, people counted once) needs one code for each key. All ranges
-are declared, so which codes are used depends on no row.
+Grouping within a person (`GroupShare`, people counted once) needs one code for each key. Under
+`GroupRowShare` and `KeptKeys` all keys are grouped by as they are. All ranges are declared, so
+which codes are used depends on no row.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def _type(column: Column) -> str:
 
 
 def mark_of(schema: Schema, table: StoredTable) -> str:
-    """Write the mark that a server keeps beside a prepared table, in letters that need no quotes."""
+    """Write the mark that a server keeps beside a prepared table, in letters safe within quotes."""
     facts: dict[str, object] = {"format": FORMAT, "schema": schema_to_dict(schema, labels=False)}
     if isinstance(schema.unit, People):
         person = person_column(schema.unit.id, table)
