@@ -177,7 +177,7 @@ def current_answer(
 
 
 def stream_sums(state: State, board: Dashboard, part: DashboardPart) -> Any:  # noqa: ANN401
-    """Return the published sums of a standing report, by the periods of its part."""
+    """Return the newest published sums of a standing report, at most LAST_PERIODS, by `part.by`."""
     report = find_stream(_curator(state, board).context, part.stream)
     return report.by(part.by, LAST_PERIODS)
 

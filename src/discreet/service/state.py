@@ -26,7 +26,11 @@ from .stores.store import ServiceStore, open_store
 
 @frozen
 class State:
-    """Components of a running worker process."""
+    """Components of a running worker process.
+
+    `turns` limits the requests that one user has in progress. `grid` has the ticks at which answers
+    are sent.
+    """
 
     config: Config
     store: ServiceStore

@@ -56,7 +56,10 @@ class Provider:
         self._exchanges = threading.BoundedSemaphore(SIDE_BY_SIDE)
 
     def begin(self, secret: str) -> str:
-        """Return the address to which a browser with this secret is sent."""
+        """Return the provider's address to which a browser with this secret is sent.
+
+        Refuses: a provider that is away or whose description is not accepted (IdentityRefused).
+        """
         challenge = hashlib.sha256(_derive(secret, "verifier").encode()).digest()
         asked = {
             "response_type": "code",

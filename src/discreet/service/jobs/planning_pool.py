@@ -89,8 +89,8 @@ class PlanningPool:
     ) -> T:
         """Run `work(curator, *words)` for a user in a planning worker and wait for the result.
 
-        The work runs in this process if the data set's ledger is in this process's memory. `gone`
-        is set when the client disconnects; then the task is dropped.
+        The work runs in this process, without limits, if the data set's ledger is in its memory.
+        `gone` is set when the client disconnects; then the task is dropped (Cancelled).
 
         Refuses: tasks that need too much time or memory (TooSlow), users with too many tasks
         (TooMany), and all tasks while a worker cannot be started or dies (ServiceUnavailable).

@@ -27,7 +27,7 @@ _OF_PERSON = (
 
 @frozen
 class PastQuestions:
-    """One question in a list; `state` is the state of its job as its user may see it by now.
+    """One past question in a list; `state` is the state of its job as its user may see it by now.
 
     Before the tick that shows the outcome, it is "running" or "waiting".
     """
