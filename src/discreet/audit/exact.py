@@ -76,7 +76,7 @@ def exact(first: object, second: object, claim: Measure, *, delta: float = 1e-5)
 
 
 def _laws(first: object, second: object) -> tuple[Floats, Floats, list[object], float]:
-    """Read two laws over their common outcomes, and the larger of their missing masses."""
+    """Read two laws over the outcomes of either, and the larger of their missing masses."""
     law_p = _law(first)
     law_q = _law(second)
     outcomes: list[Any] = list(dict.fromkeys([*law_p, *law_q]))

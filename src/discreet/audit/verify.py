@@ -208,8 +208,8 @@ def audit(
     | `confidence` | 1 minus the probability that a claim that holds is refuted |
     | `neighbours` | relation of the claim, checked on data sets |
     | `unit` | says whose row a row is |
-    | `vector` | "size", "array" or "no": how many runs are asked for at once; "auto": by `size` |
-    | | if `run` takes it, else one by one |
+    | `vector` | "size" or "array": many runs a call, by `size=` or an array of equal inputs; |
+    | | "no": one run a call; "auto": "size" if `run` takes it, else "no" |
     | `progress` | function that is called with the number of runs just made |
     | `assume` | "gaussian": trusts that the noise is Gaussian and extrapolates to rare events |
     | `delta` | δ of the reported ε, for claims without a δ of their own (default 1e-5) |

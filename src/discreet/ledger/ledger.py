@@ -350,7 +350,7 @@ class Ledger(StreamBooks):
         return review.history.read_history(self._store, self.filter(), who, last, kinds)
 
     def own_numbers(self, who: str, after: int = 0) -> list[int]:
-        """List the numbers, after one, of the entries that one person sees as their own."""
+        """List the numbers above `after` of the entries that one person sees as their own."""
         return review.history.own_numbers(self._store, who, after)
 
     def entries(self) -> Iterator[tuple[Entry, str | None]]:

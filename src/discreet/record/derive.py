@@ -58,7 +58,7 @@ class Derived:
 
     @property
     def is_open(self) -> bool:
-        """Whether only the steward could fill it, and did not."""
+        """Whether one of its sentences states that something is not known."""
         return any(sentence.open for sentence in self.sentences)
 
 

@@ -251,7 +251,7 @@ def _open_points(
 
 
 def _slug(deployment: Deployment, fields: Mapping[str, Derived]) -> str:
-    """Return the stable part of the entry's address: name, curator and year in small ASCII."""
+    """Return the stable part of the entry's address: name, curator and year in lower-case ASCII."""
     # Accents are dropped with what no address may hold.
     year = str(fields["publication_date"].value)[:4]
     parts = [str(fields["name"].value), *deployment.words.get("data_curators", ()), year]

@@ -53,7 +53,7 @@ class LabelRow:
 
 @frozen
 class Answered:
-    """Point of the checklist with the sentences that answer it; without any it stays open."""
+    """Point of the checklist with its answers; open if there are none, or one says "not known"."""
 
     point: ChecklistPoint
     said: tuple[Sentence, ...]
@@ -261,7 +261,7 @@ def label(deployment: Deployment, fields: Mapping[str, Derived]) -> list[LabelRo
 
 
 def _unit_mark(deployment: Deployment) -> str:
-    """Mark a unit that is smaller than a person in a month."""
+    """Return the mark of the unit: unusual if it is smaller than a person in a month."""
     for schema in deployment.private:
         unit = schema.unit
         if not isinstance(unit, People):

@@ -1,4 +1,4 @@
-"""Bits chosen by a test: the only module in which randomness can be fixed.
+"""Bits chosen by a test. Only they, and audits by playback, fix the randomness of a mechanism.
 
 Nothing here is secure. A mechanism that draws from these bits protects nobody.
 """
@@ -90,7 +90,7 @@ class FailingBits:
         self._left = after
 
     def take(self, count: int, /) -> bytes:
-        """Return zero bytes until the source fails."""
+        """Return bytes of value 0 until the source fails."""
         self._left -= count
         if self._left < 0:
             raise NoRandomness("the source failed")

@@ -159,7 +159,7 @@ def _response(mechanism: Any, given: Case) -> Case:  # noqa: ANN401
 
 
 def _grid(mechanism: Any, given: Case) -> Case:  # noqa: ANN401
-    """Return the case of a response on a grid: corners and the middle, any two are neighbours."""
+    """Return the case of a response on a grid: three corners and the middle, all neighbours."""
     side = mechanism.side
     last = side - 1
     middle = side // 2

@@ -122,7 +122,7 @@ def _loss(event: Event, case: Case) -> str | None:
 
 
 def _aligned(one: Chances, other: Chances) -> tuple[Floats, Floats]:
-    """Return the probabilities of two laws over their common outputs."""
+    """Return the probabilities of two laws over the outputs of either."""
     outputs = [*one, *(output for output in other if output not in one)]
     p = [one.get(output, 0.0) for output in outputs]
     q = [other.get(output, 0.0) for output in outputs]

@@ -232,7 +232,7 @@ def _loss(mechanism: Any, values: tuple[int, ...], kind: dict[str, bool]) -> str
 
 
 def _range(mechanism: Any, values: tuple[int, ...], draws: int) -> str | None:  # noqa: ANN401
-    """Search for outputs outside the declared range; return why it was not, or None."""
+    """Search for outputs outside the declared range; return a reason if none is declared."""
     low = getattr(mechanism, "low", None)
     high = getattr(mechanism, "high", None)
     if low is None or high is None:

@@ -88,7 +88,7 @@ def _read_scores(side: Any) -> Floats:  # noqa: ANN401
 
 
 def _threshold(members: Floats, others: Floats) -> float:
-    """Return the score above which members are most in excess of others."""
+    """Return the score from which on members are most in excess of others."""
     candidates = np.unique(np.concatenate([members, others]))
     hits = (members[:, None] >= candidates).mean(axis=0)
     false_hits = (others[:, None] >= candidates).mean(axis=0)

@@ -66,7 +66,7 @@ class Loss:
 
     @property
     def epsilon(self) -> float:
-        """The largest log-ratio of an outcome; infinite for normal noise that moves."""
+        """The largest log-ratio of an outcome; infinite if normal noise or a scale moves."""
         if self.certain or self.unbounded or self.squared_mu > 0:
             return math.inf
         return math.fsum(self.laplace) + math.fsum(_largest_ratio(laws) for laws in self.laws)
@@ -165,7 +165,7 @@ def _largest_ratio(laws: Laws) -> float:
 
 
 def _gaussian(loss: Loss, mu: float) -> float:
-    """Return the μ that the loss needs; for laws other than normal, by δ on a grid of ε."""
+    """Return the μ of normal noise; else infinity if δ at some ε exceeds that of `mu`, or 0."""
     if loss.certain:
         return math.inf
     if not any(loss.laplace) and not loss.laws:
@@ -260,7 +260,7 @@ def _distributions(loss: Loss, edges: Floats) -> list[tuple[Floats, int]]:
 
 
 def _grouped(values: Sequence[float], levels: int = 64) -> list[tuple[float, int]]:
-    """Return losses with their numbers; many different ones are rounded down to a few."""
+    """Return losses with how often each occurs; many different ones are rounded down to a few."""
     losses = np.array([value for value in values if value > 0])
     if len(np.unique(losses)) > levels:
         width = losses.max() / levels

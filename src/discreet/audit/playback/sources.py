@@ -1,4 +1,4 @@
-"""Sources of randomness, replaced for the time of a run: NumPy, `random`, `secrets`, `os.urandom`, torch.
+"""Sources of randomness, replaced during an audit: NumPy, `random`, `secrets`, `os.urandom`, torch.
 
 | source | what the tape sees |
 |---|---|

@@ -1,4 +1,4 @@
-"""Whole question as a target: a curator's answer, and a store that answers each tally once.
+"""Whole question as a target: a curator's answer, and a store that computes each tally once.
 
 Nothing of the curator is imported: anything with `sql` and `spent` will do, also a client of a
 service.

@@ -110,7 +110,7 @@ class Newest:
 
 
 class StoredLine(NamedTuple):
-    """A line as a store keeps it: number, text, body, and its key if the line is in a store."""
+    """A line as a store keeps it: number, text, body, key; no key in exports and newest lines."""
 
     number: int
     line: str
@@ -205,7 +205,7 @@ def since_query(since: Since, everyone: str, own: str) -> tuple[str, tuple[objec
 
 
 class LinesInSql:
-    """Base of the stores in SQL: reads ranges of lines, and keys, by four queries."""
+    """Base of the stores in SQL: reads ranges of lines, and keys, by five queries."""
 
     RANGE: ClassVar[str]
     """Lines from one number to another, in order."""

@@ -84,7 +84,7 @@ def analytic_gaussian(value: float, size: int) -> Numbers:
 
 
 def clamped_sum(data: Sequence[float], size: int) -> Numbers:
-    """Read NaN as 0, clamp to public bounds 0..1, sum."""
+    """Read NaN as 0, clamp to public bounds 0..1, sum, add Laplace noise on a grid."""
     clamped = np.clip(np.nan_to_num(data, nan=0.0), 0.0, 1.0)
     return on_grid(np.sum(clamped) + laplace(1.0, size))
 

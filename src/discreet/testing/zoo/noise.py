@@ -9,7 +9,7 @@ import numpy as np
 from ...arithmetic.arrays import AnyArray, Floats, Integers
 
 CLAIM_FRACTION = 0.95
-"""Fraction of their claim that sound mechanisms use: one that uses all is refuted now and then."""
+"""Fraction of the claim that many sound ones use: one that uses all is refuted now and then."""
 
 
 def laplace(scale: float, size: int | tuple[int, ...]) -> Floats:

@@ -55,7 +55,7 @@ def exponential(scores: Sequence[float], size: int) -> Indices:
 
 
 def permute_and_flip(scores: Sequence[float], size: int) -> Indices:
-    """Report the max with one-sided exponential noise of scale 2Δ/ε: permute-and-flip's law."""
+    """Report the max with one-sided exponential noise of scale 2Δ/(0.95 ε): permute-and-flip."""
     noise = np.random.default_rng().exponential(2 / CLAIM_FRACTION, (size, len(scores)))
     noisy = np.asarray(scores) + noise
     return _argmax(noisy)

@@ -24,12 +24,12 @@ def _counts(data: Sequence[str]) -> Table:
 
 
 def histogram(data: Sequence[str], size: int) -> Table:
-    """Count two public groups, noise of scale 1/ε each: right under add/remove, half for replace."""
+    """Count two public groups, noise of scale 1/(0.95 ε): right for add/remove, not replace."""
     return _counts(data) + geometric(1 / CLAIM_FRACTION, (size, 2))
 
 
 def wide_histogram(data: Sequence[str], size: int) -> Table:
-    """Count two public groups, noise of scale 2/ε each."""
+    """Count two public groups, noise of scale 2/(0.95 ε) each."""
     return _counts(data) + geometric(2 / CLAIM_FRACTION, (size, 2))
 
 
