@@ -1,4 +1,4 @@
-"""Draws in blocks, against a timing side channel: the time of one draw says nothing of its size.
+"""Draws in blocks, against a timing side channel: the time of one draw hardly depends on its size.
 
 A request of up to 1,024 draws is served from a block of 4,096 values, which was drawn ahead for one
 thread and one law. Filling a block takes the time of all its values, whichever of them is served

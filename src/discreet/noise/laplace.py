@@ -58,7 +58,7 @@ def laplace(scale: Number, size: int | None = None, *, bits: Bits | None = None)
 
     The two-sided geometric law of Ghosh, Roughgarden and Sundararajan (2012), for every rational
     scale. Inversion of certified thresholds and von Neumann's rejection (`law`, `table`). Up to
-    1,024 draws are served from a block, so that the time of one says nothing of its size.
+    1,024 draws are served from a block, so that the time of one hardly depends on its size.
 
     >>> from discreet.noise import laplace
     >>> type(laplace(10)), laplace(0.5, 1000).dtype
