@@ -1,7 +1,7 @@
 """Questions and their relations as SQL text for people, and as fingerprints for machines.
 
-The SQL reader reads the text back as the same question, unless the question lists values of keys
-that SQL cannot state (written as a comment) or has a listed hierarchy.
+The SQL reader reads the text back as the same question, but for outer joins built in Python, listed
+values of a key that SQL cannot state (written as a comment), and listed hierarchies.
 
 Guarantee: equal questions have equal fingerprints. Fingerprints of release 0.1.0 stay the same for
 ever, since ledgers and stored answers keep them.
