@@ -1,6 +1,6 @@
 """Auditor: search for any broken privacy promise, this library's own included.
 
-The auditor shares arithmetic with the mechanisms it audits, but no code that draws or prices.
+The auditor shares no code with what it audits that draws, prices or reads questions.
 
 verify(run, claim, inputs=(D, D'))   raises ClaimRefuted with the evidence
 audit(run, claim, inputs=(D, D'))    reports lower bounds on ε and δ, the event, and the limits
