@@ -270,7 +270,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 
 
 def api_routes(state: State) -> list[BaseRoute]:
-    """Return the routes of the API."""
+    """Return the routes of the API: ENDPOINTS, and without a token health, metrics and OpenAPI."""
     # Made once: the document depends on the configuration alone.
     described = document(ENDPOINTS, ROOT, state.config)
 

@@ -83,7 +83,7 @@ def _read_object(part: str) -> Mapping[str, object]:
 def _check_signature(
     header: Mapping[str, object], signed: bytes, signature: bytes, keys: Sequence[object]
 ) -> None:
-    """Refuse a token that none of the keys signed."""
+    """Refuse a token that none of the keys signed by RS256 or ES256."""
     algorithm = header.get("alg")
     # "none" and HS256 with a public key as secret fail here: the token does not choose freely.
     if algorithm not in ("RS256", "ES256") or "crit" in header:

@@ -35,7 +35,10 @@ _HSTS = {"strict-transport-security": "max-age=31536000"}
 
 
 def guard_app(app: ASGIApp, config: Config, metrics: Metrics) -> ASGIApp:
-    """Wrap an application in the middleware."""
+    """Return an application behind the checks of this module; every response is counted.
+
+    Scopes other than http and lifespan, such as websockets, are not passed on.
+    """
     always = dict(_ALWAYS)
     if config.secure:
         always |= _HSTS
@@ -114,7 +117,7 @@ def _find_refusal(scope: Scope, config: Config) -> tuple[int, str] | None:
 
 
 def _count_bytes(receive: Receive, most: int, end: float) -> Receive:
-    """Read at most so many bytes, until a moment at the latest; then the connection is closed."""
+    """Return `receive` with limits: at most `most` bytes (413), before the moment `end` (408)."""
     seen = 0
     whole = False
 

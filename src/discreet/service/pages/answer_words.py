@@ -177,7 +177,10 @@ def _extremes(
     subject: str,
     shown: Sequence[Sequence[tuple[str, str]]],
 ) -> str:
-    """Name the rows with the most and the least of those that say something."""
+    """Name the row with the largest value of those that noise does not hide.
+
+    Where noise hides no row, name the one with the smallest value too.
+    """
     faint = set(reply.get("faint", ()))
     keys = [at for at, column in enumerate(reply["columns"]) if not column["noisy"]]
     rows = []

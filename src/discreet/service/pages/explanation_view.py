@@ -69,7 +69,7 @@ class Explained:
 
 
 def explained_of(explanation: Explanation, curve: Html) -> Explained:
-    """Lay out an explanation."""
+    """Lay out an explanation for the page; `curve` is the chart of error by price."""
     plan = explanation.plan
     averaged = any(len(places) > 1 for _, places in plan.uses)
     return Explained(

@@ -36,7 +36,7 @@ def read_format(options: str) -> str:
 
 
 def copy_rows(statement: Statement, result: StatementResult) -> bytes:
-    """Return all messages of a COPY."""
+    """Return the messages that send a result as COPY: the start, the rows, the end."""
     form = read_format(statement.value)
     columns = result.columns or ()
     binary = int(form == "binary")

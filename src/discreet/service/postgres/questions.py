@@ -364,7 +364,7 @@ def _published(curator: Curator, asked: Asked, sql: str, oids: tuple[int, ...]) 
 
 
 def _plan(curator: Curator, asked: Asked, sql: str, oids: tuple[int, ...]) -> Studied:
-    """Plan a question about declared tables; price it if an allowance or confirm mode needs it."""
+    """Plan a question about declared tables, or explain it; price it only where `asked` says so."""
     if asked.terms is None:
         raise InvalidArgument(
             "a question needs what it may spend, or how wrong it may be; "

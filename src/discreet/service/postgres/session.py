@@ -100,7 +100,10 @@ class WireSession:
         """Name of the statement that the last message has parsed."""
 
     async def run(self) -> None:
-        """Answer messages until the client leaves, is silent for too long, or may no longer ask."""
+        """Answer messages until the client leaves, is silent for too long or breaks the protocol.
+
+        The session also ends with the service. Somebody who was revoked is refused each question.
+        """
         for name, value in DEFAULTS.items():
             shown = self._commands.settings.values.get(name.lower(), value)
             self._client.write(messages.parameter_status(name, shown))
@@ -127,7 +130,10 @@ class WireSession:
         self._client.write(messages.ready(self._commands.transaction))
 
     async def _answer(self, received: Message) -> None:
-        """Handle one message, and tell the client of a refusal; after one skip all up to Sync."""
+        """Handle one message, and tell the client of a refusal.
+
+        After a refusal in the extended protocol skip all messages up to Sync.
+        """
         # A client that waits after Parse expects refusals now: it does not read two of them later.
         unchecked, self._unchecked = self._unchecked, None
         if isinstance(received, Plain):

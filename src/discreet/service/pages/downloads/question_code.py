@@ -145,7 +145,7 @@ def plain_terms(dataset: str, body: str) -> str:
 
 
 def _terms(terms: Terms) -> dict[str, str]:
-    """Return the terms that are said, as Python writes them."""
+    """Return the terms that differ from their defaults, as Python writes them."""
     said: dict[str, str] = {}
     if terms.spend is not None:
         said["spend"] = f"dp.{measure_code(terms.spend)}"
