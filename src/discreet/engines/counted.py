@@ -3,8 +3,8 @@
 A block is a day, week, month, quarter or year. A ledger may let a person count only in a
 limited number of blocks from that person's first row on (`data.blocks`). A schema may let rows
 count only for so long (`keeps`). This engine wraps the engine of the store. After planning it
-replaces every scan of a private table in a tally by a scan of the rows that count. A plan is made for the
-whole table; since no person has more rows here than there, its sensitivity holds.
+replaces every scan of a private table in a tally by a scan of the rows that count. A plan is made
+for the whole table; since no person has more rows here than there, its sensitivity holds.
 
 Guarantee: no total includes a row of a person outside the blocks in which that person counts, nor a
 row before the first day that its table keeps. Which rows of a person these are depends on the rows

@@ -75,7 +75,7 @@ def understand(tally: Tally) -> TallyFacts:
 
     Refuses: bounds on people's contributions where the unit is a row; terms that are neither
     numbers nor conditions; contributions beyond 64-bit integers; joins that make too many rows of
-    one unit; text constants that not every store can hold; patterns with hundreds of wildcards;
+    one unit; text constants that not every store can hold; patterns with over 500 wildcards;
     public keys of the wrong length; a share of no rows or groups, or of more than 2^31; groups by
     keys that are not listed; a weight below 1, or low > high; a tally without terms.
 

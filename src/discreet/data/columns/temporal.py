@@ -227,7 +227,7 @@ def _declare(
 
 
 def _counted(column: Temporal, value: date | None) -> date | None:
-    """Return a time clipped to the bounds, or NULL beyond them (`outside`); NULL is the default."""
+    """Return a time clipped to the bounds; the default for NULL, also by outside="null"."""
     if value is None or column.low <= value <= column.high:
         return column.default if value is None else value
     if column.outside == "null":

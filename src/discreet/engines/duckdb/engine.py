@@ -35,11 +35,12 @@ class DuckDB:
 
     Tables are files (CSV, Parquet) or pandas, Polars and Arrow tables, by name. They are read once,
     strictly, into tables of the connection, when a schema is first given (`check`, or a curator's
-    making). A DuckDB file is opened for reading only; a prepared store (`dp.prepare`) is known by a
-    mark inside. A view is copied when its schema is first given, so that it fails then if it fails
-    on some row; one that may take types from rows is refused. Views named by `trusted` are read in
-    place: the steward declares that no row can make them fail or changes how others are read.
-    `memory` and `threads` limit the resources of a query; `progress` shows a bar while one runs.
+    making). A DuckDB file is opened for reading only, and its tables stay in place; a prepared
+    store (`dp.prepare`) is known by a mark inside. A view is copied when its schema is first given,
+    so that it fails then if it fails on some row; one that may take types from rows is refused.
+    Views named by `trusted` are read in place: the steward declares that no row can make them fail
+    or changes how others are read. `memory` and `threads` limit the resources of a query;
+    `progress` shows a bar while one runs.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tally import Tally
@@ -54,7 +55,8 @@ class DuckDB:
     {(): (157,)}
 
     Refuses: files and objects it cannot read, and a connection with a default collation. Every
-    error of DuckDB while it runs becomes one constant failure.
+    error of DuckDB in a question becomes one constant failure, a question that was stopped
+    `Cancelled`.
 
     Law: tests/engines/test_suite.py::test_every_engine_keeps_the_contract
     """

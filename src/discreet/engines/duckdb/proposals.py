@@ -74,6 +74,7 @@ def find_proposals(
     """Return accepted proposals for the columns of a source that is read by a schema.
 
     Private: the cells of the source decide them. Only columns that are stored as text have any.
+    `accept` is called with each proposal.
 
     Refuses: a source that lacks a declared column or cannot be read.
     """
