@@ -344,6 +344,18 @@ class TestPlans:
         )
         assert not isinstance(dp.plan_question(few, dp.PureDP(1)).releases[0], SetsRelease)
 
+    def test_too_many_combinations_are_planned_apart(self):
+        """Thirteen thresholds of each of three columns tell 2,743 cells apart: more than a workload has."""
+        columns = {name: dp.Integer(0, 100) for name in "abc"}
+        facts = {"people": dp.Schema("people", dp.Rows(), columns)}
+        names = []
+        for name in columns:
+            for most in range(5, 70, 5):
+                names.append(f"COUNT(*) FILTER (WHERE {name} <= {most}) AS {name}{most}")
+        question = dp.parse_sql(f"SELECT {', '.join(names)} FROM people", facts)
+        plan = dp.plan_question(question, dp.PureDP(1))
+        assert len(plan.releases) == 39
+
     def test_columns_of_many_values_are_cut_by_the_conditions(self):
         """SUM(CASE … THEN 1 ELSE 0 END) counts too, and a Real column has a billion values: its thresholds matter."""
         facts = {

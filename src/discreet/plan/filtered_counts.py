@@ -78,7 +78,8 @@ def plan_counts(question: Question, asked: QuestionOptions) -> Plan | None:
     for place in range(len(conditions)):
         bits.append([code_value >> place & 1 for code_value in codes])
     matrix = np.array(bits, dtype=np.int64)
-    if not codes or not matrix.any(axis=1).all():
+    # Combinations that were tried may have more values than a workload of counts tells apart.
+    if len(codes) > _MAX_CELLS or not codes or not matrix.any(axis=1).all():
         return None
     return _best(question, asked, list_cells(code, codes), workloads.Counts(matrix))
 
