@@ -354,7 +354,13 @@ class TestReactingStreams:
     def test_an_event_follows_from_what_is_stored(self):
         for line, spend in ((root_strategy(20), ZCDP("1/8")), (sealed_line(20), PureDP(1))):
             noise = buy_noise(line, Participation(3, 2), 4, StrategyNorms(7, "replace"), spend)
-            assert noise_from_json(noise.to_json()).event == noise.event
+            stored = noise.to_json()
+            assert noise_from_json(stored).event == noise.event
+            # Text that cannot be unpacked, as a torn entry may have it.
+            packed = dict.fromkeys(("own", "weights", "columns", "rows"), "AAAA")
+            torn = stored | {"line": stored["line"] | packed}
+            with pytest.raises(InvalidArgument, match="no noise of a stream"):
+                noise_from_json(torn)
 
     def test_pure_noise_is_never_triangular(self):
         with pytest.raises(InvalidArgument, match="pure"):

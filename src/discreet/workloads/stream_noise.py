@@ -19,6 +19,7 @@ Law: tests/workloads/test_triangular.py::TestReactingStreams
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -169,7 +170,7 @@ def noise_from_json(data: dict[str, Any]) -> StreamNoise:
             line = sealed_from_json(data["line"])
         else:
             line = triangular_from_json(data["line"])
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, zlib.error):
         raise InvalidArgument("this is no noise of a stream, or one of a newer release") from None
     block = line.block(counted, keys)
     sensitivity = block.times(grid).sensitivity(norms)
