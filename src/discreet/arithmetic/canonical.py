@@ -24,8 +24,8 @@ def canonical_json(data: object) -> str:
     >>> canonical_json({"b": 1, "a": [None, "é"]})
     '{"a":[null,"\\u00e9"],"b":1}'
 
-    Refuses: InvalidArgument for NaN and infinities, which JSON does not have, and for other objects
-        than JSON values.
+    Refuses: InvalidArgument for NaN and infinities, which JSON does not have, and for objects that
+        the `json` module does not write. It writes a tuple as a list, and a numeric key as text.
 
     Law: tests/laws/test_canonical.py::TestTheOneText
     """

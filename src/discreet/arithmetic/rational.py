@@ -51,7 +51,8 @@ def rational(value: object, name: str) -> Fraction:
     ...
     discreet.errors.InvalidArgument: epsilon must be a finite number, got nan; try an int, ...
 
-    Refuses: InvalidArgument for NaN, infinities, booleans, text that is no number, and other types.
+    Refuses: InvalidArgument for NaN, infinities, booleans, text that is no number, text with an
+        exponent of more than four digits, and other types.
 
     Law: tests/repository/test_rational.py::TestShortestDecimal
     """

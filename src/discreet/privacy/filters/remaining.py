@@ -107,7 +107,7 @@ def gaussian_of(left: Measure) -> GaussianDP | None:
 def restate(amount: Measure, tail: Fraction, leak: Fraction = Fraction()) -> Measure:
     """Return an amount of a filter as (ε, δ) at the δ that the budget keeps for its tail.
 
-    ε is rounded up.
+    ε is rounded up. `leak` is added to that δ; a pure amount has no tail and gets `leak` alone.
 
     >>> import discreet as dp
     >>> from fractions import Fraction

@@ -10,7 +10,8 @@ largest ρ whose Canonne–Kamath–Steinke curve passes under it.
 
 The *advanced* filter is that of Whitehouse et al. 2023. ε-DP steps are ε²/2-zCDP, and the printed
 conversion ρ + 2√(ρ ln(1/δ')) gives √(2 ln(1/δ') Σε²) + ½Σε² ≤ ε. Its amounts are exact squares and
-its steps may be any (ε, δ) boxes; it never admits more than the zCDP filter.
+its steps may be any (ε, δ) boxes, also those without a ρ, such as points of a curve. Of events with
+a ρ it never admits more than the zCDP filter.
 
 Law: tests/privacy/test_adversary.py::TestNoFilterIsBroken
 Law: tests/privacy/test_filter.py::TestCapacity

@@ -42,7 +42,7 @@ def advanced_epsilon(epsilons: Iterable[tuple[float, int]], slack: float) -> flo
 def advanced_delta(epsilons: Iterable[tuple[float, int]], epsilon: float) -> float:
     """Return the slack δ' at which the bound reaches ε: e^(−(ε − Σε(e^ε−1))²/2Σε²).
 
-    It is 1 below the mean. Not rounded.
+    It is 1 where ε is at most Σε(e^ε − 1). Not rounded.
 
     >>> from discreet.privacy.pricing.advanced import advanced_delta
     >>> round(advanced_delta([(0.1, 100)], 6.308230950513), 12)

@@ -14,9 +14,9 @@ from .zcdp import zcdp_measure
 def group_event(event: Event, size: int) -> Event:
     """Restate an event for groups of `size` units, by an event at least as bad for the group.
 
-    Additive noise meets K times the sensitivity (exactly: the answer moves K times). The log-odds
-    of an exponential selection move K times. A composition is the composition of the grouped
-    events. Anything else is known to the group only by its promise.
+    Additive noise meets K times the sensitivity (exactly: the answer moves K times as far). The
+    log-odds of an exponential selection move K times as far. A composition is the composition of
+    the grouped events. Anything else is known to the group only by its promise.
 
     >>> from discreet.privacy import group_event
     >>> from discreet.privacy.events import LaplaceNoise
