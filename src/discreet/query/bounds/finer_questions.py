@@ -27,7 +27,7 @@ Law: tests/query/test_finer_questions.py::test_cells_add_up_to_the_asked_ones
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from math import prod
 
 from ...data.unit import Rows
@@ -36,7 +36,7 @@ from ..algebra.chain import balance, leaves
 from ..algebra.expression import Expression, Field, Function, fields_of
 from ..algebra.statistic import Count, CountOf, Sum
 from ..algebra.tree import Finish, Key, Question, Relation, Where, unused_name
-from ..domains.domain import Scalar, Values
+from ..domains.domain import Columns, Scalar, Values
 from ..meaning.evaluate import evaluate
 from .keys import PublicValues, public_keys
 from .missing_keys import absent_keys
@@ -158,6 +158,7 @@ def _with_all_values(
     In the second form these keys have all their public values.
     """
     yield _Asked(question, table, tuple(conditions), question.keys)
+    columns = columns_of(table)
     left = list(conditions)
     keys = []
     for key in question.keys:
@@ -166,7 +167,8 @@ def _with_all_values(
         if isinstance(key.expression, Field) and narrowing:
             name = key.expression.name
             # A listed value that a condition drops has no rows here, but may have some in the table.
-            if not all(_holds(one, name, value) for one in narrowing for value in listed):
+            pairs = product(narrowing, listed)
+            if not all(_holds(one, name, value, columns) for one, value in pairs):
                 return
             all_values = public_keys(key.expression, table, MAX_CELLS, public_values)
             if all_values is None or not set(listed) <= set(all_values):
@@ -188,6 +190,7 @@ def _columns_of_keys(keys: Sequence[Key]) -> set[str]:
 
 def _finer(asked: _Asked, added: dict[str, Values]) -> FinerQuestion | None:
     """Return the question with further keys, which take over the conditions on their columns."""
+    columns = columns_of(asked.table)
     kept_conditions = []
     summed = dict(added)
     for condition in asked.conditions:
@@ -197,9 +200,9 @@ def _finer(asked: _Asked, added: dict[str, Values]) -> FinerQuestion | None:
             continue
         [name] = read
         # A row whose value is NULL is in no cell, so the condition must drop it as well.
-        if _holds(condition, name, None):
+        if _holds(condition, name, None, columns):
             return None
-        left = [value for value in summed[name] if _holds(condition, name, value)]
+        left = [value for value in summed[name] if _holds(condition, name, value, columns)]
         summed[name] = tuple(left)
     for name, values in summed.items():
         # A union of some cells may have been chosen by looking at their noise, and its interval would
@@ -221,9 +224,9 @@ def _finer(asked: _Asked, added: dict[str, Values]) -> FinerQuestion | None:
     return FinerQuestion(finer, kept, tuple(summed.values()))
 
 
-def _holds(condition: Expression, name: str, value: Scalar) -> bool:
+def _holds(condition: Expression, name: str, value: Scalar, columns: Columns) -> bool:
     """Return whether a condition on one column is true of a value."""
-    return evaluate(condition, {name: value}, {}) is True
+    return evaluate(condition, {name: value}, columns) is True
 
 
 def _holds_all_rows(

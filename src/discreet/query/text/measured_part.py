@@ -43,6 +43,7 @@ from ..bounds.nested import pick
 from ..bounds.relation_facts import columns_of
 from ..domains.domain import Domain, Scalar, Whole
 from ..domains.domain_of import domain_of
+from ..domains.rounded_edges import rounded_test
 from .question import describe, fingerprint, plain_tree
 
 
@@ -199,6 +200,9 @@ def _canonical_condition(condition: Expression, columns: dict[str, Domain]) -> E
         ):
             # NULL stays NULL under NOT, so the row is dropped by both.
             return _canonical_condition(Call(_COMPLEMENT[turned], (y, x)), columns)
+        case Call() if rounded_test(condition, columns) is not None:
+            # A decimal is compared in the steps that it is rounded to: no other bound is the same.
+            return condition
         case Call(function=Function.LESS | Function.AT_MOST, arguments=(Constant() as end, x)):
             return _lower_bound(condition, x, end, columns)
         case Call(function=Function.LESS | Function.AT_MOST, arguments=(x, Constant() as end)):
