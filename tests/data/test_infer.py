@@ -428,6 +428,17 @@ class TestSources:
         with pytest.raises(InvalidArgument, match="no."):
             infer(f"{tmp_path}/{name}")
 
+    def test_no_cell_is_in_a_refusal(self, tmp_path):
+        """A view that fails on a late row: the words of the library would have its cell."""
+        place = tmp_path / "company.duckdb"
+        with duckdb.connect(str(place)) as connection:
+            cells = "CASE WHEN i = 5000 THEN 'secret' ELSE i::varchar END"
+            connection.execute(f"CREATE TABLE t AS SELECT {cells} AS s FROM range(6000) r(i)")
+            connection.execute("CREATE VIEW v AS SELECT CAST(s AS INTEGER) AS n FROM t")
+        with pytest.raises(InvalidArgument, match="has a row that cannot be read") as refused:
+            infer(f"{place}#v", name="v", from_data=True)
+        assert "secret" not in str(refused.value)
+
 
 class TestWritten:
     def test_refuses_marks_and_formats(self):

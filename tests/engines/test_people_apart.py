@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import polars as pl
+
 import discreet as dp
 from discreet.engines.base import PeopleApart
 from discreet.query.algebra.expression import Constant, Field
@@ -52,6 +54,23 @@ def test_the_totals_of_people_add_up(tmp_path):
     memory = check(dp.Memory({"visits": ROWS}))
     with dp.DuckDB({"visits": str(source)}) as files:
         assert check(files) == memory
+
+
+def test_no_id_stops_the_totals_of_all():
+    """Infinite ids and those of more digits than Python writes are people like others, or nobody."""
+    strange = [float("inf"), float("-inf"), float("nan"), 10**5000, -(10**5000), True, 2.5, 1e300]
+    rows = [{"who": who, "region": "N", "n": 1} for who in (*strange, 7, 7.0)]
+    apart = check_rows(dp.Memory({"visits": rows}))
+    assert apart["number 7"] == 2 * WEIGHT and len(apart) == 8
+    with dp.DuckDB(
+        {"visits": pl.DataFrame({"who": [float("inf"), 7.0], "region": "N", "n": 1})}
+    ) as stored:
+        assert set(check_rows(stored)) == {"float inf", "number 7"}
+
+
+def check_rows(engine):
+    apart = engine.tally_people(tally(RowShare(2)))
+    return {person: values[0] for (person, _), values in apart.items()}
 
 
 def test_every_store_tells_people_apart(load):

@@ -116,8 +116,16 @@ def id_text(value: object) -> str:
     >>> id_text(7), id_text(7.0), id_text("7")
     ('number 7', 'number 7', 'str 7')
     """
-    if isinstance(value, int | float) and value == int(value):
-        return f"number {int(value)}"
+    number = value
+    # Infinity and NaN are no whole numbers, and are written as they are.
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    if isinstance(number, int):
+        try:
+            return f"number {int(number)}"
+        except ValueError:
+            # Python writes no more than some thousands of digits, but any number in base 16.
+            return f"number {number:#x}"
     return f"{type(value).__name__} {value}"
 
 

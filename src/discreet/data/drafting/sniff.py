@@ -341,7 +341,9 @@ def _parquet_table(path: str) -> Table:
         # Arrow's own errors are of these kinds.
         raise InvalidArgument(f"{Path(path).name} cannot be read as Parquet") from None
     names = [str(name) for name in file.schema_arrow.names]
-    return names, _rows_of_batches(file.iter_batches(BATCH))
+    # Arrow's errors while it reads are of these kinds too.
+    rows = _rows_of_batches(file.iter_batches(BATCH))
+    return names, _without_words(rows, path, (OSError, ValueError))
 
 
 def _duckdb_table(path: str, table: str) -> Table:
@@ -354,8 +356,21 @@ def _duckdb_table(path: str, table: str) -> Table:
             f"{Path(path).name} has no table {table} that can be read; name one as FILE.duckdb#TABLE"
         ) from None
     names = [str(column[0]) for column in cursor.description]
-    rows = iter(cursor.fetchone, None)
-    return names, (dict(zip(names, row, strict=True)) for row in rows)
+    fetched = iter(cursor.fetchone, None)
+    rows = (dict(zip(names, row, strict=True)) for row in fetched)
+    return names, _without_words(rows, path, (duckdb.Error,))
+
+
+def _without_words(
+    rows: Iterator[Row], path: str, errors: tuple[type[Exception], ...]
+) -> Iterator[Row]:
+    """Yield rows; where one cannot be read, say so without the library's words, which may hold a cell."""
+    try:
+        yield from rows
+    except errors:
+        raise InvalidArgument(
+            f"{Path(path).name} has a row that cannot be read; leave its column out or mend it"
+        ) from None
 
 
 def _quoted(table: str) -> str:
@@ -373,7 +388,7 @@ def _postgres_table(address: str, table: str) -> Table:
         raise InvalidArgument(
             f"the server has no table {table or '(none named)'} that can be read; name one as postgresql://…#hr.staff"
         ) from None
-    return names, rows
+    return names, _without_words(rows, table, (load("psycopg", "postgres").Error,))
 
 
 def _postgres_rows(address: str, quoted: str) -> Iterator[Row]:
