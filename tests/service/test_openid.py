@@ -326,9 +326,11 @@ class TestBinding:
         assert people.subjects(provider.issuer).get("bob") is None
 
     def test_a_subject_is_one_users(self, people, provider):
+        people.bind("bob", provider.issuer, "7")
         with pytest.raises(NotAllowed, match="bound to another"):
             people.bind("bob", provider.issuer, provider.subject)
-        assert people.subjects(provider.issuer) == {"ana": provider.subject}
+        # A refused binding took nothing away.
+        assert people.subjects(provider.issuer) == {"ana": provider.subject, "bob": "7"}
         # Bound anew after its holder was revoked.
         people.add("dee", "analyst", ["people"])
         people.bind("dee", provider.issuer, "99")

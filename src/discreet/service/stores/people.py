@@ -30,6 +30,8 @@ SUBJECT = re.compile(r"[\x20-\x7e]{1,255}")
 MAX_DAYS = 36_525
 """Longest validity of a token: a hundred years."""
 
+_TAKEN = "this subject is bound to another user here; unbind it there first"
+
 _SELECT = "SELECT name, role, datasets, expires, revoked, created FROM discreet_people "
 _BY_HASH = _SELECT + "WHERE token = ?"
 _BY_NAME = _SELECT + "WHERE name = ?"
@@ -193,6 +195,10 @@ class Members:
             raise _unknown_user(name)
         if subject is not None and not SUBJECT.fullmatch(subject):
             raise InvalidArgument("a subject is 1 to 255 plain letters, as the provider gives it")
+        for holder, bound in self.subjects(issuer).items():
+            # Refused before anything changes; the insert below decides where two bind at once.
+            if bound == subject and holder != name and not self.find(holder).revoked:
+                raise NotAllowed(_TAKEN)
         # Somebody who was revoked and taken in anew keeps the identity under the new name.
         self._store.ask(
             "DELETE FROM discreet_identities WHERE issuer = ? AND (person = ? OR (subject = ? AND "
@@ -212,7 +218,7 @@ class Members:
             name,
         )
         if self.subjects(issuer).get(name) != subject:
-            raise NotAllowed("this subject is bound to another user here; unbind it there first")
+            raise NotAllowed(_TAKEN)
 
     def subjects(self, issuer: str) -> dict[str, str]:
         """Return the subjects of all users who are bound to an identity of a provider."""
