@@ -1,4 +1,4 @@
-"""List of forgotten people: keyed hashes of ids whose rows are never read again.
+"""List of forgotten people: keyed hashes of ids whose rows `prepare --forgotten` leaves out.
 
 Somebody who was deleted and comes back under the same id could lose a ledger's budget twice: by
 the answers about the old rows, and by those about the new ones. So the id is remembered, as a keyed

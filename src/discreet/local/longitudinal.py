@@ -98,8 +98,9 @@ class Device:
 
     Guarantee: `lifetime(period)` bounds the ε of all reports sent in the period, between the
     histories it names.
-    Refuses: `InvalidArgument` for an unknown mode, a memoised device without slots or default, and
-    arguments of the other mode; `BudgetExceeded` for more reports than allowed.
+    Refuses: `InvalidArgument` for a mechanism that is not local with a pure ε, an unknown mode, a
+    memoised device without slots or default, and arguments of the other mode; `BudgetExceeded` for
+    more reports than allowed.
     Law: `tests/local/test_longitudinal.py::TestMemoised`
     Law: `tests/local/test_longitudinal.py::TestLifetimes`
     """
@@ -122,7 +123,7 @@ class Device:
 
     def __init__(
         self,
-        mechanism: Any,  # noqa: ANN401 - any randomizer
+        mechanism: Any,  # noqa: ANN401 - a mechanism of discreet.local that promises a pure ε
         *,
         mode: DeviceMode,
         slots: int | None = None,

@@ -1,8 +1,8 @@
 """Closed-form error bounds of the lectures, with the right constants.
 
 Each holds, and most are looser than `error()` of the mechanism, an exact quantile. They show how
-the error grows: with ln of the number of cells, with 1/ε, with √n in the local model. All are
-rounded up.
+the error grows: with ln of the number of cells and with 1/ε; in the local model that of a frequency
+falls as 1/√n (that of a count grows as √n). All are rounded up.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`discreet forget`: leave people out of all later answers.
+"""`discreet forget`: list people, so that `discreet prepare --forgotten` leaves their rows out.
 
-Lists them by keyed hash, removes the prepared stores that are named, and prints what stays and why.
+Removes the prepared stores that are named; prints what stays and why, and what is left to do.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Error bounds and confidence intervals: the steps that the quantiles of all laws share.
 
 Floats are allowed here because nothing here is released. An error bound is never too small. A
-failure probability β is rounded down before it is spent, a tail is rounded up before it is compared
-with β. Both ends of a confidence interval are rounded outward.
+failure probability β is read as the nearest float, and rounded down where it is divided among cells
+(`per_cell_beta`); a tail is rounded up before it is compared with β. Both ends of a confidence
+interval are rounded outward.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Several questions: many under one charge (workload), or one asked many times (trade-off).
+"""Several questions: many under one charge (workload); number, error and price of equal ones.
+
+The latter is the trade-off: of the three, two are given and the third is found.
 
 The modules are loaded on first use.
 """

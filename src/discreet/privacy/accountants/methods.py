@@ -6,7 +6,7 @@ A box is an event known only as (ε, δ)-DP.
 |---|---|---|
 | basic | Σε, Σδ | boxes, and every event that keeps a known (ε, δ) |
 | advanced | a tail bound on Σ losses | many small boxes; known from textbooks, never the tightest |
-| optimal | the exact binomial sum | boxes of one ε; nothing is lost |
+| optimal | the exact binomial sum | boxes of one ε; nothing is lost if they have no δ |
 | zCDP | Σρ, then one conversion | concentrated events; exact sums |
 | Rényi | Σε(α), the best order | events with a finite divergence |
 | Gaussian | Σμ², the exact curve | exact for Gaussian noise |

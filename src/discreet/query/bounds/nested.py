@@ -304,7 +304,7 @@ def _check_set(question: Question, nest: Nest, depths: Sequence[int]) -> None:
 
 
 def leaf_question(question: Question) -> Question:
-    """Return the question by its narrowest nested key alone, if that key determines the others.
+    """Return the question by its narrowest nested key for all nested ones, if it determines them.
 
     So a store is asked to group by tract, not by state, county and tract; the hierarchy tells in
     which county a tract lies.

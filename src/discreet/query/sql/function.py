@@ -1,6 +1,7 @@
-"""Scalar functions of SQL that have one meaning on every store.
+"""Reader of scalar SQL functions: each gets one meaning, which holds on every store.
 
-Refuses: with `UnsupportedQuery` a function whose result differs between stores, or that can fail.
+Refuses: with `UnsupportedQuery` a form that users of different stores read differently (`LOG(x)`),
+or that can fail or has no exact meaning here (CAST of a real to text).
 
 Law: tests/query/test_sql_meaning.py::test_an_expression_means_what_it_means_in_a_store
 """

@@ -1,11 +1,12 @@
 """Name resolution for one SELECT: each name is a column of the rows below it, or the person's id.
 
-Guarantee: the person's id is never an expression. It can be counted, joined on and grouped by.
+Guarantee: the person's id is never an expression. It can be counted, joined on and, in
+a sub-query, grouped by.
 
 Refuses: a read of the person's id and an ambiguous name with `UnsupportedQuery`; an unknown name
 with `SchemaMismatch`.
 
-Law: tests/query/test_relation_facts.py::TestColumns
+Law: tests/query/test_sql_refusals.py::test_is_refused_and_the_clause_is_named
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def _table(schema: Schema) -> dict[str, Any]:
 
 
 def _protected(schema: Schema) -> str:
-    """Say whether each person or each row is protected, or nobody, since the table is public."""
+    """Return the sentence that says who is protected: each person, each row, or nobody (public)."""
     unit = schema.unit
     if unit is None:
         return "This table is public."

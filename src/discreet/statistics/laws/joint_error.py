@@ -150,7 +150,10 @@ def _moment(
     most: float,
     sample: bool,
 ) -> float:
-    """Bound the error of a variance or covariance over some cells of weights (`_cells`)."""
+    """Bound the error of a variance or covariance for all data in some cells of means and moments.
+
+    `cells` has for each the greatest size of every weight in it (`_cells`).
+    """
     # Union bound over three noises of second order: of both sums and of the rows.
     third = beta * _ASIDE / 3
     far_rows = line_reach(noises, lines.rows, third)
