@@ -62,11 +62,11 @@ class TestLabelsChangeNothing:
 
     def test_an_answer_that_was_paid_for_is_found_by_either(self, tmp_path):
         rows = {"people": [{"sex": n % 2, "in": True} for n in range(100)]}
-        ledger = dp.open_ledger(tmp_path / "ledger", dp.PureDP(1))
-        first = dp.Curator(dp.Memory(rows), [PLAIN], ledger).sql(SQL, spend=dp.PureDP(1))
-        again = dp.Curator(dp.Memory(rows), [LABELLED], ledger).sql(SQL, spend=dp.PureDP(1))
-        assert again.rows == first.rows and ledger.left().epsilon == 0
-        assert "woman" in str(again) and "woman" not in str(first)
+        with dp.open_ledger(tmp_path / "ledger", dp.PureDP(1)) as ledger:
+            first = dp.Curator(dp.Memory(rows), [PLAIN], ledger).sql(SQL, spend=dp.PureDP(1))
+            again = dp.Curator(dp.Memory(rows), [LABELLED], ledger).sql(SQL, spend=dp.PureDP(1))
+            assert again.rows == first.rows and ledger.left().epsilon == 0
+            assert "woman" in str(again) and "woman" not in str(first)
 
     def test_a_prepared_store_serves_both(self, tmp_path):
         (tmp_path / "people.csv").write_text("sex,in\n" + "0,yes\n1,no\n" * 50)
