@@ -41,7 +41,9 @@ class EntryNumbers:
     @property
     def name(self) -> str:
         """The word with which a receipt says whose numbers it has; "" for the ledger's."""
-        return "own" * self.own
+        if self.own:
+            return "own"
+        return ""
 
     def of(self, entry: Entry) -> int:
         """Return the number of an entry as its analyst is told it."""

@@ -98,6 +98,7 @@ class Endpoint:
     schemas of the request body and of the reply, `query` the parameters of the query string, and
     `status` the statuses of success. The operation id in OpenAPI is `operation`, or the name of the
     function where none is given: renaming the function breaks generated clients.
+    A handler that is `keyed` takes an Idempotency-Key, as every waiter does.
     """
 
     method: str
@@ -111,6 +112,7 @@ class Endpoint:
     query: tuple[str, ...] = ()
     status: tuple[int, ...] = (200,)
     operation: str = ""
+    keyed: bool = False
 
     @property
     def tag(self) -> str:

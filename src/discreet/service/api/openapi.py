@@ -117,7 +117,7 @@ def _parameters(endpoint: Endpoint) -> list[Json]:
     for name in endpoint.query:
         schema = _QUERIES.get(name, {"type": "integer", "minimum": 1, "maximum": 1000})
         parameters.append(_parameter(name, "query", False, schema))
-    if endpoint.waiter is not None or endpoint.takes == "RefreshRequest":
+    if endpoint.waiter is not None or endpoint.keyed:
         # Charged requests can be sent again under one idempotency key without a second charge.
         schema = {"type": "string", "maxLength": 200, "pattern": "^[ -~]*$"}
         parameters.append(_parameter("Idempotency-Key", "header", False, schema))

@@ -192,6 +192,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         dashboards.refresh_dashboard,
         takes="RefreshRequest",
         gives="Refreshed",
+        keyed=True,
     ),
     Endpoint("GET", "/jobs", "List all open jobs.", verbs.list_jobs, who="steward", gives="Jobs"),
     Endpoint("GET", "/people", "List the people.", crew.list_people, who="steward", gives="People"),
